@@ -1,0 +1,30 @@
+# Every target sets up what it needs in .venv; nothing else on the machine is touched.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: help demo test lint clean
+
+help:
+	@echo "make demo   two retrainings of a model on digits: what flips, and which labels are doubtful"
+	@echo "make test   all tests (those on the real data need UNCHURN_DATA)"
+	@echo "make lint   ruff and mypy"
+	@echo "make clean  remove .venv, caches and the demo's output"
+
+demo: .venv/installed
+	$(BIN)/python examples/demo.py
+
+test: .venv/installed
+	$(BIN)/pytest -n auto
+
+lint: .venv/installed
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+.venv/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $@
+
+clean:
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis demo
