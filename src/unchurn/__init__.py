@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from unchurn.metrics import churn as churn
     from unchurn.metrics import churn_summary as churn_summary
     from unchurn.metrics import flips as flips
+    from unchurn.neighbors import knn_labels as knn_labels
+    from unchurn.targets import OffLabelMass as OffLabelMass
+    from unchurn.targets import blend_knn_labels as blend_knn_labels
+    from unchurn.targets import knn_smooth_labels as knn_smooth_labels
+    from unchurn.targets import off_label_mass as off_label_mass
+    from unchurn.targets import smooth_labels as smooth_labels
 
 _HOME = {
     # measure
@@ -25,6 +31,13 @@ _HOME = {
     "churn_summary": "metrics",
     "Flips": "metrics",
     "ChurnSummary": "metrics",
+    # reduce
+    "knn_labels": "neighbors",
+    "off_label_mass": "targets",
+    "OffLabelMass": "targets",
+    "smooth_labels": "targets",
+    "blend_knn_labels": "targets",
+    "knn_smooth_labels": "targets",
     # what goes wrong
     "InputError": "errors",
 }

@@ -1,0 +1,148 @@
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from unchurn import knn_labels
+from unchurn.errors import InputError
+from unchurn.neighbors import labels as module
+
+ENGINES = {"kdtree": 10**9, "matmul": 0}  # by the largest number of dimensions for the kd-tree
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request, monkeypatch):
+    """Run a test with each engine, whatever the number of dimensions."""
+    monkeypatch.setattr(module, "KDTREE_MAX_DIMENSIONS", ENGINES[request.param])
+    return request.param
+
+
+def brute_force(points, labels, k, n_classes):
+    """The definition, in plain Python floats: no NumPy, no shortcuts."""
+    rows = [[float(value) for value in row] for row in points]
+    means = []
+    for x in rows:
+        distances = []
+        for z in rows:
+            total = 0.0
+            for a, b in zip(x, z, strict=True):
+                total += (a - b) * (a - b)
+            distances.append(total)
+        radius = sorted(distances)[k - 1]
+        inside = [y for y, d in zip(labels, distances, strict=True) if d <= radius]
+        means.append([inside.count(c) / len(inside) for c in range(n_classes)])
+    return np.array(means, np.float32)
+
+
+# Few distinct values: ties and duplicates everywhere, but also rounding, offsets and underflow.
+VALUES = {
+    "lattice": st.integers(-2, 2).map(float),
+    "thirds": st.integers(-3, 3).map(lambda v: v / 3 + 0.1),
+    "offset": st.integers(-2, 2).map(lambda v: 1e4 + v / 7),
+    "tiny": st.sampled_from([0.0, -0.0, 1e-170, 2e-170, 1e-160, 5e-324]),
+    "any": st.floats(-1e6, 1e6, width=32),
+}
+
+
+@pytest.mark.parametrize("values", VALUES)
+def test_equals_brute_force(engine, values):
+    @given(st.data())
+    def check(data):
+        n, d = data.draw(st.integers(1, 25)), data.draw(st.integers(1, 4))
+        points = data.draw(hnp.arrays(np.float64, (n, d), elements=VALUES[values]))
+        labels = data.draw(hnp.arrays(np.int64, n, elements=st.integers(0, 2)))
+        ks = sorted({1, n, data.draw(st.integers(1, n))})
+        for k, result in zip(ks, knn_labels(points, labels, ks, n_classes=3), strict=True):
+            np.testing.assert_array_equal(result, brute_force(points, labels.tolist(), k, 3))
+
+    check()
+
+
+@pytest.mark.parametrize("d", [1, 2, 10, 20, 100])
+@pytest.mark.parametrize("levels", [2, 5, None])
+def test_equals_brute_force_on_more_points(engine, d, levels):
+    rng = np.random.default_rng(d)
+    points = rng.normal(size=(150, d)) if levels is None else rng.integers(0, levels, (150, d))
+    labels = rng.integers(0, 4, 150)
+    for k in (1, 2, 9, 149, 150):
+        result = knn_labels(points, labels, k)
+        np.testing.assert_array_equal(result, brute_force(points, labels.tolist(), k, 4))
+
+
+def test_all_points_at_one_distance(engine):
+    """Every point is a tie for every other: the whole set is everyone's neighbourhood."""
+    labels = np.arange(40) % 3
+    result = knn_labels(np.eye(40), labels, [1, 2])
+    np.testing.assert_array_equal(result[0], np.eye(3, dtype=np.float32)[labels])
+    share = np.bincount(labels) / 40
+    np.testing.assert_allclose(result[1], np.tile(share, (40, 1)), rtol=1e-6)
+
+
+def test_identical_points_share_one_label():
+    result = knn_labels(np.zeros((5, 3)), [0, 0, 1, 1, 1], k=1)
+    np.testing.assert_allclose(result, np.tile([0.4, 0.6], (5, 1)), rtol=1e-6)
+
+
+def test_blocks_do_not_change_the_answer(engine, monkeypatch):
+    rng = np.random.default_rng(0)
+    points, labels = rng.integers(0, 6, (200, 3)), rng.integers(0, 3, 200)
+    whole = knn_labels(points, labels, [1, 20])
+    monkeypatch.setattr(module, "BLOCK", 100)
+    for one, other in zip(whole, knn_labels(points, labels, [1, 20]), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@example(k=[3, 1, 3])
+@given(k=st.lists(st.integers(1, 30), min_size=1, max_size=4))
+def test_several_k_from_one_search(k):
+    rng = np.random.default_rng(0)
+    points, labels = rng.integers(0, 4, (30, 2)), rng.integers(0, 3, 30)
+    together = knn_labels(points, labels, k)
+    for value, result in zip(k, together, strict=True):
+        np.testing.assert_array_equal(result, knn_labels(points, labels, value))
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int8, bool])
+def test_any_numbers_will_do(dtype):
+    points = np.array([[0, 1], [1, 1], [0, 0], [1, 0], [1, 1]], dtype)
+    result = knn_labels(points, [0, 1, 1, 0, 1], 2)
+    np.testing.assert_array_equal(result, brute_force(points, [0, 1, 1, 0, 1], 2, 2))
+
+
+def test_shape_and_type_of_the_result():
+    result = knn_labels([0.0, 1.0, 5.0], [0, 2, 2], 1, n_classes=4)
+    assert result.shape == (3, 4)
+    assert result.dtype == np.float32
+    assert knn_labels([[0.0], [1.0]], [1, 0], 1).shape == (2, 2)
+
+
+def test_far_rows_are_told_apart_however_close(engine):
+    """Distances that differ in the last place only are still ordered exactly."""
+    step = np.nextafter(1.0, 2.0)
+    points = [[0.0], [1.0], [-step]]
+    np.testing.assert_array_equal(knn_labels(points, [0, 0, 1], 2)[0], [1, 0])
+    np.testing.assert_array_equal(knn_labels(-np.array(points), [0, 0, 1], 2)[0], [1, 0])
+
+
+@pytest.mark.parametrize(
+    ("embeddings", "labels", "k", "message"),
+    [
+        ([[0.0], [1.0]], [0, 1], 3, "k must be from 1 to the number of points, 2, not 3"),
+        ([[0.0], [1.0]], [0, 1], 0, "k must be from 1"),
+        ([[0.0], [1.0]], [0, 1], 1.5, "k must be a whole number, not 1.5"),
+        ([[0.0], [1.0]], [0, 1], True, "k must be a whole number, not True"),
+        ([[0.0], [1.0]], [0, 1], [], "k is an empty sequence"),
+        ([[0.0, 1.0], [np.nan, 0.0]], [0, 1], 1, "row 1 holds NaN or infinity"),
+        ([[0.0], [1.0], [-np.inf]], [0, 1, 0], 1, "row 2 holds NaN or infinity"),
+        ([[1e200], [-1e200]], [0, 1], 1, "squared distances overflow"),
+        (np.zeros((2, 2, 2)), [0, 1], 1, r"must be \(n, D\)"),
+        (np.zeros((2, 0)), [0, 1], 1, r"must be \(n, D\)"),
+        ([["a"], ["b"]], [0, 1], 1, "must be numbers"),
+        ([[0.0], [1.0]], [0], 1, "1 labels for 2 rows"),
+        ([[0.0], [1.0]], [0, -1], 1, "label -1 at row 1"),
+    ],
+)
+def test_bad_input_is_named(embeddings, labels, k, message):
+    with pytest.raises(InputError, match=message):
+        knn_labels(embeddings, labels, k)
