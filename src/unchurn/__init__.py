@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from unchurn.datasets import Dataset as Dataset
+    from unchurn.datasets import load as load
+    from unchurn.datasets import load_csv as load_csv
     from unchurn.errors import InputError as InputError
     from unchurn.metrics import ChurnSummary as ChurnSummary
     from unchurn.metrics import Flips as Flips
@@ -31,6 +34,10 @@ _HOME = {
     "churn_summary": "metrics",
     "Flips": "metrics",
     "ChurnSummary": "metrics",
+    # data
+    "Dataset": "datasets",
+    "load": "datasets",
+    "load_csv": "datasets",
     # reduce
     "knn_labels": "neighbors",
     "off_label_mass": "targets",

@@ -1,0 +1,88 @@
+"""What a dataset is once loaded (`Dataset`), and what is known of it before (`Source`)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from unchurn.arrays import Array, IntArray
+
+SPLIT_SEED = 0  # of every split that is ours to make; changing it changes every result
+
+
+@dataclass(frozen=True)
+class RemoteFile:
+    """A published file: where it lies below a data folder, where it comes from, its checksum."""
+
+    path: str
+    url: str
+    sha256: str
+    size: int  # bytes
+    instead: str | None = None  # a local file or folder that serves as well
+
+
+@dataclass(frozen=True)
+class Source:
+    """A dataset by name: its published size, the files it needs and how to load it."""
+
+    name: str
+    n_train: int
+    n_test: int
+    n_classes: int
+    load: Callable[[Path | None], Dataset]
+    files: tuple[RemoteFile, ...] = ()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """Training and test examples.
+
+    `x_*` are float32, images as (n, height, width[, channels]) in [0, 1]; `y_*` are class numbers
+    (int64) into `classes`. `notes` says what a reader of results should know about the files.
+    """
+
+    name: str
+    x_train: npt.NDArray[np.float32]
+    y_train: IntArray
+    x_test: npt.NDArray[np.float32]
+    y_test: IntArray
+    classes: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the content, arrays and classes, whatever the name or the files."""
+        digest = hashlib.sha256(repr(self.classes).encode())
+        for array in (self.x_train, self.y_train, self.x_test, self.y_test):
+            little_endian = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+            digest.update(f"{array.dtype.name}{array.shape}".encode())
+            digest.update(little_endian.data)
+        return digest.hexdigest()
+
+    def __repr__(self) -> str:
+        text = (
+            f"Dataset {self.name}: {len(self.x_train):,} train + {len(self.x_test):,} test "
+            f"examples of shape {self.x_train.shape[1:]}, {len(self.classes)} classes"
+        )
+        return "\n".join([text, *(f"  note: {note}" for note in self.notes)])
+
+
+def split(x: Array, y: Array, *, test_size: float, stratify: bool) -> list[Array]:
+    """x_train, x_test, y_train, y_test by scikit-learn's fixed shuffle."""
+    from sklearn.model_selection import train_test_split
+
+    parts: list[Array] = train_test_split(
+        x, y, test_size=test_size, random_state=SPLIT_SEED, stratify=y if stratify else None
+    )
+    return parts
+
+
+def as_unit(images: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
+    """Bytes 0 … 255 as float32 in [0, 1]."""
+    return np.divide(images, np.float32(255), dtype=np.float32)

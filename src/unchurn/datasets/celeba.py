@@ -1,0 +1,152 @@
+"""CelebA: faces with 40 attributes, of which two are tasks; images resized to 28×28×3.
+
+The images may be the published archive or a folder of its files, all of them or a part.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import zipfile
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from unchurn.datasets.base import Dataset, RemoteFile, Source, as_unit
+from unchurn.datasets.find import cache_dir, obtain
+from unchurn.errors import InputError
+from unchurn.files import atomic_write
+from unchurn.progress import progress_bar
+
+SIDE = 28
+TRAIN, TEST = "0", "2"  # of the official partition; 1 is its validation part
+Pixels = npt.NDArray[np.uint8]
+
+
+def load(name: str, attribute: str, data_dir: Path | None = None) -> Dataset:
+    """One attribute as a two-class task, on the official partition's training and test images."""
+    (attributes, partition, images), notes = obtain(FILES, data_dir)
+    has, part = read_attribute(attributes, attribute), read_partition(partition)
+    names, pixels = read_images(images)
+    if len(names) < len(part):
+        notes = (*notes, f"{images}: {len(names):,} of {len(part):,} images found")
+    rows = {
+        wanted: [row for row, name in enumerate(names) if part.get(name) == wanted and name in has]
+        for wanted in (TRAIN, TEST)
+    }
+    if not all(rows.values()):
+        which = "training" if not rows[TRAIN] else "test"
+        raise InputError(f"{images}: none of its {len(names)} images is in the {which} part")
+    x = {wanted: as_unit(pixels[rows[wanted]]) for wanted in rows}
+    y = {wanted: np.array([has[names[row]] for row in rows[wanted]], np.int64) for wanted in rows}
+    return Dataset(name, x[TRAIN], y[TRAIN], x[TEST], y[TEST], ("no", "yes"), notes)
+
+
+def read_attribute(path: Path, attribute: str) -> dict[str, bool]:
+    """Which images have the attribute: lines are the count, the names, then one an image."""
+    lines = path.read_text().splitlines()
+    names = lines[1].split() if len(lines) > 1 else []
+    if attribute not in names or not lines[0].strip().isdigit():
+        raise InputError(f"{path}: not a list of CelebA attributes with {attribute}")
+    if int(lines[0]) != len(lines) - 2:
+        raise InputError(f"{path}: announces {lines[0]} images but lists {len(lines) - 2}")
+    column = 1 + names.index(attribute)
+    has = {}
+    for number, line in enumerate(lines[2:], start=3):
+        cells = line.split()
+        if len(cells) != 1 + len(names) or cells[column] not in ("-1", "1"):
+            raise InputError(f"{path}: line {number} is not an image and {len(names)} of −1 or 1")
+        has[cells[0]] = cells[column] == "1"
+    return has
+
+
+def read_partition(path: Path) -> dict[str, str]:
+    """Which part each image belongs to: a line an image, its name and 0, 1 or 2."""
+    part = {}
+    for number, line in enumerate(path.read_text().splitlines(), start=1):
+        cells = line.split()
+        if len(cells) != 2 or cells[1] not in ("0", "1", "2"):
+            raise InputError(f"{path}: line {number} is not an image and 0, 1 or 2")
+        part[cells[0]] = cells[1]
+    return part
+
+
+def read_images(path: Path) -> tuple[list[str], Pixels]:
+    """Names and resized pixels of a folder's or an archive's images; resized once, then cached."""
+    if path.is_dir():
+        with os.scandir(path) as entries:
+            sizes = {e.name: e.stat().st_size for e in entries if e.name.endswith(".jpg")}
+        return _resized(path, sizes, lambda name: (path / name).read_bytes())
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = {Path(m.filename).name: m for m in archive.infolist()}
+            sizes = {n: m.file_size for n, m in members.items() if n.endswith(".jpg")}
+            return _resized(path, sizes, lambda name: archive.read(members[name]))
+    except zipfile.BadZipFile as error:
+        raise InputError(f"{path}: damaged or truncated zip file: {error}") from error
+
+
+def _resized(
+    path: Path, sizes: dict[str, int], read: Callable[[str], bytes]
+) -> tuple[list[str], Pixels]:
+    """Resize all images, or take them from the cache if these same files were resized before."""
+    names = sorted(sizes)
+    if not names:
+        raise InputError(f"{path}: no .jpg image in it")
+    key = hashlib.sha256(repr([(name, sizes[name]) for name in names]).encode()).hexdigest()[:16]
+    cached = cache_dir() / "celeba" / f"{SIDE}x{SIDE}-bilinear-{key}.npy"
+    shape = (len(names), SIDE, SIDE, 3)
+    try:
+        pixels: Pixels = np.load(cached, allow_pickle=False)
+        if pixels.shape == shape and pixels.dtype == np.uint8:
+            return names, pixels
+    except (FileNotFoundError, ValueError, EOFError):  # not there, or damaged: made again below
+        pass
+
+    def resize(name: str) -> Pixels:
+        from PIL import Image
+
+        try:
+            with Image.open(io.BytesIO(read(name))) as image:
+                small = image.convert("RGB").resize((SIDE, SIDE), Image.Resampling.BILINEAR)
+                return np.asarray(small)
+        except OSError as error:
+            raise InputError(f"{path}: {name} is damaged or not an image: {error}") from error
+
+    pixels = np.empty(shape, np.uint8)
+    with (
+        ThreadPoolExecutor(os.cpu_count()) as pool,  # Pillow lets go of the interpreter's lock
+        progress_bar(f"resizing images of {path.name}", len(names)) as advance,
+    ):
+        for row, image in enumerate(pool.map(resize, names)):
+            pixels[row] = image
+            advance(1)
+    cached.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_write(cached) as temporary, temporary.open("wb") as file:
+        np.save(file, pixels, allow_pickle=False)
+    return names, pixels
+
+
+DRIVE = "https://drive.usercontent.google.com/download?export=download&confirm=t&id="
+FILES = (
+    RemoteFile("celeba/list_attr_celeba.txt", DRIVE + "0B7EVK8r0v71pblRyaVFSWGxPY0U",
+               "f0e5da289d5ccf75ffe8811132694922b60f2af59256ed362afa03fefba324d0", 26721026),
+    RemoteFile("celeba/list_eval_partition.txt", DRIVE + "0B7EVK8r0v71pY0NSMzRuSXJEVkk",
+               "fc955bcb3ef8fbdf7d5640d9a8693a8431b5f2ee291a5c1449a1549e7e073fe7", 2836386),
+    RemoteFile("celeba/img_align_celeba.zip", DRIVE + "0B7EVK8r0v71pZjFTYXZWM3FlRnM",
+               "46fb89443c578308acf364d7d379fe1b9efb793042c0af734b6112e4fd3a8c74", 1443490838,
+               instead="celeba/img_align_celeba"),
+)  # fmt: skip
+
+
+def _source(name: str, attribute: str) -> Source:
+    return Source(name, 162770, 19962, 2, partial(load, name, attribute), FILES)
+
+
+SMILING = _source("celeba_smiling", "Smiling")
+HIGH_CHEEKBONES = _source("celeba_high_cheekbones", "High_Cheekbones")

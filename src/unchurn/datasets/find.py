@@ -1,0 +1,120 @@
+"""Find a dataset's files: in the data folder, in the cache, or at their public home."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from unchurn.datasets.base import RemoteFile
+from unchurn.errors import InputError
+from unchurn.progress import progress_bar
+
+
+def cache_dir() -> Path:
+    """Where downloads and converted files are kept: UNCHURN_CACHE or the system's cache folder."""
+    import pooch
+
+    return Path(os.environ.get("UNCHURN_CACHE") or pooch.os_cache("unchurn"))
+
+
+def data_folder(data_dir: Path | None) -> Path | None:
+    """The caller's own folder of data files: `data_dir`, or else UNCHURN_DATA."""
+    if data_dir is not None:
+        folder, name = data_dir, "data_dir"
+    elif os.environ.get("UNCHURN_DATA"):
+        folder, name = Path(os.environ["UNCHURN_DATA"]), "UNCHURN_DATA"
+    else:
+        return None
+    if not folder.is_dir():
+        raise InputError(f"{name} is {folder}, which is not a folder")
+    return folder
+
+
+def locate(file: RemoteFile, data_dir: Path | None) -> Path | None:
+    """Where a file lies already, if it does; the data folder goes before the cache."""
+    for folder in (data_folder(data_dir), cache_dir()):
+        for name in (file.path, file.instead):
+            if folder is not None and name is not None and (folder / name).exists():
+                return folder / name
+    return None
+
+
+def obtain(
+    files: Sequence[RemoteFile], data_dir: Path | None
+) -> tuple[list[Path], tuple[str, ...]]:
+    """Paths of all files, downloaded if they are not here; notes on any not as published."""
+    paths, notes = [], []
+    for file in files:
+        path = locate(file, data_dir)
+        if path is None or path == cache_dir() / file.path:
+            path = fetch(file)  # a file in the cache is verified, and replaced if damaged
+        elif path.is_file() and path.name == Path(file.path).name and not _as_published(path, file):
+            notes.append(f"{path}: not the published file (its checksum differs), used as it is")
+        paths.append(path)
+    return paths, tuple(notes)
+
+
+def fetch(file: RemoteFile) -> Path:
+    """Download a file into the cache unless it is there; go on where a broken download stopped."""
+    import pooch
+    import requests
+
+    pooch.get_logger().setLevel("WARNING")
+    target = cache_dir() / file.path
+    try:
+        pooch.retrieve(
+            file.url,
+            known_hash=f"sha256:{file.sha256}",
+            fname=target.name,
+            path=target.parent,
+            downloader=partial(_download, part=target.with_name(target.name + ".part"), file=file),
+        )
+    except requests.RequestException as error:
+        raise InputError(
+            f"{file.path} is not here and cannot be downloaded ({_reason(error)}): try again, or "
+            f"get {file.url} by hand and put it at {file.path} in a folder that UNCHURN_DATA names"
+        ) from error
+    except ValueError as error:  # pooch's word for a wrong checksum; it names both
+        raise InputError(f"{file.url}: {error}") from error
+    return target
+
+
+def _download(url: str, output: str, _: object, *, part: Path, file: RemoteFile) -> None:
+    """Downloader for pooch that appends to `part` what is still missing, then hands it over."""
+    import requests
+
+    done = part.stat().st_size if part.exists() else 0
+    if done < file.size:
+        # "identity": the checksum is of the file as it lies there, not of what is inside.
+        headers = {"Accept-Encoding": "identity", "Range": f"bytes={done}-"}
+        with requests.get(url, headers=headers, stream=True, timeout=30) as response:
+            response.raise_for_status()
+            if response.status_code != requests.codes.partial_content:
+                done = 0  # a server that cannot resume sends everything
+            with (
+                part.open("ab" if done else "wb") as out,
+                progress_bar(part.stem, file.size, done=done, bytes_=True) as advance,
+            ):
+                for chunk in response.iter_content(1 << 20):
+                    out.write(chunk)
+                    advance(len(chunk))
+    part.replace(output)
+
+
+def _as_published(path: Path, file: RemoteFile) -> bool:
+    """Whether a local file is the published one, byte for byte."""
+    import pooch
+
+    return bool(pooch.file_hash(str(path), alg="sha256") == file.sha256)
+
+
+def _reason(error: Exception) -> str:
+    """A short reason for a failed download: libraries nest theirs several layers deep."""
+    response = getattr(error, "response", None)
+    return (
+        f"{response.status_code} {response.reason}"
+        if response is not None
+        else type(error).__name__
+    )

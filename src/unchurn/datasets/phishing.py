@@ -1,0 +1,67 @@
+"""UCI Phishing Websites: 11,055 web pages, 30 features in {−1, 0, 1}; an ARFF or CSV file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from unchurn.arrays import Array
+from unchurn.datasets.base import Dataset, RemoteFile, Source, split
+from unchurn.datasets.find import obtain
+from unchurn.errors import InputError
+from unchurn.files import read_table
+
+FEATURES = (
+    "having_IP_Address", "URL_Length", "Shortining_Service", "having_At_Symbol",
+    "double_slash_redirecting", "Prefix_Suffix", "having_Sub_Domain", "SSLfinal_State",
+    "Domain_registeration_length", "Favicon", "port", "HTTPS_token", "Request_URL",
+    "URL_of_Anchor", "Links_in_tags", "SFH", "Submitting_to_email", "Abnormal_URL", "Redirect",
+    "on_mouseover", "RightClick", "popUpWidnow", "Iframe", "age_of_domain", "DNSRecord",
+    "web_traffic", "Page_Rank", "Google_Index", "Links_pointing_to_page", "Statistical_report",
+)  # fmt: skip
+TARGET = "Result"  # −1 phishing, 1 legitimate
+
+
+def load(data_dir: Path | None = None) -> Dataset:
+    """Features as they are; the split has the paper's sizes, 7,406 and 3,649."""
+    (path,), notes = obtain(PHISHING.files, data_dir)
+    columns = _read_arff(path) if path.suffix.lower() == ".arff" else _read_csv(path)
+    missing = [name for name in (*FEATURES, TARGET) if name not in columns]
+    if missing:
+        raise InputError(f"{path}: no column {', '.join(missing)}")
+    values = np.stack([columns[name] for name in (*FEATURES, TARGET)], axis=1)
+    if not np.isin(values, (-1, 0, 1)).all() or (values[:, -1] == 0).any():
+        raise InputError(f"{path}: features must be −1, 0 or 1 and {TARGET} −1 or 1")
+    x, y = values[:, :-1].astype(np.float32), (values[:, -1] == 1).astype(np.int64)
+    x_train, x_test, y_train, y_test = split(x, y, test_size=0.33, stratify=False)
+    return Dataset("phishing", x_train, y_train, x_test, y_test, ("phishing", "legitimate"), notes)
+
+
+def _read_arff(path: Path) -> dict[str, Array]:
+    """Columns of an ARFF file by name."""
+    from scipy.io import arff
+
+    try:
+        table, _ = arff.loadarff(path)
+        return {name: table[name].astype(np.int64) for name in table.dtype.names}
+    except Exception as error:  # SciPy's reader raises a different type for every kind of damage
+        raise InputError(f"{path}: damaged or truncated ARFF file: {error!r}") from error
+
+
+def _read_csv(path: Path) -> dict[str, Array]:
+    """Columns of a CSV file by name."""
+    return {column.name: column.to_numpy() for column in read_table(path)}
+
+
+PHISHING = Source(
+    "phishing", 7406, 3649, 2, load,
+    (
+        RemoteFile(
+            "phishing/Training Dataset.arff",
+            "https://archive.ics.uci.edu/ml/machine-learning-databases/00327/Training%20Dataset.arff",
+            "0dfcd84ccdedca6e1be2ce26452c1f1089ac3f839b9a1b0ab1cdcf6d895f9a70", 800856,
+            instead="phishing/phishing.csv",
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,52 @@
+"""SVHN: cropped street-view house numbers, 32×32×3, two MATLAB files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from unchurn.datasets.base import Dataset, RemoteFile, Source, as_unit
+from unchurn.datasets.find import obtain
+from unchurn.errors import InputError
+
+
+def load(data_dir: Path | None = None) -> Dataset:
+    """Images (n, 32, 32, 3) in [0, 1]; the file's label 10 is the digit 0."""
+    (train, test), notes = obtain(SVHN.files, data_dir)
+    x_train, y_train = _read(train)
+    x_test, y_test = _read(test)
+    classes = tuple(str(digit) for digit in range(10))
+    return Dataset("svhn", x_train, y_train, x_test, y_test, classes, notes)
+
+
+def _read(path: Path) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
+    """Read one part and check its arrays X (height, width, 3, n) and y (n, 1)."""
+    from scipy.io import loadmat
+
+    try:
+        content = loadmat(path)
+    except Exception as error:  # SciPy's reader raises a different type for every kind of damage
+        raise InputError(f"{path}: damaged or truncated MATLAB file: {error}") from error
+    if "X" not in content or "y" not in content:
+        found = ", ".join(name for name in content if not name.startswith("__"))
+        raise InputError(f"{path}: needs the arrays X and y, has {found or 'none'}")
+    x, y = content["X"], content["y"].reshape(-1)
+    if x.ndim != 4 or x.shape[2] != 3 or x.dtype != np.uint8:
+        raise InputError(f"{path}: X must be bytes (height, width, 3, n), not {x.dtype} {x.shape}")
+    if x.shape[3] != len(y) or y.min() < 1 or y.max() > 10:
+        raise InputError(f"{path}: y must be {x.shape[3]} labels from 1 to 10")
+    return as_unit(np.ascontiguousarray(x.transpose(3, 0, 1, 2))), y.astype(np.int64) % 10
+
+
+HOME = "http://ufldl.stanford.edu/housenumbers/"
+SVHN = Source(
+    "svhn", 73257, 26032, 10, load,
+    (
+        RemoteFile("svhn/train_32x32.mat", HOME + "train_32x32.mat",
+                   "435e94d69a87fde4fd4d7f3dd208dfc32cb6ae8af2240d066de1df7508d083b8", 182040794),
+        RemoteFile("svhn/test_32x32.mat", HOME + "test_32x32.mat",
+                   "cdce80dfb2a2c4c6160906d0bd7c68ec5a99d7ca4831afa54f09182025b6a75b", 64275384),
+    ),
+)  # fmt: skip

@@ -1,0 +1,30 @@
+"""Progress bars on stderr, only where a person watches: never in logs, pipes or tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def progress_bar(
+    description: str, total: int, *, done: int = 0, bytes_: bool = False
+) -> Iterator[Callable[[int], None]]:
+    """Show a bar with the time left; yield the function that advances it."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    console = Console(stderr=True)
+    amount = DownloadColumn() if bytes_ else MofNCompleteColumn()
+    text = TextColumn("{task.description}", markup=False)
+    columns = (text, BarColumn(), amount, TimeRemainingColumn())
+    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+        task = progress.add_task(description, total=total, completed=done)
+        yield lambda n: progress.advance(task, n)

@@ -1,0 +1,119 @@
+import datetime
+
+import numpy as np
+import polars as pl
+import pytest
+
+from unchurn import load_csv
+from unchurn.errors import InputError
+
+N = 40
+TABLE = pl.DataFrame(
+    {
+        "age": [20 + i for i in range(N)],
+        "height": [1.5 + 0.01 * i for i in range(N)],
+        "colour": [("red", "green", "blue")[i % 3] for i in range(N)],
+        "member": [i % 2 == 0 for i in range(N)],
+        "constant": [7] * N,
+        "bought": [("no", "yes")[i % 4 == 0] for i in range(N)],
+    }
+)
+
+
+@pytest.fixture
+def write(tmp_path):
+    def to_csv(table: pl.DataFrame):
+        path = tmp_path / "shop.csv"
+        table.write_csv(path)
+        return path
+
+    return to_csv
+
+
+def test_numbers_are_standardised_and_text_is_one_hot(write):
+    data = load_csv(write(TABLE), target="bought")
+    assert data.name == "shop"
+    assert data.classes == ("no", "yes")
+    assert data.x_train.shape == (30, 1 + 1 + 3 + 2 + 1)
+    assert data.x_train.dtype == np.float32
+    age, height, colours, member, constant = np.split(data.x_train, [1, 2, 5, 7], axis=1)
+    for numbers in (age, height):
+        assert numbers.mean() == pytest.approx(0, abs=1e-6)
+        assert numbers.std() == pytest.approx(1, rel=1e-5)
+    assert (colours.sum(axis=1) == 1).all()
+    assert (member.sum(axis=1) == 1).all()
+    assert (constant == 0).all()
+
+
+def test_every_row_is_in_one_part_and_classes_are_in_both(write):
+    data = load_csv(write(TABLE.select("age", "bought")), target="bought")
+    assert len(data.x_train) + len(data.x_test) == N
+    assert len(np.unique(np.concatenate([data.x_train, data.x_test]))) == N
+    assert data.y_train.sum() + data.y_test.sum() == 10
+    assert data.y_test.sum() in (2, 3)
+
+
+def test_the_split_and_the_format_do_not_matter(write, tmp_path):
+    csv = load_csv(write(TABLE), target="bought")
+    TABLE.write_parquet(tmp_path / "shop.parquet")
+    parquet = load_csv(str(tmp_path / "shop.parquet"), target="bought")
+    assert csv.fingerprint == parquet.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("target", "classes"), [("member", ("False", "True")), ("colour", ("blue", "green", "red"))]
+)
+def test_targets_of_any_label_kind(tmp_path, target, classes):
+    TABLE.with_columns(pl.col("colour").cast(pl.Categorical)).write_parquet(tmp_path / "t.parquet")
+    assert load_csv(tmp_path / "t.parquet", target=target).classes == classes
+
+
+def test_integer_classes_are_sorted_as_numbers(write):
+    table = TABLE.with_columns(grade=pl.Series([(2, 10)[i % 2] for i in range(N)]))
+    assert load_csv(write(table), target="grade").classes == ("2", "10")
+
+
+def with_gap(column: str) -> pl.DataFrame:
+    return TABLE.with_columns(pl.when(pl.int_range(N) != 3).then(pl.col(column)).alias(column))
+
+
+@pytest.mark.parametrize(
+    ("table", "target", "message"),
+    [
+        (TABLE, "sold", "no column 'sold'; there are age, height, colour"),
+        (TABLE.select("bought"), "bought", "is its only column"),
+        (TABLE, "height", "it must be text, whole numbers or booleans"),
+        (TABLE, "constant", "has a single class, 7"),
+        (TABLE, "age", "class 20 of 'age' has a single row"),
+        (with_gap("age"), "bought", "'age' has 1 missing value.*the first in row 3"),
+        (with_gap("bought"), "bought", "'bought' has 1 missing value"),
+        (
+            pl.concat([TABLE] * 30)
+            .with_row_index("id")
+            .with_columns(pl.format("u{}", "id").alias("id")),
+            "bought",
+            "'id' has 1,200 distinct texts, as an identifier",
+        ),
+        (TABLE.with_columns(height=pl.lit(float("inf"))), "bought", "'height' has inf in row 0"),
+        (TABLE.head(4), "member", "too few rows to split"),
+    ],
+)
+def test_tables_that_cannot_be_used_are_named(write, table, target, message):
+    with pytest.raises(InputError, match=rf"shop\.csv: .*{message}"):
+        load_csv(write(table), target=target)
+
+
+def test_types_without_a_meaning_here_are_refused(tmp_path):
+    table = TABLE.with_columns(day=pl.lit(datetime.date(2026, 1, 1)))
+    table.write_parquet(tmp_path / "t.parquet")
+    with pytest.raises(InputError, match="column 'day' is Date"):
+        load_csv(tmp_path / "t.parquet", target="bought")
+
+
+def test_bad_calls(tmp_path, write):
+    with pytest.raises(InputError, match=r"must end in \.csv or \.parquet"):
+        load_csv(tmp_path / "x.xlsx", target="y")
+    with pytest.raises(InputError, match="test_size must be between 0 and 1"):
+        load_csv(write(TABLE), target="bought", test_size=1.0)
+    with pytest.raises(FileNotFoundError):
+        load_csv(tmp_path / "gone.csv", target="y")
