@@ -1,0 +1,64 @@
+"""The command line: parse, call the library, print. `main` is where every error ends."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from typing import Annotated
+
+import typer
+
+from unchurn import __version__
+from unchurn.cli import data, smooth
+from unchurn.errors import InputError
+
+EXIT_BAD_INPUT = 2
+EXIT_CRASH = 70  # EX_SOFTWARE of sysexits.h
+
+app = typer.Typer(
+    name="unchurn",
+    help="Measure and reduce predictive churn: predictions that flip when a model is retrained.",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("smooth")(smooth.smooth)
+app.add_typer(data.app)
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
+    """Handle what comes before a command."""
+    if version:
+        typer.echo(f"unchurn {__version__}")
+    elif context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def main() -> None:
+    """Run the command line; turn every expected error into one line on stderr and exit code 2."""
+    try:
+        code = app(standalone_mode=False)
+    except typer.Abort:
+        code = _fail("interrupted", 130)
+    except typer.TyperException as error:  # a wrong option or argument
+        context = getattr(error, "ctx", None)
+        hint = f" See {context.command_path} --help" if context else ""
+        code = _fail(error.format_message() + hint, EXIT_BAD_INPUT)
+    except InputError as error:
+        code = _fail(str(error), EXIT_BAD_INPUT)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        code = _fail(f"{where}{error.strerror or error}", EXIT_BAD_INPUT)
+    except Exception:
+        traceback.print_exc()
+        code = _fail("this is a bug in unchurn: please report the lines above", EXIT_CRASH)
+    sys.exit(code)
+
+
+def _fail(message: str, code: int) -> int:
+    """Say what went wrong, in one line."""
+    typer.echo("unchurn: " + " ".join(message.split()), err=True)
+    return code

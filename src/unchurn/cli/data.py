@@ -1,0 +1,78 @@
+"""`unchurn data`: which datasets there are, which are here, and fetching the rest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from unchurn.datasets import Source
+
+app = typer.Typer(name="data", help="The paper's datasets: which are here, and fetching the rest.")
+
+
+@app.command("list")
+def list_() -> None:
+    """Show every dataset: its size, what it needs, and whether that is here."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from unchurn.datasets import DATASETS
+    from unchurn.datasets.find import cache_dir, data_folder
+
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
+    for heading in ("name", "classes", "train", "test", "needs", "here"):
+        numeric = heading in ("classes", "train", "test")
+        table.add_column(heading, justify="right" if numeric else "left", no_wrap=True)
+    for source in DATASETS.values():
+        counts = (f"{count:,}" for count in (source.n_classes, source.n_train, source.n_test))
+        table.add_row(source.name, *counts, _needs(source), _status(source))
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(table)
+    console.print()
+    folder = data_folder(None)
+    console.print(f"data folder  {folder or 'none (set UNCHURN_DATA to use your own files)'}")
+    console.print(f"cache        {cache_dir()}")
+
+
+@app.command()
+def fetch(
+    names: Annotated[
+        list[str], typer.Argument(help="Datasets to fetch, by name.", metavar="NAME…")
+    ],
+) -> None:
+    """Download a dataset's files into the cache, verified; a broken download goes on later."""
+    from unchurn.datasets import source
+    from unchurn.datasets.find import cache_dir, locate
+    from unchurn.datasets.find import fetch as fetch_file
+
+    for known in [source(name) for name in names]:  # all names are checked before any download
+        if not known.files:
+            typer.echo(f"{known.name}: needs no files")
+        for file in known.files:
+            path = locate(file, None)
+            if path is None or path == cache_dir() / file.path:
+                path = fetch_file(file)
+            typer.echo(f"{known.name}: {path}")
+
+
+def _needs(source: Source) -> str:
+    """How many files of what size."""
+    if not source.files:
+        return "nothing"
+    n, size = len(source.files), sum(file.size for file in source.files)
+    return f"{n} file{'s' if n > 1 else ''}, {size / 1e6:,.{0 if size >= 1e6 else 1}f} MB"
+
+
+def _status(source: Source) -> str:
+    """Where the files are, or that they are not."""
+    from unchurn.datasets.find import cache_dir, locate
+
+    if not source.files:
+        return "built in"
+    places = [locate(file, None) for file in source.files]
+    found = [place for place in places if place is not None]
+    if len(found) < len(places):
+        return f"{len(found)} of {len(places)}" if found else "no"
+    return "cache" if all(cache_dir() in place.parents for place in found) else "data folder"

@@ -1,0 +1,50 @@
+"""`unchurn smooth`: soft targets from files of logits and labels, for any framework."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def smooth(
+    logits: Annotated[Path, typer.Argument(help="Training logits, (n, L), of a trained model.")],
+    labels: Annotated[Path, typer.Argument(help="Training labels, n of them.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Where the soft targets go.")],
+    k: Annotated[int, typer.Option("-k", help="Neighbours.")] = 10,
+    a: Annotated[float, typer.Option("-a", help="Weight of smoothing against the label.")] = 0.9,
+    b: Annotated[float, typer.Option("-b", help="Weight of global against local.")] = 0.9,
+) -> None:
+    """Soften labels towards their neighbours' labels among a model's logits (k-NN smoothing).
+
+    Files may be .npy, .npz (arrays `logits`, `labels`), .csv or .parquet; so may the output.
+    Integer labels are column numbers, from 0; other labels name the columns of a table or, in
+    sorted order, those of an array.
+    """
+    from rich.console import Console
+
+    from unchurn import blend_knn_labels, knn_labels, off_label_mass
+    from unchurn.arrays import as_fraction
+    from unchurn.files import check_output, read_logits_and_labels, write_columns
+
+    check_output(output)  # before the search, which may take minutes
+    as_fraction(a, "-a"), as_fraction(b, "-b")
+    data = read_logits_and_labels(logits, labels)
+    n = len(data.logits)
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(f"logits  {logits}: {n:,} rows × {data.logits.shape[1]} columns")
+    console.print(f"labels  {labels}: {len(data.classes)} classes: {_preview(data.classes)}")
+    if unseen := sorted(set(range(len(data.classes))) - set(data.labels.tolist())):
+        names = tuple(data.classes[number] for number in unseen)
+        console.print(f"note    no example of class {_preview(names)}: check the logits' columns")
+    with Console(stderr=True).status(f"finding {k} neighbours of {n:,} rows …"):
+        knn = knn_labels(data.logits, data.labels, k, n_classes=len(data.classes))
+    console.print(str(off_label_mass(knn, data.labels)))
+    write_columns(output, blend_knn_labels(knn, data.labels, a=a, b=b), data.classes)
+    console.print(f"wrote   {output}: {n:,} × {len(data.classes)} soft targets")
+
+
+def _preview(names: tuple[str, ...], most: int = 10) -> str:
+    """The first few names."""
+    return ", ".join(names[:most]) + (" …" if len(names) > most else "")

@@ -1,0 +1,47 @@
+import numpy as np
+import pytest
+
+import unchurn
+
+FILES = ("logits.npy", "labels.npy")
+
+
+@pytest.fixture
+def inputs(tmp_path):
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 3, 200)
+    logits = rng.normal(size=(200, 3)) + np.eye(3)[labels]
+    np.save(tmp_path / "logits.npy", logits)
+    np.save(tmp_path / "labels.npy", labels)
+    return logits, labels
+
+
+def test_smooth_writes_what_the_function_gives(run, inputs, tmp_path):
+    code, out, _ = run("smooth", *FILES, "-k", "5", "-a", "0.8", "-b", "0.3", "-o", "soft.npy")
+    assert code == 0
+    expected = unchurn.knn_smooth_labels(*inputs, k=5, a=0.8, b=0.3)
+    np.testing.assert_array_equal(np.load(tmp_path / "soft.npy"), expected)
+    assert str(unchurn.off_label_mass(unchurn.knn_labels(*inputs, 5), inputs[1])) in out
+    assert "soft.npy: 200 × 3 soft targets" in out
+
+
+def test_smooth_notes_a_class_without_examples(run, inputs, tmp_path):
+    np.save(tmp_path / "logits.npy", np.hstack([inputs[0], inputs[0][:, :1]]))
+    _, out, _ = run("smooth", *FILES, "-o", "soft.csv")
+    assert "no example of class 3: check the logits' columns" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("-o soft.txt", "soft.txt: the name must end in"),
+        ("-o gone/soft.npy", "there is no folder gone"),
+        ("-o soft.npy -k 201", "k must be from 1 to the number of points, 200"),
+        ("-o soft.npy -a 1.5", "-a must be from 0 to 1"),
+    ],
+)
+def test_smooth_refuses_and_writes_nothing(run, inputs, tmp_path, options, message):
+    code, _, err = run("smooth", *FILES, *options.split())
+    assert code == 2
+    assert message in err
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["labels.npy", "logits.npy"]
