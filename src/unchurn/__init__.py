@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from unchurn.datasets import load as load
     from unchurn.datasets import load_csv as load_csv
     from unchurn.errors import InputError as InputError
+    from unchurn.methods import METHODS as METHODS
     from unchurn.metrics import ChurnSummary as ChurnSummary
     from unchurn.metrics import Flips as Flips
     from unchurn.metrics import churn as churn
@@ -45,6 +46,7 @@ _HOME = {
     "smooth_labels": "targets",
     "blend_knn_labels": "targets",
     "knn_smooth_labels": "targets",
+    "METHODS": "methods",
     # what goes wrong
     "InputError": "errors",
 }
@@ -54,7 +56,13 @@ __all__ = ["__version__", *_HOME]
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'unchurn' has no attribute {name!r}")
-    value = getattr(import_module(f"unchurn.{_HOME[name]}"), name)
+    try:
+        module = import_module(f"unchurn.{_HOME[name]}")
+    except ModuleNotFoundError as error:
+        if error.name in ("torch", "safetensors"):
+            raise ImportError(f"{name} needs PyTorch: pip install 'unchurn[train]'") from error
+        raise
+    value = getattr(module, name)
     globals()[name] = value
     return value
 

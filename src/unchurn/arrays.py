@@ -73,6 +73,14 @@ def as_classes(labels: npt.ArrayLike, n_classes: int | None, *, n: int | None = 
     return array
 
 
+def distinct_rows(rows: Array) -> tuple[Array, npt.NDArray[np.intp]]:
+    """Distinct rows of a 2-D array of numbers, and for every row which of them it is."""
+    rows = np.ascontiguousarray(rows) + 0  # −0.0 becomes 0.0, so that equal numbers are equal bytes
+    as_bytes = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
+    _, first, which = np.unique(as_bytes, return_index=True, return_inverse=True)
+    return rows[first], which
+
+
 def as_fraction(value: float, name: str) -> float:
     """Check a mixing weight: a number from 0 to 1."""
     if not 0 <= value <= 1:  # also catches NaN

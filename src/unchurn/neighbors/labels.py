@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from unchurn.arrays import Array, IntArray, as_array, as_classes
+from unchurn.arrays import Array, IntArray, as_array, as_classes, distinct_rows
 from unchurn.errors import InputError
 from unchurn.neighbors import kdtree, matmul
 from unchurn.neighbors.engine import Float64
@@ -80,7 +80,7 @@ def knn_labels(
     width = n_classes or int(classes.max()) + 1
 
     # Equal points have equal answers: search once per distinct point, weighted by its labels.
-    distinct, which = _distinct_rows(points)
+    distinct, which = distinct_rows(points)
     ones = np.ones(len(points), np.int64)
     histogram = csr_array((ones, (which, classes)), shape=(len(distinct), width))
     answers = _search(distinct, histogram, ks)
@@ -115,14 +115,6 @@ def _as_k(k: int, n: int) -> int:
     if not 1 <= k <= n:
         raise InputError(f"k must be from 1 to the number of points, {n}, not {k}")
     return int(k)
-
-
-def _distinct_rows(points: Float64) -> tuple[Float64, IntArray]:
-    """Distinct rows, and for every row the number of its distinct one."""
-    points = points + 0.0  # −0.0 becomes 0.0, so that equal numbers are equal bytes
-    rows = points.view(np.dtype((np.void, points.itemsize * points.shape[1]))).ravel()
-    _, first, which = np.unique(rows, return_index=True, return_inverse=True)
-    return points[first], which
 
 
 def _search(points: Float64, histogram: csr_array, ks: list[int]) -> list[Float32]:

@@ -1,0 +1,47 @@
+"""Anchor (after Fard et al. 2016): labels move towards what a model before said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import softmax
+
+from unchurn.arrays import as_fraction
+from unchurn.methods.base import Float32, Method, Reference
+
+
+def anchor_labels(y: Float32, reference_logits: Float32, a: float) -> Float32:
+    """(1 − a)·y + a·softmax(reference logits)."""
+    a = as_fraction(a, "a")
+    before = softmax(reference_logits.astype(np.float64), axis=1)
+    return np.asarray((1 - a) * y + a * before, np.float32)
+
+
+@dataclass
+class Anchor(Method):
+    """Train on (1 − a)·y + a·softmax(reference).
+
+    One reference is trained and serves all runs, as in the paper, unless `fixed_reference` is off;
+    in production, give the model that is live as the reference.
+    """
+
+    a: float = 0.9
+    fixed_reference: bool = True
+
+    grid: ClassVar = {"a": (0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 0.8, 0.9, 1.0)}
+
+    def check(self) -> None:
+        as_fraction(self.a, "a")
+
+    @property
+    def uses_reference(self) -> bool:
+        return self.a > 0
+
+    @property
+    def reference_is_fixed(self) -> bool:
+        return self.fixed_reference
+
+    def targets(self, y: Float32, reference: Reference) -> Float32:
+        return anchor_labels(y, reference(), self.a) if self.uses_reference else y

@@ -1,0 +1,96 @@
+"""`Method`: what a way of training changes about plain training. As it stands it changes nothing.
+
+The trainer knows no method by name; it calls these hooks (see `unchurn.training`). A new method is
+a dataclass in a file of its own that overrides the few it needs, plus one line in `METHODS`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from sklearn.base import BaseEstimator
+from torch import Tensor
+
+from unchurn.errors import InputError
+
+Float32 = npt.NDArray[np.float32]
+Reference = Callable[
+    [], Float32
+]  # gives the reference model's (n, L) logits, training it if need be
+
+
+@dataclass
+class Method(BaseEstimator):  # type: ignore[misc]  # scikit-learn gives get_params and set_params
+    """Plain training by cross-entropy; subclasses override what they change.
+
+    Parameters are dataclass fields. `check` says what is wrong with them, on creation and again
+    before training, since scikit-learn's `set_params` may have changed them.
+    """
+
+    n_nets: ClassVar[int] = 1  # networks trained in tandem on the same batches
+    grid: ClassVar[dict[str, tuple[float, ...]]] = {}  # the values that the paper tried
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def check(self) -> None:
+        """Raise InputError if a parameter is out of range."""
+
+    @property
+    def n_members(self) -> int:
+        """Independent fits whose probabilities are averaged."""
+        return 1
+
+    @property
+    def uses_reference(self) -> bool:
+        """Whether `targets` will ask for the reference model's logits."""
+        return False
+
+    @property
+    def reference_is_fixed(self) -> bool:
+        """Whether all runs share the reference of run 0, instead of training one each."""
+        return False
+
+    def plan(self, n_steps: int) -> None:
+        """Told how many steps training will take, before it starts."""
+
+    def targets(self, y: Float32, reference: Reference) -> Float32:
+        """One-hot labels (n, L) -> soft targets (n, L)."""
+        return y
+
+    def batch(
+        self, x: Tensor, t: Tensor, w: Tensor, rng: np.random.Generator
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Inputs, targets and example weights of a batch -> those to train on."""
+        return x, t, w
+
+    def loss(self, logits: Sequence[Tensor], t: Tensor, step: int) -> Tensor:
+        """One (n, L) tensor per network -> one value per example."""
+        return cross_entropy(logits[0], t)
+
+    def probabilities(self, logits: Sequence[Tensor]) -> Tensor:
+        """One (n, L) tensor per network -> (n, L), rows that sum to 1."""
+        return torch.softmax(logits[0], dim=1)
+
+
+def cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
+    """−Σ t·log softmax(z), one value per example."""
+    return -(targets * torch.log_softmax(logits, dim=1)).sum(dim=1)
+
+
+def at_least(value: float, low: float, name: str) -> None:
+    """Check a finite parameter with a lower end."""
+    if not (math.isfinite(value) and value >= low):
+        raise InputError(f"{name} must be a number of at least {low}, not {value}")
+
+
+def whole(value: int, low: int, name: str) -> None:
+    """Check a whole number with a lower end."""
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < low:
+        raise InputError(f"{name} must be a whole number of at least {low}, not {value!r}")

@@ -1,0 +1,127 @@
+"""Bi-tempered logistic loss (Amid et al. 2019): bounded and heavy-tailed, made for noisy labels.
+
+log_t(x) = (x^(1−t) − 1)/(1 − t) and exp_t, its inverse, take the places of log and exp: t1 < 1
+bounds the loss, t2 > 1 gives the probabilities heavy tails, t1 = t2 = 1 is cross-entropy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from unchurn.arrays import as_fraction
+from unchurn.errors import InputError
+from unchurn.methods.base import Method, cross_entropy, whole
+
+
+def exp_t(x: Tensor, t: float) -> Tensor:
+    """The tempered exponential, [1 + (1 − t)·x]₊^(1/(1 − t))."""
+    if t == 1:
+        return x.exp()
+    return (1 + (1 - t) * x).clamp(min=0) ** (1 / (1 - t))
+
+
+def log_t(x: Tensor, t: float) -> Tensor:
+    """The tempered logarithm, (x^(1 − t) − 1)/(1 − t)."""
+    return x.log() if t == 1 else (x ** (1 - t) - 1) / (1 - t)
+
+
+def tempered_softmax(logits: Tensor, t: float, n_iters: int = 5) -> Tensor:
+    """exp_t(z − λ(z)), with λ from `n_iters` iterations: sums to 1 as far as these converge.
+
+    The published iterations: a fixed point for t > 1 (slow to converge for large t) and bisection
+    for t < 1.
+    """
+    if t == 1:
+        return torch.softmax(logits, dim=1)
+    top = logits - logits.amax(dim=1, keepdim=True)
+    shift = _shift_by_fixed_point(top, t, n_iters) if t > 1 else _shift_by_halving(top, t, n_iters)
+    return exp_t(top - shift, t)
+
+
+def _shift_by_fixed_point(top: Tensor, t: float, n_iters: int) -> Tensor:
+    """λ for t > 1: z̃ ← z·Z(z̃)^(1 − t), where Z sums exp_t."""
+    scaled = top
+    for _ in range(n_iters):
+        scaled = top * exp_t(scaled, t).sum(dim=1, keepdim=True) ** (1 - t)
+    return -log_t(1 / exp_t(scaled, t).sum(dim=1, keepdim=True), t)
+
+
+def _shift_by_halving(top: Tensor, t: float, n_iters: int) -> Tensor:
+    """λ for t < 1: between 0 and what it is if all classes within reach of the top one tie."""
+    within = (top > -1 / (1 - t)).sum(dim=1, keepdim=True).to(top.dtype)
+    low, high = torch.zeros_like(within), -log_t(1 / within, t)
+    for _ in range(n_iters):
+        middle = (low + high) / 2
+        too_much = exp_t(top - middle, t).sum(dim=1, keepdim=True) > 1
+        low, high = torch.where(too_much, middle, low), torch.where(too_much, high, middle)
+    return (low + high) / 2
+
+
+class _BiTempered(torch.autograd.Function):
+    """The loss with its closed-form gradient: through the iterations it is slow and unstable."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, logits: Tensor, targets: Tensor, t1: float, t2: float, n_iters: int
+    ) -> Tensor:
+        p = tempered_softmax(logits, t2, n_iters)
+        ctx.save_for_backward(p, targets)
+        ctx.temperatures = t1, t2
+        on_targets = torch.where(targets > 0, targets * (log_t(targets, t1) - log_t(p, t1)), 0)
+        return (on_targets - (targets ** (2 - t1) - p ** (2 - t1)) / (2 - t1)).sum(dim=1)
+
+    @staticmethod
+    def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
+        p, targets = ctx.saved_tensors
+        t1, t2 = ctx.temperatures
+        # Where p is 0 the class is out of reach (t2 < 1) or underflowed: no pull, not 0·∞.
+        pull = torch.where(
+            p > 0, (p - targets) * p.clamp(min=torch.finfo(p.dtype).tiny) ** (t2 - t1), 0
+        )
+        escort = p**t2
+        escort = escort / escort.sum(dim=1, keepdim=True)
+        gradient = pull - escort * pull.sum(dim=1, keepdim=True)
+        return gradient * upstream[0][:, None], None, None, None, None
+
+
+def bi_tempered_loss(
+    logits: Tensor, targets: Tensor, t1: float, t2: float, n_iters: int = 5
+) -> Tensor:
+    """Bregman divergence between targets and tempered softmax, one value per example.
+
+    At t1 = t2 = 1 it is cross-entropy less the targets' own entropy, which is 0 for hard labels.
+    """
+    if t1 == 1 and t2 == 1:
+        return cross_entropy(logits, targets) + torch.xlogy(targets, targets).sum(dim=1)
+    loss: Tensor = _BiTempered.apply(logits, targets, t1, t2, n_iters)  # type: ignore[no-untyped-call]
+    return loss
+
+
+@dataclass
+class BiTempered(Method):
+    """Bi-tempered loss with temperatures t1 (0 … 1) and t2 (above 0)."""
+
+    t1: float = 0.9
+    t2: float = 1.0
+    n_iters: int = 5
+
+    grid: ClassVar = {"t1": (0.3, 0.5, 0.7, 0.9), "t2": (1.0, 2.0, 3.0, 4.0)}
+
+    def check(self) -> None:
+        as_fraction(self.t1, "t1")
+        if not 0 < self.t2 <= 10:
+            raise InputError(f"t2 must be above 0 and at most 10, not {self.t2}")
+        whole(self.n_iters, 1, "n_iters")
+
+    def loss(self, logits: Sequence[Tensor], t: Tensor, step: int) -> Tensor:
+        return bi_tempered_loss(logits[0], t, self.t1, self.t2, self.n_iters)
+
+    def probabilities(self, logits: Sequence[Tensor]) -> Tensor:
+        p = tempered_softmax(logits[0], self.t2, self.n_iters)
+        # Few iterations leave the sum off 1; at t2 = 1 there are none.
+        return p if self.t2 == 1 else p / p.sum(dim=1, keepdim=True)

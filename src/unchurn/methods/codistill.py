@@ -1,0 +1,79 @@
+"""Co-distillation (Anil et al. 2018): two networks in tandem, drawn towards each other."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import torch
+from torch import Tensor
+
+from unchurn.methods.base import Method, at_least, cross_entropy, whole
+
+Kind = Literal["ce", "kl"]
+
+
+def codistillation_divergence(first: Tensor, second: Tensor, kind: Kind) -> Tensor:
+    """Ψ of two networks' logits, one value per example: −Σ p₁ log p₂ ("ce") or KL(p₁‖p₂) ("kl")."""
+    p = torch.softmax(first, dim=1)
+    divergence = cross_entropy(second, p)
+    if kind == "kl":
+        divergence = divergence - cross_entropy(first, p)
+    return divergence
+
+
+@dataclass
+class _Codistill(Method):
+    """L(f₁) + L(f₂) + a·Ψ(f₁, f₂) from step `n_warm` on; the first network serves.
+
+    As the paper writes it, gradients flow through both arguments of Ψ. With `stop_gradient` (ours,
+    after Anil et al.) each network is instead drawn towards the other's predictions held fixed:
+    Ψ(f₂ fixed, f₁) + Ψ(f₁ fixed, f₂).
+    """
+
+    a: float = 0.1
+    n_warm: int = 1000
+    stop_gradient: bool = False
+
+    n_nets: ClassVar[int] = 2
+    kind: ClassVar[Kind]
+    grid: ClassVar = {"a": (0.001, 0.01, 0.05, 0.1, 0.2, 0.5), "n_warm": (1000, 2000)}
+
+    def check(self) -> None:
+        at_least(self.a, 0, "a")
+        whole(self.n_warm, 0, "n_warm")
+
+    def plan(self, n_steps: int) -> None:
+        if self.n_warm >= n_steps:
+            warnings.warn(
+                f"n_warm={self.n_warm} is never reached: training takes {n_steps} steps, so the "
+                "two networks never meet; lower n_warm or train for more epochs",
+                stacklevel=2,
+            )
+
+    def loss(self, logits: Sequence[Tensor], t: Tensor, step: int) -> Tensor:
+        first, second = logits
+        loss = cross_entropy(first, t) + cross_entropy(second, t)
+        if step < self.n_warm or self.a == 0:
+            return loss
+        if self.stop_gradient:
+            pulled = codistillation_divergence(second.detach(), first, self.kind)
+            pushed = codistillation_divergence(first.detach(), second, self.kind)
+            return loss + self.a * (pulled + pushed)
+        return loss + self.a * codistillation_divergence(first, second, self.kind)
+
+
+@dataclass
+class CodistillCE(_Codistill):
+    """Co-distillation with cross-entropy as the divergence."""
+
+    kind: ClassVar[Kind] = "ce"
+
+
+@dataclass
+class CodistillKL(_Codistill):
+    """Co-distillation with the Kullback–Leibler divergence."""
+
+    kind: ClassVar[Kind] = "kl"

@@ -1,0 +1,24 @@
+"""Ensemble: the average of m independent models. The most stable, at m times the cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from unchurn.methods.base import Method, whole
+
+
+@dataclass
+class Ensemble(Method):
+    """m plain fits, each with its own initialisation and batch order; probabilities averaged."""
+
+    m: int = 5
+
+    grid: ClassVar = {"m": (3, 5)}
+
+    def check(self) -> None:
+        whole(self.m, 1, "m")
+
+    @property
+    def n_members(self) -> int:
+        return self.m

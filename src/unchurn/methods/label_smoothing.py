@@ -1,0 +1,29 @@
+"""Label smoothing (Szegedy et al. 2016): every label moves the same way towards uniform.
+
+The pure function is `unchurn.smooth_labels`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from unchurn.arrays import as_fraction
+from unchurn.methods.base import Float32, Method, Reference
+from unchurn.targets import smooth_labels
+
+
+@dataclass
+class LabelSmoothing(Method):
+    """Train on (1 − a)·y + a/L."""
+
+    a: float = 0.1
+
+    # The paper gives no grid for label smoothing; it is anchor's.
+    grid: ClassVar = {"a": (0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 0.8, 0.9, 1.0)}
+
+    def check(self) -> None:
+        as_fraction(self.a, "a")
+
+    def targets(self, y: Float32, reference: Reference) -> Float32:
+        return smooth_labels(y.argmax(axis=1), self.a, n_classes=y.shape[1])

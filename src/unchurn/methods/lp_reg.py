@@ -1,0 +1,48 @@
+"""ℓ1 and ℓ2 regularisation of the logits: predictions held small, whatever the label."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from unchurn.methods.base import Method, at_least, cross_entropy
+
+
+def lp_penalty(logits: Tensor, p: int) -> Tensor:
+    """‖z‖_p of each example's logits, not squared. Of probabilities the ℓ1 norm is always 1."""
+    norm: Tensor = torch.linalg.vector_norm(logits, ord=p, dim=1)
+    return norm
+
+
+@dataclass
+class _LpReg(Method):
+    """Cross-entropy + a·‖logits‖_p."""
+
+    a: float = 0.1
+
+    p: ClassVar[int]
+    grid: ClassVar = {"a": (0.001, 0.01, 0.05, 0.1, 0.2, 0.5)}
+
+    def check(self) -> None:
+        at_least(self.a, 0, "a")
+
+    def loss(self, logits: Sequence[Tensor], t: Tensor, step: int) -> Tensor:
+        return cross_entropy(logits[0], t) + self.a * lp_penalty(logits[0], self.p)
+
+
+@dataclass
+class L1Reg(_LpReg):
+    """Cross-entropy + a·‖logits‖₁."""
+
+    p: ClassVar[int] = 1
+
+
+@dataclass
+class L2Reg(_LpReg):
+    """Cross-entropy + a·‖logits‖₂."""
+
+    p: ClassVar[int] = 2

@@ -1,0 +1,100 @@
+"""The paper's two networks, by name; anything else is a factory of the user's.
+
+A factory takes the shape of one input and the number of classes and gives a `torch.nn.Module` that
+maps (n, *shape) to (n, n_classes) logits. Its random draws are seeded by the trainer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+
+from unchurn.errors import InputError
+
+Shape = tuple[int, ...]
+Factory = Callable[[Shape, int], nn.Module]
+
+
+def glorot(module: nn.Module) -> nn.Module:
+    """Draw all weights from Glorot's uniform distribution, set all biases to zero."""
+    for layer in module.modules():
+        if isinstance(layer, nn.Linear | nn.Conv2d):
+            nn.init.xavier_uniform_(layer.weight)
+            if layer.bias is not None:
+                nn.init.zeros_(layer.bias)
+    return module
+
+
+def mlp(shape: Shape, n_classes: int) -> nn.Module:
+    """Three layers, 256-256-L, ReLU; inputs of any shape are flattened."""
+    n_inputs = int(torch.Size(shape).numel())
+    return glorot(
+        nn.Sequential(
+            nn.Flatten(),
+            nn.Linear(n_inputs, 256),
+            nn.ReLU(),
+            nn.Linear(256, 256),
+            nn.ReLU(),
+            nn.Linear(256, n_classes),
+        )
+    )
+
+
+class LeNet5(nn.Module):
+    """6 and 16 filters of 5×5, each with ReLU and 2×2 max pooling, then 120, 84 and L units.
+
+    Takes (n, height, width) or (n, height, width, channels), as datasets are laid out; that is
+    also the memory format in which convolutions are fastest.
+    """
+
+    def __init__(self, shape: Shape, n_classes: int) -> None:
+        super().__init__()
+        if len(shape) not in (2, 3) or min(shape[:2]) < 16:
+            raise InputError(f"lenet5 needs images of at least 16×16 pixels, not {shape}")
+        height, width = ((side - 4) // 2 for side in shape[:2])
+        height, width = (height - 4) // 2, (width - 4) // 2
+        self.features = nn.Sequential(
+            nn.Conv2d(shape[2] if len(shape) == 3 else 1, 6, 5),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
+            nn.Conv2d(6, 16, 5),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
+        )
+        self.head = nn.Sequential(
+            nn.Linear(16 * height * width, 120),
+            nn.ReLU(),
+            nn.Linear(120, 84),
+            nn.ReLU(),
+            nn.Linear(84, n_classes),
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Logits."""
+        if x.ndim == 3:
+            x = x[..., None]
+        features = self.features(x.permute(0, 3, 1, 2))
+        logits: Tensor = self.head(features.flatten(1))
+        return logits
+
+
+def lenet5(shape: Shape, n_classes: int) -> nn.Module:
+    """LeNet5, in the memory format that suits its input."""
+    net = glorot(LeNet5(shape, n_classes))
+    return net.to(memory_format=torch.channels_last)  # type: ignore[call-overload,no-any-return]
+
+
+MODELS: dict[str, Factory] = {"mlp": mlp, "lenet5": lenet5}
+
+
+def make_factory(module: str | Factory) -> Factory:
+    """A factory from its name, or as it is."""
+    if isinstance(module, str):
+        if module not in MODELS:
+            raise InputError(f"no model {module!r}: there are {', '.join(MODELS)}, or your own")
+        return MODELS[module]
+    if not callable(module):
+        raise InputError(f"module must be a name or a function (shape, n_classes), not {module!r}")
+    return module

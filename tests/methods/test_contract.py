@@ -1,0 +1,196 @@
+"""What every method promises, whatever it does."""
+
+import warnings
+
+import numpy as np
+import pytest
+import torch
+from sklearn.base import clone
+
+from unchurn import METHODS
+from unchurn.errors import InputError
+from unchurn.methods import make_method
+from unchurn.models import mlp
+from unchurn.training import Training, fit_run
+
+RNG = np.random.default_rng(0)
+Y = RNG.integers(0, 3, 150)
+X = (RNG.normal(size=(150, 4)) + 2 * np.eye(3, 4)[Y]).astype(np.float32)
+ONE_HOT = np.eye(3, dtype=np.float32)[Y]
+LOGITS = RNG.normal(size=(150, 3)).astype(np.float32)
+TRAINING = Training(epochs=4, batch_size=32)  # 20 steps
+
+# A setting that fits the small data, and the setting that does nothing.
+SMALL = {
+    "knn_ls": {"k": 5},
+    "codistill_ce": {"n_warm": 5},
+    "codistill_kl": {"n_warm": 5},
+    "ensemble": {"m": 3},
+}
+NOTHING = {
+    "control": {},
+    "label_smoothing": {"a": 0},
+    "knn_ls": {"a": 0},
+    "anchor": {"a": 0},
+    "l1_reg": {"a": 0},
+    "l2_reg": {"a": 0},
+    "bi_tempered": {"t1": 1, "t2": 1},
+    "codistill_ce": {"a": 0, "n_warm": 0},
+    "codistill_kl": {"a": 0, "n_warm": 0},
+    "mixup": {"a": 0},
+    "ensemble": {"m": 1},
+}
+
+
+@pytest.fixture(params=METHODS)
+def name(request):
+    return request.param
+
+
+def small(name):
+    return METHODS[name](**SMALL.get(name, {}))
+
+
+def probabilities(method, **options):
+    options = {"training": TRAINING, "seed": 0} | options
+    return fit_run(method, mlp, X, Y, 3, **options).probabilities(X)
+
+
+def test_trains_and_gives_probabilities(name):
+    p = probabilities(small(name))
+    assert p.shape == (150, 3)
+    assert p.dtype == np.float32
+    np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-5)
+    assert (p.argmax(axis=1) == Y).mean() > 0.7  # chance is a third
+
+
+def test_same_seed_same_bytes_whatever_the_threads(name):
+    before = torch.get_num_threads()
+    one = probabilities(small(name))
+    torch.set_num_threads(3)
+    try:
+        two = probabilities(small(name))
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(before)
+    assert one.tobytes() == two.tobytes()
+
+
+def test_another_seed_or_run_is_another_model(name):
+    one = probabilities(small(name))
+    assert (one != probabilities(small(name), seed=1)).any()
+    assert (one != probabilities(small(name), run=1)).any()
+
+
+def test_zero_strength_is_control_bit_for_bit(name):
+    nothing = probabilities(METHODS[name](**NOTHING[name]))
+    assert nothing.tobytes() == probabilities(METHODS["control"]()).tobytes()
+
+
+def test_strength_makes_a_difference(name):
+    if name != "control":
+        assert (probabilities(small(name)) != probabilities(METHODS["control"]())).any()
+
+
+def test_permuted_rows_give_permuted_targets(name):
+    method, order = small(name), RNG.permutation(150)
+    targets = method.targets(ONE_HOT, lambda: LOGITS)
+    assert targets.shape == ONE_HOT.shape
+    assert targets.dtype == np.float32
+    np.testing.assert_allclose(targets.sum(axis=1), 1, atol=1e-6)
+    permuted = method.targets(ONE_HOT[order], lambda: LOGITS[order])
+    np.testing.assert_array_equal(permuted, targets[order])
+
+
+def test_the_reference_is_asked_for_only_if_used(name):
+    asked = []
+
+    def reference():
+        asked.append(True)
+        return LOGITS
+
+    for method in (small(name), METHODS[name](**NOTHING[name])):
+        asked.clear()
+        method.targets(ONE_HOT, reference)
+        assert bool(asked) == method.uses_reference
+    assert not method.uses_reference
+
+
+def test_clone_repr_and_parameters(name):
+    method = small(name)
+    twin = clone(method)
+    assert twin == method
+    assert twin is not method
+    assert eval(repr(method), {kind.__name__: kind for kind in METHODS.values()}) == method
+    assert METHODS[name]().set_params(**method.get_params()) == method
+
+
+def test_the_grid_holds_valid_settings_of_known_parameters(name):
+    kind = METHODS[name]
+    assert set(kind.grid) <= set(kind().get_params())
+    for parameter, values in kind.grid.items():
+        for value in values:
+            kind(**{parameter: value})
+
+
+def test_the_grids_have_the_papers_size():
+    sizes = {
+        name: int(np.prod([len(v) for v in kind.grid.values()])) for name, kind in METHODS.items()
+    }
+    assert sizes == {
+        "control": 1,
+        "label_smoothing": 9,
+        "knn_ls": 180,
+        "anchor": 9,
+        "l1_reg": 6,
+        "l2_reg": 6,
+        "bi_tempered": 16,
+        "codistill_ce": 12,
+        "codistill_kl": 12,
+        "mixup": 4,
+        "ensemble": 2,
+    }
+    assert sum(sizes.values()) == 257
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "message"),
+    [
+        ("label_smoothing", {"a": 1.2}, "a must be from 0 to 1, not 1.2"),
+        ("knn_ls", {"k": 0}, "k must be a whole number of at least 1, not 0"),
+        ("knn_ls", {"k": 2.0}, "k must be a whole number of at least 1, not 2.0"),
+        ("knn_ls", {"b": -0.1}, "b must be from 0 to 1"),
+        ("anchor", {"a": float("nan")}, "a must be from 0 to 1"),
+        ("l1_reg", {"a": -1}, "a must be a number of at least 0, not -1"),
+        ("l2_reg", {"a": float("inf")}, "a must be a number of at least 0, not inf"),
+        ("bi_tempered", {"t1": 2}, "t1 must be from 0 to 1"),
+        ("bi_tempered", {"t2": 0}, "t2 must be above 0"),
+        ("bi_tempered", {"n_iters": 0}, "n_iters must be a whole number of at least 1"),
+        ("codistill_ce", {"n_warm": -1}, "n_warm must be a whole number of at least 0"),
+        ("codistill_kl", {"a": -1}, "a must be a number"),
+        ("mixup", {"a": -0.1}, "a must be a number of at least 0"),
+        ("ensemble", {"m": True}, "m must be a whole number of at least 1"),
+    ],
+)
+def test_parameters_out_of_range_are_named(name, parameters, message):
+    with pytest.raises(InputError, match=message):
+        METHODS[name](**parameters)
+    method = METHODS[name]().set_params(**parameters)  # scikit-learn's way around __init__
+    with pytest.raises(InputError, match=message):
+        make_method(method)
+
+
+def test_methods_by_name():
+    assert make_method("knn_ls") == METHODS["knn_ls"]()
+    with pytest.raises(InputError, match="no method 'knn': there are control, "):
+        make_method("knn")
+    with pytest.raises(InputError, match="must be a name or a Method, not 3"):
+        make_method(3)  # type: ignore[arg-type]
+
+
+def test_a_warm_up_that_training_never_reaches_warns():
+    with pytest.warns(UserWarning, match="n_warm=20 is never reached: training takes 20 steps"):
+        probabilities(METHODS["codistill_ce"](n_warm=20))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        probabilities(METHODS["codistill_ce"](n_warm=19))

@@ -1,0 +1,213 @@
+"""Each loss and each change of targets or batches, against values from elsewhere."""
+
+import numpy as np
+import pytest
+import scipy.special
+import scipy.stats
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unchurn.methods import (
+    BiTempered,
+    CodistillCE,
+    CodistillKL,
+    KnnLS,
+    Mixup,
+    anchor_labels,
+    bi_tempered_loss,
+    codistillation_divergence,
+    cross_entropy,
+    lp_penalty,
+    mix,
+    tempered_softmax,
+)
+
+RNG = np.random.default_rng(0)
+GRID = [(t1, t2) for t1 in BiTempered.grid["t1"] for t2 in BiTempered.grid["t2"]]
+
+
+def random_logits(n=8, n_classes=4, scale=3.0, dtype=torch.float64):
+    return torch.tensor(scale * RNG.normal(size=(n, n_classes)), dtype=dtype)
+
+
+def random_targets(n=8, n_classes=4, dtype=torch.float64):
+    return torch.tensor(RNG.dirichlet(np.ones(n_classes), n), dtype=dtype)
+
+
+def one_hot(n=8, n_classes=4, dtype=torch.float64):
+    return torch.tensor(np.eye(n_classes)[RNG.integers(0, n_classes, n)], dtype=dtype)
+
+
+def test_cross_entropy_is_torchs():
+    z, t = random_logits(), random_targets()
+    theirs = torch.nn.functional.cross_entropy(z, t, reduction="none")
+    torch.testing.assert_close(cross_entropy(z, t), theirs)
+
+
+@pytest.mark.parametrize("p", [1, 2])
+def test_lp_penalty_is_numpys_norm(p):
+    z = random_logits()
+    expected = np.linalg.norm(z.numpy(), ord=p, axis=1)
+    np.testing.assert_allclose(lp_penalty(z, p).numpy(), expected)
+
+
+@pytest.mark.parametrize("p", [1, 2])
+def test_lp_penalty_has_a_finite_gradient_at_zero(p):
+    """An empty input through zero biases gives logits of exactly 0."""
+    z = torch.zeros(2, 3, requires_grad=True)
+    lp_penalty(z, p).sum().backward()
+    assert z.grad is not None
+    assert z.grad.isfinite().all()
+
+
+def test_codistillation_divergence_is_scipys():
+    first, second = random_logits(), random_logits()
+    p, q = (scipy.special.softmax(z.numpy(), axis=1) for z in (first, second))
+    kl = scipy.stats.entropy(p, q, axis=1)
+    np.testing.assert_allclose(codistillation_divergence(first, second, "kl").numpy(), kl)
+    ce = kl + scipy.stats.entropy(p, axis=1)
+    np.testing.assert_allclose(codistillation_divergence(first, second, "ce").numpy(), ce)
+
+
+def gradients(method, step=0):
+    first, second = random_logits().requires_grad_(), random_logits().requires_grad_()
+    t = one_hot()
+    method.loss([first, second], t, step).sum().backward()
+    plain = [torch.softmax(z.detach(), 1) - t for z in (first, second)]
+    return [z.grad - g for z, g in zip((first, second), plain, strict=True)]
+
+
+@pytest.mark.parametrize("kind", [CodistillCE, CodistillKL])
+def test_codistillation_starts_after_the_warm_up(kind):
+    for extra in gradients(kind(a=0.5, n_warm=3), step=2):
+        torch.testing.assert_close(extra, torch.zeros_like(extra))
+    for extra in gradients(kind(a=0.5, n_warm=3), step=3):
+        assert extra.abs().max() > 1e-3
+
+
+def test_codistillation_gradient_is_joint_unless_stopped():
+    """Stopped, both divergences pull network 2 by a·(p₂ − p₁) and network 1 by the opposite."""
+    for kind in (CodistillCE, CodistillKL):
+        pull_first, pull_second = gradients(kind(a=0.5, n_warm=0, stop_gradient=True))
+        torch.testing.assert_close(pull_first, -pull_second)
+        joint_first, joint_second = gradients(kind(a=0.5, n_warm=0))
+        assert not torch.allclose(joint_first, -joint_second)
+
+
+def test_anchor_by_hand():
+    y = np.array([[1, 0], [0, 1]], np.float32)
+    logits = np.log(np.array([[0.6, 0.4], [0.2, 0.8]], np.float32))
+    expected = [[0.25 + 0.75 * 0.6, 0.75 * 0.4], [0.75 * 0.2, 0.25 + 0.75 * 0.8]]
+    np.testing.assert_allclose(anchor_labels(y, logits, 0.75), expected, rtol=1e-6)
+
+
+def test_knn_ls_without_weight_on_neighbours_is_label_smoothing():
+    assert not KnnLS(b=1).uses_reference
+    assert not KnnLS(a=0).uses_reference
+    assert KnnLS(a=0.1, b=0.9).uses_reference
+
+
+def test_mix_by_hand():
+    x, t = torch.tensor([[0.0], [10.0]]), torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+    swap = torch.tensor([1, 0])
+    mixed_x, mixed_t, w = mix(x, t, torch.ones(2), 0.75, swap)
+    torch.testing.assert_close(mixed_x, torch.tensor([[2.5], [7.5]]))
+    torch.testing.assert_close(mixed_t, torch.tensor([[0.75, 0.25], [0.25, 0.75]]))
+    torch.testing.assert_close(w, torch.ones(2))
+
+
+def test_the_weighted_loss_of_a_mixture_is_the_mixture_of_the_weighted_losses():
+    z, t, w = random_logits(), one_hot(), torch.rand(8, dtype=torch.float64)
+    w[0] = w[3] = 0
+    partners = torch.tensor([3, 2, 1, 0, 5, 4, 7, 6])
+    _, mixed, weight = mix(z, t, w, 0.3, partners)
+    expected = 0.3 * w * cross_entropy(z, t) + 0.7 * w[partners] * cross_entropy(z, t[partners])
+    torch.testing.assert_close(weight * cross_entropy(z, mixed), expected)
+
+
+def test_mixup_shares_are_beta_distributed():
+    method, rng = Mixup(a=0.4), np.random.default_rng(0)
+    x, t = torch.tensor([[0.0], [1.0]]), torch.eye(2)
+    shares = []
+    while len(shares) < 2000:
+        mixed = method.batch(x, t, torch.ones(2), rng)[0]
+        if mixed[0] != 0:  # partners were swapped, not themselves
+            shares.append(1 - mixed[0].item())
+    assert scipy.stats.kstest(shares, scipy.stats.beta(0.4, 0.4).cdf).pvalue > 0.01
+
+
+# Bi-tempered
+
+
+@pytest.mark.parametrize("n_classes", [2, 10])
+@pytest.mark.parametrize(("t1", "t2"), GRID)
+def test_finite_on_the_whole_grid(t1, t2, n_classes):
+    corners = torch.tensor([[100.0, -100.0], [-100.0, 100.0], [0.0, 0.0], [100.0, 100.0]])
+    corners = torch.nn.functional.pad(corners, (0, n_classes - 2), value=-100.0)
+    wide = random_logits(200, n_classes, dtype=torch.float32).clamp(-3, 3) * (100 / 3)
+    z = torch.cat([corners, wide]).requires_grad_()
+    t = one_hot(len(z), n_classes, torch.float32)
+    loss = bi_tempered_loss(z, t, t1, t2)
+    loss.sum().backward()
+    assert loss.isfinite().all()
+    assert (loss > -1e-4).all() or t2 > 1  # a divergence is positive where the iterations converge
+    assert z.grad is not None
+    assert z.grad.isfinite().all()
+    p = BiTempered(t1=t1, t2=t2).probabilities([z.detach()])
+    assert p.isfinite().all()
+    np.testing.assert_allclose(p.sum(dim=1).numpy(), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize("t", [0.1, 0.3, 0.5, 0.9, 0.99, 1.01, 1.1, 1.5, 2.0, 3.0, 4.0])
+@pytest.mark.parametrize("scale", [1, 10, 50])
+def test_tempered_softmax_sums_to_one_given_enough_iterations(t, scale):
+    p = tempered_softmax(random_logits(50, 10, scale), t, n_iters=2000)
+    assert (p >= 0).all()
+    np.testing.assert_allclose(p.sum(dim=1).numpy(), 1, atol=1e-5)
+
+
+@given(st.floats(0.1, 4), st.floats(-50, 50))
+def test_tempered_softmax_keeps_the_order_and_ignores_a_shift(t, shift):
+    z = torch.tensor([[1.0, 3.0, 2.0]], dtype=torch.float64)
+    p = tempered_softmax(z, t, 60)
+    assert p[0, 1] > p[0, 2] >= p[0, 0]
+    torch.testing.assert_close(tempered_softmax(z + shift, t, 60), p, atol=1e-9, rtol=1e-9)
+
+
+def test_tempered_softmax_in_closed_form():
+    """Two tied classes share alike; at t = 2, exp_t(x) = 1/(1 − x) can be solved by hand."""
+    for t in (0.5, 1.0, 2.0, 4.0):
+        p = tempered_softmax(torch.tensor([[7.0, 7.0]], dtype=torch.float64), t, 200)
+        np.testing.assert_allclose(p.numpy(), [[0.5, 0.5]], atol=1e-9)
+    # 1/(1 + λ) + 1/(1 + λ + d) = 1 with d = 3/2 gives λ = 1/2: probabilities 2/3 and 1/3.
+    p = tempered_softmax(torch.tensor([[1.5, 0.0]], dtype=torch.float64), 2.0, 200)
+    np.testing.assert_allclose(p.numpy(), [[2 / 3, 1 / 3]], atol=1e-9)
+
+
+def test_bi_tempered_loss_in_closed_form():
+    """t1 = 0, t2 = 2 on probabilities 2/3, 1/3: Σ y·(y − p) − (y² − p²)/2 = Σ (y − p)²/2."""
+    z, t = torch.tensor([[1.5, 0.0]], dtype=torch.float64), torch.tensor([[0.0, 1.0]])
+    loss = bi_tempered_loss(z, t.double(), 0.0, 2.0, 200)
+    np.testing.assert_allclose(loss.numpy(), [((2 / 3) ** 2 + (2 / 3) ** 2) / 2], atol=1e-9)
+
+
+def test_at_temperatures_of_one_it_is_cross_entropy():
+    z, hard, soft = random_logits(), one_hot(), random_targets()
+    torch.testing.assert_close(bi_tempered_loss(z, hard, 1, 1), cross_entropy(z, hard))
+    near = bi_tempered_loss(z, soft, 1 - 1e-7, 1 + 1e-7, 200)
+    torch.testing.assert_close(near, bi_tempered_loss(z, soft, 1, 1), atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("t1", "t2"),
+    [*GRID, (0.0, 2.0), (1.0, 3.0), (0.5, 0.5), (0.7, 0.3), (0.2, 0.1), (0.9, 0.9), (0.0, 0.1)],
+)
+def test_the_closed_form_gradient_agrees_with_finite_differences(t1, t2):
+    t = random_targets()
+    z = random_logits(scale=1.0).requires_grad_()
+
+    def loss(z):
+        return bi_tempered_loss(z, t, t1, t2, 500)
+
+    assert torch.autograd.gradcheck(loss, z, atol=1e-4, rtol=1e-3)
