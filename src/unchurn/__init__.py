@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from unchurn.datasets import load as load
     from unchurn.datasets import load_csv as load_csv
     from unchurn.errors import InputError as InputError
+    from unchurn.estimator import StableClassifier as StableClassifier
     from unchurn.methods import METHODS as METHODS
     from unchurn.metrics import ChurnSummary as ChurnSummary
     from unchurn.metrics import Flips as Flips
@@ -47,6 +48,7 @@ _HOME = {
     "blend_knn_labels": "targets",
     "knn_smooth_labels": "targets",
     "METHODS": "methods",
+    "StableClassifier": "estimator",
     # what goes wrong
     "InputError": "errors",
 }

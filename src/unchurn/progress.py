@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def progress_bar(
-    description: str, total: int, *, done: int = 0, bytes_: bool = False
+    description: str, total: int, *, done: int = 0, bytes_: bool = False, show: bool = True
 ) -> Iterator[Callable[[int], None]]:
     """Show a bar with the time left; yield the function that advances it."""
     from rich.console import Console
@@ -25,6 +25,7 @@ def progress_bar(
     amount = DownloadColumn() if bytes_ else MofNCompleteColumn()
     text = TextColumn("{task.description}", markup=False)
     columns = (text, BarColumn(), amount, TimeRemainingColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+    disable = not (show and console.is_terminal)
+    with Progress(*columns, console=console, disable=disable) as progress:
         task = progress.add_task(description, total=total, completed=done)
         yield lambda n: progress.advance(task, n)
