@@ -2,16 +2,21 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test lint clean
+.PHONY: help demo picture test lint clean
 
 help:
-	@echo "make demo   two retrainings of a model on digits: what flips, and which labels are doubtful"
-	@echo "make test   all tests (those on the real data need UNCHURN_DATA)"
-	@echo "make lint   ruff and mypy"
-	@echo "make clean  remove .venv, caches and the demo's output"
+	@echo "make demo     every method of the paper, retrained five times on digits: accuracy and churn"
+	@echo "make test     all tests (those on the real data need UNCHURN_DATA)"
+	@echo "make lint     ruff and mypy"
+	@echo "make picture  the README's picture"
+	@echo "make clean    remove .venv, caches and the demo's output"
 
 demo: .venv/installed
-	$(BIN)/python examples/demo.py
+	$(BIN)/python examples/methods.py
+
+picture: .venv/installed
+	$(BIN)/python examples/doubtful_digits.py
+	cp demo/digits.svg docs/images/
 
 test: .venv/installed
 	$(BIN)/pytest -n auto

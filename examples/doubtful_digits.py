@@ -1,4 +1,4 @@
-"""`make demo`: churn between two retrainings on digits, and the digits whose labels are doubtful.
+"""Churn between two retrainings on digits, and the digits whose labels are doubtful.
 
 Trains one scikit-learn network twice, changing nothing but the seed; counts the predictions that
 flip; then asks of every training digit what its nearest neighbours are labelled.

@@ -1,0 +1,51 @@
+"""Every example runs from start to end, warnings being errors, and says what it should."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+SAYS = {
+    "anchor_to_production.py": "anchored: accuracy",
+    "boosted_trees.py": "softened ChurnSummary of 5 runs on 594 examples",
+    "doubtful_digits.py": "The same as a picture: demo/digits.png",
+    "own_csv.py": "ChurnSummary of 3 runs on 45 examples",
+    "own_network.py": "Flips(n=594",
+    "pipeline.py": "best setting",
+}
+
+
+def run(folder: Path, name: str, *arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", EXAMPLES / name, *arguments],
+        cwd=folder,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_all_examples_are_tried():
+    assert {path.name for path in EXAMPLES.glob("*.py")} == {*SAYS, "methods.py"}
+
+
+@pytest.mark.parametrize("name", SAYS)
+def test_example(tmp_path, name):
+    assert SAYS[name] in run(tmp_path, name)
+
+
+def test_demo_shows_and_writes_a_row_for_every_method(tmp_path):
+    out = run(tmp_path, "methods.py", "--runs", "2", "--epochs", "2")
+    table = pl.read_csv(tmp_path / "demo/digits.csv")
+    assert table.height == 11
+    assert table["accuracy"].min() > 20
+    for method in table["method"]:
+        assert method in out
+    assert "The table is in demo/digits.csv" in out
