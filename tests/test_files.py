@@ -2,6 +2,7 @@ import stat
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -14,6 +15,7 @@ from unchurn.files import (
     write_columns,
 )
 
+RNG = np.random.default_rng(0)
 VALUES = np.array([[0.5, 0.25], [0.125, 1.0]], np.float32)
 
 
@@ -60,7 +62,7 @@ def test_written_files_have_ordinary_permissions(tmp_path):
 
 def test_pickles_are_not_loaded(tmp_path):
     np.save(tmp_path / "evil.npy", np.array([{}]), allow_pickle=True)
-    with pytest.raises(InputError, match="plain numbers or strings"):
+    with pytest.raises(InputError, match="Object arrays cannot be loaded"):
         read_columns(tmp_path / "evil.npy", [])
 
 
@@ -129,6 +131,83 @@ def test_an_archive_of_several_arrays_needs_a_name(tmp_path):
     with pytest.raises(InputError, match="holds one, two; call the one to use logits"):
         read_columns(tmp_path / "two.npz", ["logits"])
     np.testing.assert_array_equal(read_columns(tmp_path / "two.npz", ["two"])[0], VALUES)
+
+
+def test_what_pandas_writes_is_read_or_refused(tmp_path):
+    """A header that counts the columns is a header; the index is not a logit."""
+    frame, labels = pd.DataFrame(RNG.normal(size=(20, 3))), pd.Series(np.arange(20) % 3)
+    files = tmp_path / "logits.csv", tmp_path / "labels.csv"
+    frame.to_csv(files[0], index=False)
+    labels.to_csv(files[1], index=False, header=["label"])
+    np.testing.assert_allclose(read_logits_and_labels(*files).logits, frame)
+    labels.to_csv(files[1], index=False)  # its header is 0, like a label
+    with pytest.raises(InputError, match=r"labels\.csv: one label more than rows of logits"):
+        read_logits_and_labels(*files)
+    frame.to_csv(files[0])
+    with pytest.raises(InputError, match="column '' does not look like logits"):
+        read_logits_and_labels(*files)
+    frame[[0]].to_csv(files[0], index=False)
+    with pytest.raises(InputError, match="is the 0 in its first line a name"):
+        read_logits_and_labels(*files)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b\n1,2\nnan,4\n5,6\n", "(row 1 holds NaN|a has 'nan' in row 1)"),
+        ("a,b\n1,2\nNA,4\n5,6\n", "a has 'NA' in row 1"),
+        ("a,b\n1,2\ninf,4\n5,6\n", "(row 1 holds NaN or infinity|a has 'inf' in row 1)"),
+        ("\n1,2\n", "its first line is empty"),
+    ],
+)
+def test_logits_that_are_not_all_numbers_are_named_by_row(tmp_path, text, message):
+    (tmp_path / "logits.csv").write_text(text)
+    np.save(tmp_path / "labels.npy", [0, 1, 1])
+    with pytest.raises(InputError, match=rf"logits\.csv: {message}"):
+        read_logits_and_labels(tmp_path / "logits.csv", tmp_path / "labels.npy")
+
+
+def test_a_byte_order_mark_is_no_header(tmp_path):
+    (tmp_path / "bom.csv").write_bytes(b"\xef\xbb\xbf1,2\n3,4\n")
+    assert read_table(tmp_path / "bom.csv").shape == (2, 2)
+
+
+def test_names_are_names_not_patterns(tmp_path):
+    for name in ("logits[1].csv", "*.csv"):
+        (tmp_path / name).write_text("a,b\n1,2\n")
+        assert read_table(tmp_path / name).shape == (1, 2)
+    (tmp_path / "folder.parquet").mkdir()
+    with pytest.raises(InputError, match=r"folder\.parquet: is a folder"):
+        read_table(tmp_path / "folder.parquet")
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".npz", ".csv", ".parquet"])
+def test_a_full_disk_is_named_and_nothing_is_left(tmp_path, monkeypatch, suffix):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    for target in ("numpy.save", "numpy.savez", "polars.DataFrame.write_csv"):
+        monkeypatch.setattr(target, full)
+    monkeypatch.setattr("polars.DataFrame.write_parquet", full)
+    with pytest.raises(InputError, match=rf"cannot write .*soft\{suffix} .*No space left"):
+        write_columns(tmp_path / f"soft{suffix}", VALUES, ["cat", "dog"])
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".parquet"])
+def test_any_damage_to_an_archive_is_an_input_error(tmp_path, suffix):
+    path = tmp_path / f"targets{suffix}"
+    write_columns(path, np.tile(VALUES, (500, 1)), ["cat", "dog"])
+    whole = path.read_bytes()
+    for _ in range(60):
+        damaged = bytearray(whole)
+        for place in RNG.integers(0, len(whole), 8):
+            damaged[place] ^= int(RNG.integers(1, 256))
+        path.write_bytes(damaged)
+        try:
+            read_columns(path, ["targets"])
+        except InputError as error:
+            assert path.name in str(error)  # noqa: PT017
 
 
 @pytest.mark.parametrize("suffix", [".npy", ".npz", ".csv", ".parquet"])

@@ -92,9 +92,26 @@ def test_off_label_mass_is_what_disagrees():
     mass = off_label_mass([[1, 0], [0.5, 0.5], [0.25, 0.75], [1, 0]], [0, 0, 1, 1])
     assert mass.mean == pytest.approx((0 + 0.5 + 0.25 + 1) / 4)
     assert (mass.median, mass.max, mass.nonzero) == (0.375, 1, 0.75)
+    assert mass.p90 == pytest.approx(0.5 + 0.7 * 0.5)  # between the third and the fourth of four
+    assert mass.p99 == pytest.approx(0.5 + 0.97 * 0.5)
     assert not mass.memorised
     assert "memorised" not in str(mass)
     assert mass.to_dict()["nonzero"] == 0.75
+
+
+def test_memorised_means_less_than_one_percent():
+    label = np.zeros(100, int)
+    for share, memorised in ((0.005, True), (0.02, False)):
+        knn = np.tile([1 - share, share], (100, 1))
+        assert off_label_mass(knn, label).memorised == memorised
+
+
+def test_a_single_column_of_logits_means_two_classes():
+    margin = LOGITS[:, :1]
+    binary = LABELS % 2
+    targets = knn_smooth_labels(margin, binary, k=5, a=1, b=0)
+    assert targets.shape == (60, 2)
+    assert (targets == knn_smooth_labels(margin[:, 0], binary, k=5, a=1, b=0)).all()
 
 
 def test_memorised_labels_are_called_that():

@@ -46,11 +46,19 @@ def as_labels(values: npt.ArrayLike, name: str) -> Array:
 
 def _from_objects(array: Array, name: str) -> Array:
     """Give an object array (pandas, Polars) the one type that all of its elements share."""
-    for kind, dtype in ((str, str), ((int, np.integer), np.int64)):
-        if all(isinstance(value, kind) for value in array):
-            return array.astype(dtype)
-    odd = next(i for i, v in enumerate(array) if not isinstance(v, type(array[0])) or v is None)
-    raise InputError(f"{name} mixes types or has gaps: row {odd} is {array[odd]!r}")
+    kinds = [type(value) for value in array]
+    if all(issubclass(kind, str) for kind in kinds):
+        return array.astype(str)
+    if all(issubclass(kind, int | np.integer) for kind in kinds):
+        try:
+            return array.astype(np.int64)
+        except OverflowError as error:
+            raise InputError(f"{name} holds integers beyond 64 bits") from error
+    good = [issubclass(kind, str | int | np.integer) for kind in kinds]
+    odd = (
+        good.index(False) if False in good else kinds.index(next(k for k in kinds if k != kinds[0]))
+    )
+    raise InputError(f"{name} must be all integers or all strings: row {odd} is {array[odd]!r}")
 
 
 def as_classes(labels: npt.ArrayLike, n_classes: int | None, *, n: int | None = None) -> IntArray:

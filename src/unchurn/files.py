@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,7 +19,9 @@ if TYPE_CHECKING:
     import polars as pl
 
 SUFFIXES = (".npy", ".npz", ".csv", ".parquet")
-NOT_LOGITS = ("id", "index", "row", "label", "labels", "target")  # columns of a table of logits
+NAMELESS = "column "  # and a number: the columns of a table without a header
+# Columns that stand in a table of logits by mistake; the nameless one is pandas' index.
+NOT_LOGITS = ("", "unnamed: 0", "id", "index", "row", "label", "labels", "target")
 
 
 @contextmanager
@@ -46,24 +47,60 @@ def check_suffix(path: Path) -> str:
     return path.suffix.lower()
 
 
+@contextmanager
+def reading(path: Path, kind: str) -> Iterator[None]:
+    """Turn whatever a library raises on a damaged file into one line that names the file.
+
+    Readers raise a different type for every kind of damage; a file that is not there or not ours
+    to read keeps its own error.
+    """
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder")
+    try:
+        yield
+    except (InputError, FileNotFoundError, PermissionError):
+        raise
+    except Exception as error:
+        reason = str(error).strip().splitlines() or [type(error).__name__]
+        raise InputError(f"{path}: damaged, or not {kind}: {reason[0]}") from error
+
+
 def check_output(path: Path) -> None:
     """Refuse an output that could not be written, before the work that makes it."""
     check_suffix(path)
     if not path.parent.is_dir():
         raise InputError(f"cannot write {path}: there is no folder {path.parent}")
+    if path.is_dir() or not os.access(path.parent, os.W_OK):
+        reason = "it is a folder" if path.is_dir() else f"{path.parent} is read-only"
+        raise InputError(f"cannot write {path}: {reason}")
 
 
 def read_table(path: Path) -> pl.DataFrame:
     """Read a .csv (with or without a header of names) or .parquet file."""
     import polars as pl
 
-    try:
-        if path.suffix.lower() == ".parquet":
-            return pl.read_parquet(path)
-        # Every row decides a column's type, not just the first hundred.
-        return pl.read_csv(path, has_header=_has_header(path), infer_schema_length=None)
-    except (pl.exceptions.PolarsError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read: {_first_line(error)}") from error
+    with reading(path, "a table"):
+        try:
+            if path.suffix.lower() == ".parquet":
+                return pl.read_parquet(path, glob=False)
+            # Every row decides a column's type, not just the first hundred.
+            header = _has_header(path)
+            table = pl.read_csv(path, has_header=header, infer_schema_length=None, glob=False)
+            if not header:
+                table.columns = [f"{NAMELESS}{number}" for number in range(table.width)]
+            return table
+        except pl.exceptions.PanicException as error:  # no Exception: Rust gave up
+            raise InputError(f"{path}: damaged") from error
+
+
+def text_among_numbers(column: pl.Series) -> int | None:
+    """The first row of text in a column that is otherwise mostly numbers: a gap written as NA."""
+    import polars as pl
+
+    if column.dtype != pl.String:
+        return None
+    odd = ~column.cast(pl.Float64, strict=False).is_finite().fill_null(value=False)
+    return odd.arg_max() if 0 < odd.sum() < len(column) / 2 else None
 
 
 def read_columns(path: Path, wanted: Sequence[str]) -> tuple[Array, tuple[str, ...] | None]:
@@ -78,9 +115,11 @@ def read_columns(path: Path, wanted: Sequence[str]) -> tuple[Array, tuple[str, .
     table = read_table(path)
     if (name := next((name for name in wanted if name in table.columns), None)) is not None:
         table = table.select(name)
-    gaps = [column.name for column in table if column.null_count()]
-    if gaps:
-        raise InputError(f"{path}: missing values in {', '.join(gaps)}")
+    for column in table:
+        if column.null_count():
+            raise InputError(f"{path}: missing values in {column.name}")
+        if (row := text_among_numbers(column)) is not None:
+            raise InputError(f"{path}: {column.name} has {column[row]!r} in row {row}")
     array = table[:, 0].to_numpy() if table.width == 1 else table.to_numpy()
     return array, tuple(table.columns)
 
@@ -110,12 +149,21 @@ def read_logits_and_labels(logits_path: Path, labels_path: Path) -> LabelledLogi
             f"{logits_path}: logits must be a table of numbers, (n, L), "
             f"not {logits.shape} of {logits.dtype}"
         )
+    if names == (f"{NAMELESS}0",) and logits[0, 0] == 0:
+        raise InputError(f"{logits_path}: is the 0 in its first line a name? Name the column")
+    finite = np.isfinite(logits).all(axis=1)
+    if not finite.all():
+        raise InputError(f"{logits_path}: row {finite.argmin()} holds NaN or infinity")
     raw, columns = read_columns(labels_path, ["label", "labels"])
     if raw.ndim == 2 and raw.shape[1] == 1:
         raw = raw[:, 0]
     if raw.ndim != 1:
         which = f" ({', '.join(columns)}): call the one to use label" if columns else ""
         raise InputError(f"{labels_path}: labels must be one column, not {raw.shape}{which}")
+    if columns == (f"{NAMELESS}0",) and len(raw) == len(logits) + 1:
+        raise InputError(
+            f"{labels_path}: one label more than rows of logits: name the column in the first line"
+        )
     try:
         labels = as_labels(raw, "labels")
         n_classes = max(logits.shape[1], 2)  # a single column is the margin of a binary model
@@ -135,24 +183,27 @@ def write_columns(path: Path, array: Array, names: Sequence[str]) -> None:
     import polars as pl
 
     suffix = check_suffix(path)
-    with atomic_write(path) as temporary:
-        if suffix in (".npy", ".npz"):
-            with temporary.open("wb") as file:
-                if suffix == ".npy":
-                    np.save(file, array, allow_pickle=False)
-                else:
-                    np.savez(file, targets=array, classes=np.array(names))
-        else:
-            table = pl.DataFrame(array, schema=list(names))
-            if suffix == ".csv":
-                table.write_csv(temporary)
+    try:
+        with atomic_write(path) as temporary:
+            if suffix in (".npy", ".npz"):
+                with temporary.open("wb") as file:
+                    if suffix == ".npy":
+                        np.save(file, array, allow_pickle=False)
+                    else:
+                        np.savez(file, targets=array, classes=np.array(names))
             else:
-                table.write_parquet(temporary)
+                table = pl.DataFrame(array, schema=list(names))
+                if suffix == ".csv":
+                    table.write_csv(temporary)
+                else:
+                    table.write_parquet(temporary)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise InputError(f"cannot write {path} (is the disk full?): {error}") from error
 
 
 def _read_numpy(path: Path, wanted: Sequence[str]) -> Array:
     """Read .npy, or one array of .npz."""
-    try:
+    with reading(path, "a NumPy file"):
         loaded = np.load(path, allow_pickle=False)
         if isinstance(loaded, np.ndarray):
             return loaded
@@ -168,26 +219,23 @@ def _read_numpy(path: Path, wanted: Sequence[str]) -> Array:
                 names = found
             array: Array = loaded[names[0]]
             return array
-    except InputError:
-        raise
-    except (ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path}: not a NumPy file of plain numbers or strings") from error
 
 
 def _has_header(path: Path) -> bool:
-    """Whether the first line names the columns: it does unless every cell is a number."""
+    """Whether the first line names the columns: it does unless every cell is a number.
+
+    Several cells that just count 0, 1, 2, … are the header that pandas writes for nameless columns.
+    """
     with path.open("rb") as file:
-        cells = file.readline().decode("utf-8", "replace").strip().split(",")
+        line = file.readline().decode("utf-8-sig", "replace").strip()
+    cells = [cell.strip().strip('"') for cell in line.split(",")]
+    if not line:
+        raise InputError(f"{path}: its first line is empty")
     try:
-        [float(cell.strip('"')) for cell in cells]
+        [float(cell) for cell in cells]
     except ValueError:
         return True
-    return False
-
-
-def _first_line(error: Exception) -> str:
-    """The first line of a library's message: ours are one line long."""
-    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    return len(cells) > 1 and cells == [str(number) for number in range(len(cells))]
 
 
 def _classes_of(labels: Array, names: tuple[str, ...] | None, n_classes: int) -> tuple[str, ...]:

@@ -119,10 +119,10 @@ class ChurnSummary:
         lines = [f"ChurnSummary of {self.n_runs} runs on {self.n_examples:,} examples"]
         for name in ("accuracy", "churn", "churn_correct", "churn_incorrect"):
             value: MeanSd = getattr(self, name)
-            over = "runs" if name == "accuracy" else "pairs"
+            over = "run" if name == "accuracy" else "pair"
             lines.append(
                 f"  {name.replace('_', ' '):<16}{100 * value.mean:6.2f} %"
-                f"  (sd {100 * value.sd:.2f} over {value.count} {over})"
+                f"  (sd {100 * value.sd:.2f} over {value.count} {over}{'s' * (value.count != 1)})"
             )
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
 
@@ -211,18 +211,24 @@ def _codes(
         raise InputError(f"churn needs at least 2 runs, not {len(predictions)}")
     runs = {f"predictions[{r}]": run for r, run in enumerate(predictions)}
     arrays = _alike(labels=labels, **runs)
-    if arrays[0].dtype.kind == "U":
-        arrays = _number_strings(arrays)
-    low = min(int(array.min()) for array in arrays)
-    high = max(int(array.max()) for array in arrays)
-    small = np.result_type(np.min_scalar_type(low), np.min_scalar_type(high))
+    small = np.dtype(float) if arrays[0].dtype.kind == "U" else _smallest_type(arrays)
+    if small.kind == "f":  # strings, or integers that no one type holds
+        arrays = _numbered(arrays)
+        small = _smallest_type(arrays)
     truth, *rest = (array.astype(small) for array in arrays)
     return np.stack(rest), truth
 
 
-def _number_strings(arrays: list[Array]) -> list[Array]:
-    """Number distinct strings in order of appearance: a dictionary, since sorting is far slower."""
-    number: dict[str, int] = {}
+def _smallest_type(arrays: list[Array]) -> np.dtype[Any]:
+    """The smallest type for all integers; a floating one for those beyond 64 bits and a sign."""
+    low = min(int(array.min()) for array in arrays)
+    high = max(int(array.max()) for array in arrays)
+    return np.result_type(np.min_scalar_type(low), np.min_scalar_type(high))
+
+
+def _numbered(arrays: list[Array]) -> list[Array]:
+    """Number distinct labels in order of appearance: a dictionary, since sorting is far slower."""
+    number: dict[str | int, int] = {}
     numbered = []
     for array in arrays:
         values = array.tolist()

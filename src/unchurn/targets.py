@@ -121,9 +121,10 @@ class OffLabelMass:
         )
         if self.memorised:
             text += (
-                f"\nbelow {MEMORISED:.0%}: the reference has all but memorised its labels, so k-NN "
-                "smoothing can do little more here than global smoothing. "
-                "Try a larger k, or logits from a shorter training or of held-out folds."
+                f"\nbelow {MEMORISED:.0%}: the neighbours all but repeat the labels (the reference "
+                "has memorised them, or k is small), so that k-NN smoothing can do little more "
+                "here than global smoothing. Try a larger k, or logits of a shorter training or of "
+                "held-out folds."
             )
         return text
 

@@ -49,6 +49,22 @@ def test_a_bug_is_not_blamed_on_the_user(run, monkeypatch):
     assert "this is a bug in unchurn" in err
 
 
+def test_an_interruption_is_one_line(run, monkeypatch):
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("unchurn.datasets.find.cache_dir", interrupted)
+    assert run("data", "list") == (130, "", "unchurn: interrupted\n")
+
+
+def test_a_message_of_several_lines_becomes_one(run, monkeypatch):
+    def broken(*_: object) -> None:
+        raise unchurn.InputError("one\ntwo\n  three")
+
+    monkeypatch.setattr("unchurn.datasets.find.cache_dir", broken)
+    assert run("data", "list") == (2, "", "unchurn: one two three\n")
+
+
 def loaded_by(code: str) -> set[str]:
     script = f"import sys\n{code}\nprint(*{{name.split('.')[0] for name in sys.modules}})"
     shown = subprocess.run(

@@ -1,3 +1,7 @@
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -25,6 +29,22 @@ def test_smooth_writes_what_the_function_gives(run, inputs, tmp_path):
     assert "soft.npy: 200 × 3 soft targets" in out
 
 
+def test_smooth_prints_names_as_they_are(run, inputs, tmp_path):
+    names = np.array(["[/b]", "[red]", ":cat:"])[inputs[1]]
+    np.save(tmp_path / "[bold]labels.npy", names)
+    code, out, _ = run("smooth", "logits.npy", "[bold]labels.npy", "-o", "soft.csv")
+    assert code == 0
+    assert "[bold]labels.npy: 3 classes: :cat:, [/b], [red]" in out
+
+
+def test_smooth_writes_even_if_nobody_reads_what_it_prints(inputs, tmp_path):
+    command = [Path(sys.executable).with_name("unchurn"), "smooth", *FILES, "-o", "soft.npy"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+    assert np.load(tmp_path / "soft.npy").shape == (200, 3)
+
+
 def test_smooth_notes_a_class_without_examples(run, inputs, tmp_path):
     np.save(tmp_path / "logits.npy", np.hstack([inputs[0], inputs[0][:, :1]]))
     _, out, _ = run("smooth", *FILES, "-o", "soft.csv")
@@ -36,6 +56,7 @@ def test_smooth_notes_a_class_without_examples(run, inputs, tmp_path):
     [
         ("-o soft.txt", "soft.txt: the name must end in"),
         ("-o gone/soft.npy", "there is no folder gone"),
+        ("-o labels.npy/soft.npy", "there is no folder labels.npy"),
         ("-o soft.npy -k 201", "k must be from 1 to the number of points, 200"),
         ("-o soft.npy -a 1.5", "-a must be from 0 to 1"),
     ],

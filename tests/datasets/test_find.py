@@ -121,6 +121,27 @@ def test_a_damaged_file_in_the_cache_is_fetched_again(server, remote):
     assert notes == ()
 
 
+def test_a_part_of_another_file_is_dropped(server, remote):
+    part = cache_dir() / "some/numbers.bin.part"
+    part.parent.mkdir(parents=True)
+    part.write_bytes(b"x" * 1000)
+    server.status = 416
+    with pytest.raises(InputError, match="416"):
+        fetch(remote)
+    server.status = None
+    assert fetch(remote).read_bytes() == CONTENT
+
+
+def test_the_cache_may_be_the_data_folder(monkeypatch, server, remote):
+    """Then its files are the caller's own, and are never replaced."""
+    mine = put(cache_dir(), remote.path, b"rebuilt")
+    monkeypatch.setenv("UNCHURN_DATA", str(cache_dir()))
+    (found,), notes = obtain([remote], None)
+    assert found == mine
+    assert mine.read_bytes() == b"rebuilt"
+    assert len(notes) == 1
+
+
 def test_an_error_of_the_server_says_what_to_do(server, remote):
     server.status = 404
     with pytest.raises(

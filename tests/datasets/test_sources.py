@@ -77,6 +77,16 @@ def test_idx_labels_that_do_not_fit(tmp_path):
         load("mnist", tmp_path)
 
 
+def test_idx_images_that_do_not_fit(tmp_path):
+    write_idx_dataset(tmp_path / "mnist")
+    write_idx(tmp_path / "mnist/t10k-images-idx3-ubyte.gz", np.zeros((2, 5, 5), np.uint8))
+    with pytest.raises(InputError, match=r"images of \(5, 5\), not \(28, 28\)"):
+        load("mnist", tmp_path)
+    write_idx(tmp_path / "mnist/train-images-idx3-ubyte.gz", np.zeros((0, 28, 28), np.uint8))
+    with pytest.raises(InputError, match="holds no image"):
+        load("mnist", tmp_path)
+
+
 def write_svhn(folder: Path, **changes: np.ndarray) -> np.ndarray:
     x = RNG.integers(0, 256, (32, 32, 3, 4), np.uint8)
     y = np.array([[1], [10], [9], [2]], np.uint8)
@@ -99,6 +109,9 @@ def test_svhn_files(tmp_path):
     [
         ({"y": np.array([[1], [2]], np.uint8)}, "y must be 4 labels from 1 to 10"),
         ({"y": np.array([[0], [1], [2], [3]], np.uint8)}, "y must be 4 labels from 1 to 10"),
+        ({"y": np.array([[1], [np.nan], [2], [3]])}, "y must be 4 labels from 1 to 10"),
+        ({"y": np.array(["a", "b", "c", "d"])}, "y must be 4 labels from 1 to 10"),
+        ({"X": np.zeros((32, 32, 3, 0), np.uint8)}, "holds no image"),
         ({"X": np.zeros((4, 32, 32), np.uint8)}, "X must be bytes"),
         ({"X": np.zeros((32, 32, 3, 4))}, "X must be bytes"),
     ],
@@ -115,7 +128,7 @@ def test_damaged_svhn_files(tmp_path):
     whole = path.read_bytes()
     for size in (0, 100, 200, len(whole) // 2):
         path.write_bytes(whole[:size])
-        with pytest.raises(InputError, match=r"train_32x32\.mat: damaged or truncated"):
+        with pytest.raises(InputError, match=r"train_32x32\.mat: damaged, or not a MATLAB file"):
             load("svhn", tmp_path)
     savemat(path, {"Z": np.zeros(3)})
     with pytest.raises(InputError, match="needs the arrays X and y, has Z"):
@@ -156,10 +169,13 @@ def test_damaged_phishing_files(tmp_path):
     rows = phishing_rows()
     path = write_arff(tmp_path, rows)
     path.write_text(path.read_text()[:-20])
-    with pytest.raises(InputError, match=r"Training Dataset\.arff: damaged or truncated"):
+    with pytest.raises(InputError, match=r"Training Dataset\.arff: damaged, or not an ARFF file"):
         load("phishing", tmp_path)
     write_arff(tmp_path, [*rows, ",".join(["0"] * 31)])
     with pytest.raises(InputError, match="Result −1 or 1"):
+        load("phishing", tmp_path)
+    write_arff(tmp_path, rows[:1])
+    with pytest.raises(InputError, match="1 rows are too few to split"):
         load("phishing", tmp_path)
     path.unlink()
     (path.parent / "phishing.csv").write_text("a,Result\n1,1\n")
@@ -231,12 +247,14 @@ def test_celeba_is_resized_once(tmp_path):
         path.write_bytes(b"x" * path.stat().st_size)
     assert load("celeba_smiling", tmp_path).fingerprint == before
     cached.write_bytes(cached.read_bytes()[:100])  # a damaged cache is not trusted
-    with pytest.raises(InputError, match=r"000001\.jpg is damaged or not an image"):
+    with pytest.raises(InputError, match=r"000001\.jpg: damaged, or not an image"):
         load("celeba_smiling", tmp_path)
 
 
 def test_part_of_celeba_works_and_is_counted(tmp_path):
-    write_celeba_folder(tmp_path, [IMAGES[1], IMAGES[3], IMAGES[5]])
+    images = write_celeba_folder(tmp_path, [IMAGES[1], IMAGES[3], IMAGES[5]])
+    for foreign in ("._000001.jpg", "cat.jpg", "notes.txt"):
+        (images / foreign).write_text("not one of the images")
     data = load("celeba_smiling", tmp_path)
     assert (len(data.x_train), len(data.x_test)) == (1, 1)
     assert "img_align_celeba: 3 of 6 images found" in data.notes[-1]
@@ -248,12 +266,12 @@ def test_celeba_files_that_do_not_fit(tmp_path):
         load("celeba_smiling", tmp_path)
     for path in images.iterdir():
         path.unlink()
-    with pytest.raises(InputError, match=r"no \.jpg image"):
+    with pytest.raises(InputError, match="holds none of the images"):
         load("celeba_smiling", tmp_path)
     images.rmdir()
     archive = tmp_path / "celeba/img_align_celeba.zip"
     archive.write_bytes(b"PK not a zip")
-    with pytest.raises(InputError, match="damaged or truncated zip"):
+    with pytest.raises(InputError, match=r"img_align_celeba\.zip: damaged, or not a zip file"):
         load("celeba_smiling", tmp_path)
 
 
@@ -268,6 +286,7 @@ def test_celeba_files_that_do_not_fit(tmp_path):
         ("list_attr_celeba.txt", lambda t: t[:-4], "line 8 is not an image"),
         ("list_attr_celeba.txt", lambda t: t.replace("Smiling", "Frowning"), "with Smiling"),
         ("list_attr_celeba.txt", lambda t: "", "not a list of CelebA attributes"),
+        ("list_attr_celeba.txt", lambda t: t.replace("6\n", "²\n", 1), "not a list of CelebA"),
         ("list_eval_partition.txt", lambda t: t[:-3], "line 6 is not an image and 0, 1 or 2"),
     ],
 )
@@ -286,6 +305,7 @@ def test_digits_need_nothing():
     share = np.bincount(data.y_test) / len(data.y_test)
     assert np.abs(share - np.bincount(data.y_train) / len(data.y_train)).max() < 0.002
     assert load("digits").fingerprint == data.fingerprint
+    assert data.y_test[:12].tolist() == [8, 6, 2, 4, 4, 8, 1, 5, 5, 2, 8, 3]  # the split is fixed
     assert data.notes == ()
 
 
@@ -296,6 +316,9 @@ def test_two_gaussians_have_a_tenth_of_their_labels_swapped():
         far = np.abs(x.sum(axis=1)) > 3  # so far out that only a swap explains the other label
         swapped = (x.sum(axis=1) < 0) != (y == 1)  # positives lie at the bottom left
         assert 0.05 < swapped[far].mean() < 0.15
+    assert data.x_train[0] == pytest.approx(
+        [-1.454248, 0.032544], abs=1e-6
+    )  # drawn by a fixed seed
     assert data.classes == ("negative", "positive")
 
 
@@ -324,6 +347,7 @@ def test_real_class_counts(real_data):
     """From the publishers: 6,157 legitimate pages; house numbers with 4,948 zeros."""
     pages = load("phishing", real_data)
     assert pages.y_train.sum() + pages.y_test.sum() == 6157
+    assert pages.y_test.sum() == 2004  # the split is fixed, and not stratified
     numbers = load("svhn", real_data)
     assert np.bincount(numbers.y_train)[:2].tolist() == [4948, 13861]
     assert np.bincount(load("mnist", real_data).y_train)[:2].tolist() == [5923, 6742]

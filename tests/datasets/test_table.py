@@ -68,6 +68,11 @@ def test_targets_of_any_label_kind(tmp_path, target, classes):
     assert load_csv(tmp_path / "t.parquet", target=target).classes == classes
 
 
+def test_a_constant_column_is_zero_even_where_rounding_says_otherwise(write):
+    table = TABLE.select("bought", tenth=pl.lit(0.1))
+    assert (load_csv(write(table), target="bought").x_train == 0).all()
+
+
 def test_integer_classes_are_sorted_as_numbers(write):
     table = TABLE.with_columns(grade=pl.Series([(2, 10)[i % 2] for i in range(N)]))
     assert load_csv(write(table), target="grade").classes == ("2", "10")
@@ -85,7 +90,7 @@ def with_gap(column: str) -> pl.DataFrame:
         (TABLE, "height", "it must be text, whole numbers or booleans"),
         (TABLE, "constant", "has a single class, 7"),
         (TABLE, "age", "class 20 of 'age' has a single row"),
-        (with_gap("age"), "bought", "'age' has 1 missing value.*the first in row 3"),
+        (with_gap("age"), "bought", "'age' has 1 missing value.*first in row 3"),
         (with_gap("bought"), "bought", "'bought' has 1 missing value"),
         (
             pl.concat([TABLE] * 30)
@@ -96,6 +101,17 @@ def with_gap(column: str) -> pl.DataFrame:
         ),
         (TABLE.with_columns(height=pl.lit(float("inf"))), "bought", "'height' has inf in row 0"),
         (TABLE.head(4), "member", "too few rows to split"),
+        (TABLE.head(0), "member", "has no rows"),
+        (
+            TABLE.with_columns(height=pl.Series(["NA" if i == 5 else str(i) for i in range(N)])),
+            "bought",
+            "'height' is numbers but for 'NA' in row 5",
+        ),
+        (
+            TABLE.with_columns(grade=pl.Series([2**64 + i % 2 for i in range(N)], dtype=pl.Int128)),
+            "grade",
+            "'grade' holds integers beyond 64 bits",
+        ),
     ],
 )
 def test_tables_that_cannot_be_used_are_named(write, table, target, message):

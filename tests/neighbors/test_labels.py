@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import example, given
@@ -15,6 +18,8 @@ ENGINES = {"kdtree": 10**9, "matmul": 0}  # by the largest number of dimensions 
 def engine(request, monkeypatch):
     """Run a test with each engine, whatever the number of dimensions."""
     monkeypatch.setattr(module, "KDTREE_MAX_DIMENSIONS", ENGINES[request.param])
+    unused = {"kdtree": module.matmul, "matmul": module.kdtree}[request.param]
+    monkeypatch.setattr(unused, "proposer", None)
     return request.param
 
 
@@ -93,12 +98,33 @@ def test_blocks_do_not_change_the_answer(engine, monkeypatch):
         np.testing.assert_array_equal(one, other)
 
 
+def test_an_interrupted_search_leaves_the_interpreter_alive():
+    """SciPy's own threads crash it: they go on writing into memory that is gone."""
+    script = """
+import os, signal, threading, time
+import numpy as np
+from unchurn import knn_labels
+points = np.random.default_rng(0).normal(size=(30000, 10))
+threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    knn_labels(points, np.zeros(30000, int), 100)
+except KeyboardInterrupt:
+    time.sleep(1)
+    print("alive")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "alive\n"
+
+
 @example(k=[3, 1, 3])
 @given(k=st.lists(st.integers(1, 30), min_size=1, max_size=4))
 def test_several_k_from_one_search(k):
     rng = np.random.default_rng(0)
     points, labels = rng.integers(0, 4, (30, 2)), rng.integers(0, 3, 30)
     together = knn_labels(points, labels, k)
+    np.testing.assert_array_equal(knn_labels(points, labels, np.array(k)), together)
     for value, result in zip(k, together, strict=True):
         np.testing.assert_array_equal(result, knn_labels(points, labels, value))
 

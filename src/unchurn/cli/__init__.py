@@ -13,12 +13,14 @@ from unchurn.cli import data, smooth
 from unchurn.errors import InputError
 
 EXIT_BAD_INPUT = 2
+EXIT_INTERRUPTED = 130  # what Typer gives for Ctrl-C
 EXIT_CRASH = 70  # EX_SOFTWARE of sysexits.h
 
 app = typer.Typer(
     name="unchurn",
     help="Measure and reduce predictive churn: predictions that flip when a model is retrained.",
     pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",  # docstrings are reflowed to the terminal's width
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("smooth")(smooth.smooth)
@@ -41,8 +43,8 @@ def main() -> None:
     """Run the command line; turn every expected error into one line on stderr and exit code 2."""
     try:
         code = app(standalone_mode=False)
-    except typer.Abort:
-        code = _fail("interrupted", 130)
+        if code == EXIT_INTERRUPTED:
+            _fail("interrupted", code)
     except typer.TyperException as error:  # a wrong option or argument
         context = getattr(error, "ctx", None)
         hint = f" See {context.command_path} --help" if context else ""

@@ -28,7 +28,7 @@ def list_() -> None:
     for source in DATASETS.values():
         counts = (f"{count:,}" for count in (source.n_classes, source.n_train, source.n_test))
         table.add_row(source.name, *counts, _needs(source), _status(source))
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
     console.print(table)
     console.print()
     folder = data_folder(None)
@@ -44,17 +44,16 @@ def fetch(
 ) -> None:
     """Download a dataset's files into the cache, verified; a broken download goes on later."""
     from unchurn.datasets import source
-    from unchurn.datasets.find import cache_dir, locate
-    from unchurn.datasets.find import fetch as fetch_file
+    from unchurn.datasets.find import obtain
 
     for known in [source(name) for name in names]:  # all names are checked before any download
         if not known.files:
             typer.echo(f"{known.name}: needs no files")
         for file in known.files:
-            path = locate(file, None)
-            if path is None or path == cache_dir() / file.path:
-                path = fetch_file(file)
+            (path,), notes = obtain([file], None)
             typer.echo(f"{known.name}: {path}")
+            for note in notes:
+                typer.echo(f"note: {note}")
 
 
 def _needs(source: Source) -> str:

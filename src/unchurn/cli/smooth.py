@@ -31,18 +31,20 @@ def smooth(
     check_output(output)  # before the search, which may take minutes
     as_fraction(a, "-a"), as_fraction(b, "-b")
     data = read_logits_and_labels(logits, labels)
-    n = len(data.logits)
-    console = Console(highlight=False, soft_wrap=True)
+    n, n_classes = len(data.logits), len(data.classes)
+    with Console(stderr=True).status(f"finding {k} neighbours of {n:,} rows …"):
+        knn = knn_labels(data.logits, data.labels, k, n_classes=n_classes)
+    # Written before anything is printed: a closed pipe (| head) must not cost the result.
+    write_columns(output, blend_knn_labels(knn, data.labels, a=a, b=b), data.classes)
+
+    console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
     console.print(f"logits  {logits}: {n:,} rows × {data.logits.shape[1]} columns")
-    console.print(f"labels  {labels}: {len(data.classes)} classes: {_preview(data.classes)}")
-    if unseen := sorted(set(range(len(data.classes))) - set(data.labels.tolist())):
+    console.print(f"labels  {labels}: {n_classes} classes: {_preview(data.classes)}")
+    if unseen := sorted(set(range(n_classes)) - set(data.labels.tolist())):
         names = tuple(data.classes[number] for number in unseen)
         console.print(f"note    no example of class {_preview(names)}: check the logits' columns")
-    with Console(stderr=True).status(f"finding {k} neighbours of {n:,} rows …"):
-        knn = knn_labels(data.logits, data.labels, k, n_classes=len(data.classes))
     console.print(str(off_label_mass(knn, data.labels)))
-    write_columns(output, blend_knn_labels(knn, data.labels, a=a, b=b), data.classes)
-    console.print(f"wrote   {output}: {n:,} × {len(data.classes)} soft targets")
+    console.print(f"wrote   {output}: {n:,} × {n_classes} soft targets")
 
 
 def _preview(names: tuple[str, ...], most: int = 10) -> str:

@@ -9,7 +9,7 @@ import hashlib
 import io
 import os
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,7 @@ import numpy.typing as npt
 from unchurn.datasets.base import Dataset, RemoteFile, Source, as_unit
 from unchurn.datasets.find import cache_dir, obtain
 from unchurn.errors import InputError
-from unchurn.files import atomic_write
+from unchurn.files import atomic_write, reading
 from unchurn.progress import progress_bar
 
 SIDE = 28
@@ -32,11 +32,11 @@ def load(name: str, attribute: str, data_dir: Path | None = None) -> Dataset:
     """One attribute as a two-class task, on the official partition's training and test images."""
     (attributes, partition, images), notes = obtain(FILES, data_dir)
     has, part = read_attribute(attributes, attribute), read_partition(partition)
-    names, pixels = read_images(images)
+    names, pixels = read_images(images, part.keys() & has.keys())
     if len(names) < len(part):
         notes = (*notes, f"{images}: {len(names):,} of {len(part):,} images found")
     rows = {
-        wanted: [row for row, name in enumerate(names) if part.get(name) == wanted and name in has]
+        wanted: [row for row, name in enumerate(names) if part[name] == wanted]
         for wanted in (TRAIN, TEST)
     }
     if not all(rows.values()):
@@ -49,9 +49,9 @@ def load(name: str, attribute: str, data_dir: Path | None = None) -> Dataset:
 
 def read_attribute(path: Path, attribute: str) -> dict[str, bool]:
     """Which images have the attribute: lines are the count, the names, then one an image."""
-    lines = path.read_text().splitlines()
+    lines = path.read_text("utf-8", errors="replace").splitlines()
     names = lines[1].split() if len(lines) > 1 else []
-    if attribute not in names or not lines[0].strip().isdigit():
+    if attribute not in names or not lines[0].strip().isdecimal():
         raise InputError(f"{path}: not a list of CelebA attributes with {attribute}")
     if int(lines[0]) != len(lines) - 2:
         raise InputError(f"{path}: announces {lines[0]} images but lists {len(lines) - 2}")
@@ -68,7 +68,7 @@ def read_attribute(path: Path, attribute: str) -> dict[str, bool]:
 def read_partition(path: Path) -> dict[str, str]:
     """Which part each image belongs to: a line an image, its name and 0, 1 or 2."""
     part = {}
-    for number, line in enumerate(path.read_text().splitlines(), start=1):
+    for number, line in enumerate(path.read_text("utf-8", errors="replace").splitlines(), start=1):
         cells = line.split()
         if len(cells) != 2 or cells[1] not in ("0", "1", "2"):
             raise InputError(f"{path}: line {number} is not an image and 0, 1 or 2")
@@ -76,29 +76,29 @@ def read_partition(path: Path) -> dict[str, str]:
     return part
 
 
-def read_images(path: Path) -> tuple[list[str], Pixels]:
-    """Names and resized pixels of a folder's or an archive's images; resized once, then cached."""
+def read_images(path: Path, known: Set[str]) -> tuple[list[str], Pixels]:
+    """Names and resized pixels of the known images in a folder or an archive."""
     if path.is_dir():
         with os.scandir(path) as entries:
-            sizes = {e.name: e.stat().st_size for e in entries if e.name.endswith(".jpg")}
-        return _resized(path, sizes, lambda name: (path / name).read_bytes())
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = {Path(m.filename).name: m for m in archive.infolist()}
-            sizes = {n: m.file_size for n, m in members.items() if n.endswith(".jpg")}
-            return _resized(path, sizes, lambda name: archive.read(members[name]))
-    except zipfile.BadZipFile as error:
-        raise InputError(f"{path}: damaged or truncated zip file: {error}") from error
+            files = {e.name: e.stat().st_size for e in entries if e.name in known}
+        return _resized(path, files, lambda name: (path / name).read_bytes())
+    with reading(path, "a zip file"), zipfile.ZipFile(path) as archive:
+        members = {Path(m.filename).name: m for m in archive.infolist()}
+        sums = {name: members[name].CRC for name in members.keys() & known}
+        return _resized(path, sums, lambda name: archive.read(members[name]))
 
 
 def _resized(
-    path: Path, sizes: dict[str, int], read: Callable[[str], bytes]
+    path: Path, marks: dict[str, int], read: Callable[[str], bytes]
 ) -> tuple[list[str], Pixels]:
-    """Resize all images, or take them from the cache if these same files were resized before."""
-    names = sorted(sizes)
+    """Resize all images, or take them from the cache if files so marked were resized before.
+
+    The mark of a file is what tells it apart at no cost: its size, or its checksum in an archive.
+    """
+    names = sorted(marks)
     if not names:
-        raise InputError(f"{path}: no .jpg image in it")
-    key = hashlib.sha256(repr([(name, sizes[name]) for name in names]).encode()).hexdigest()[:16]
+        raise InputError(f"{path}: holds none of the images of the partition")
+    key = hashlib.sha256(repr([(name, marks[name]) for name in names]).encode()).hexdigest()[:16]
     cached = cache_dir() / "celeba" / f"{SIDE}x{SIDE}-bilinear-{key}.npy"
     shape = (len(names), SIDE, SIDE, 3)
     try:
@@ -111,12 +111,9 @@ def _resized(
     def resize(name: str) -> Pixels:
         from PIL import Image
 
-        try:
-            with Image.open(io.BytesIO(read(name))) as image:
-                small = image.convert("RGB").resize((SIDE, SIDE), Image.Resampling.BILINEAR)
-                return np.asarray(small)
-        except OSError as error:
-            raise InputError(f"{path}: {name} is damaged or not an image: {error}") from error
+        with reading(path / name, "an image"), Image.open(io.BytesIO(read(name))) as image:
+            small = image.convert("RGB").resize((SIDE, SIDE), Image.Resampling.BILINEAR)
+            return np.asarray(small)
 
     pixels = np.empty(shape, np.uint8)
     with (

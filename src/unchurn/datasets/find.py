@@ -34,11 +34,7 @@ def data_folder(data_dir: Path | None) -> Path | None:
 
 def locate(file: RemoteFile, data_dir: Path | None) -> Path | None:
     """Where a file lies already, if it does; the data folder goes before the cache."""
-    for folder in (data_folder(data_dir), cache_dir()):
-        for name in (file.path, file.instead):
-            if folder is not None and name is not None and (folder / name).exists():
-                return folder / name
-    return None
+    return _in_data_folder(file, data_dir) or _existing(cache_dir() / file.path)
 
 
 def obtain(
@@ -47,13 +43,26 @@ def obtain(
     """Paths of all files, downloaded if they are not here; notes on any not as published."""
     paths, notes = [], []
     for file in files:
-        path = locate(file, data_dir)
-        if path is None or path == cache_dir() / file.path:
-            path = fetch(file)  # a file in the cache is verified, and replaced if damaged
-        elif path.is_file() and path.name == Path(file.path).name and not _as_published(path, file):
+        path = _in_data_folder(file, data_dir)
+        if path is None:
+            path = fetch(file)  # one in the cache is verified, and fetched again if damaged
+        elif path.name == Path(file.path).name and not _as_published(path, file):
             notes.append(f"{path}: not the published file (its checksum differs), used as it is")
         paths.append(path)
     return paths, tuple(notes)
+
+
+def _in_data_folder(file: RemoteFile, data_dir: Path | None) -> Path | None:
+    """The file, or what serves as well, in the caller's own folder."""
+    folder = data_folder(data_dir)
+    if folder is None:
+        return None
+    instead = _existing(folder / file.instead) if file.instead else None
+    return _existing(folder / file.path) or instead
+
+
+def _existing(path: Path) -> Path | None:
+    return path if path.exists() else None
 
 
 def fetch(file: RemoteFile) -> Path:
@@ -90,6 +99,8 @@ def _download(url: str, output: str, _: object, *, part: Path, file: RemoteFile)
         # "identity": the checksum is of the file as it lies there, not of what is inside.
         headers = {"Accept-Encoding": "identity", "Range": f"bytes={done}-"}
         with requests.get(url, headers=headers, stream=True, timeout=30) as response:
+            if response.status_code == requests.codes.requested_range_not_satisfiable:
+                part.unlink()  # not a part of this file: the next try starts over
             response.raise_for_status()
             if response.status_code != requests.codes.partial_content:
                 done = 0  # a server that cannot resume sends everything

@@ -28,6 +28,8 @@ def _load(
     paths, notes = obtain(files, data_dir)
     x_train, y_train = _read_part(paths[0], paths[1], len(classes))
     x_test, y_test = _read_part(paths[2], paths[3], len(classes))
+    if x_train.shape[1:] != x_test.shape[1:]:
+        raise InputError(f"{paths[2]}: images of {x_test.shape[1:]}, not {x_train.shape[1:]}")
     return Dataset(name, x_train, y_train, x_test, y_test, classes, notes)
 
 
@@ -36,6 +38,8 @@ def _read_part(
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
     """Read images and their labels, and check that they belong together."""
     x, y = read_idx(images, n_dimensions=3), read_idx(labels, n_dimensions=1)
+    if x.size == 0:
+        raise InputError(f"{images}: holds no image")
     if len(x) != len(y):
         raise InputError(f"{labels}: {len(y)} labels for the {len(x)} images of {images.name}")
     if y.max(initial=0) >= n_classes:

@@ -10,7 +10,7 @@ from unchurn.arrays import Array
 from unchurn.datasets.base import Dataset, RemoteFile, Source, split
 from unchurn.datasets.find import obtain
 from unchurn.errors import InputError
-from unchurn.files import read_table
+from unchurn.files import read_table, reading
 
 FEATURES = (
     "having_IP_Address", "URL_Length", "Shortining_Service", "having_At_Symbol",
@@ -31,6 +31,8 @@ def load(data_dir: Path | None = None) -> Dataset:
     if missing:
         raise InputError(f"{path}: no column {', '.join(missing)}")
     values = np.stack([columns[name] for name in (*FEATURES, TARGET)], axis=1)
+    if len(values) < 2:
+        raise InputError(f"{path}: {len(values)} rows are too few to split")
     if not np.isin(values, (-1, 0, 1)).all() or (values[:, -1] == 0).any():
         raise InputError(f"{path}: features must be −1, 0 or 1 and {TARGET} −1 or 1")
     x, y = values[:, :-1].astype(np.float32), (values[:, -1] == 1).astype(np.int64)
@@ -42,11 +44,9 @@ def _read_arff(path: Path) -> dict[str, Array]:
     """Columns of an ARFF file by name."""
     from scipy.io import arff
 
-    try:
+    with reading(path, "an ARFF file"):
         table, _ = arff.loadarff(path)
         return {name: table[name].astype(np.int64) for name in table.dtype.names}
-    except Exception as error:  # SciPy's reader raises a different type for every kind of damage
-        raise InputError(f"{path}: damaged or truncated ARFF file: {error!r}") from error
 
 
 def _read_csv(path: Path) -> dict[str, Array]:

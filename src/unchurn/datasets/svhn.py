@@ -10,6 +10,7 @@ import numpy.typing as npt
 from unchurn.datasets.base import Dataset, RemoteFile, Source, as_unit
 from unchurn.datasets.find import obtain
 from unchurn.errors import InputError
+from unchurn.files import reading
 
 
 def load(data_dir: Path | None = None) -> Dataset:
@@ -25,17 +26,17 @@ def _read(path: Path) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
     """Read one part and check its arrays X (height, width, 3, n) and y (n, 1)."""
     from scipy.io import loadmat
 
-    try:
+    with reading(path, "a MATLAB file"):
         content = loadmat(path)
-    except Exception as error:  # SciPy's reader raises a different type for every kind of damage
-        raise InputError(f"{path}: damaged or truncated MATLAB file: {error}") from error
     if "X" not in content or "y" not in content:
         found = ", ".join(name for name in content if not name.startswith("__"))
         raise InputError(f"{path}: needs the arrays X and y, has {found or 'none'}")
     x, y = content["X"], content["y"].reshape(-1)
     if x.ndim != 4 or x.shape[2] != 3 or x.dtype != np.uint8:
         raise InputError(f"{path}: X must be bytes (height, width, 3, n), not {x.dtype} {x.shape}")
-    if x.shape[3] != len(y) or y.min() < 1 or y.max() > 10:
+    if x.size == 0:
+        raise InputError(f"{path}: holds no image")
+    if x.shape[3] != len(y) or y.dtype.kind not in "iuf" or not np.isin(y, range(1, 11)).all():
         raise InputError(f"{path}: y must be {x.shape[3]} labels from 1 to 10")
     return as_unit(np.ascontiguousarray(x.transpose(3, 0, 1, 2))), y.astype(np.int64) % 10
 

@@ -10,7 +10,7 @@ import numpy as np
 from unchurn.arrays import Array
 from unchurn.datasets.base import Dataset, split
 from unchurn.errors import InputError
-from unchurn.files import read_table
+from unchurn.files import read_table, text_among_numbers
 
 if TYPE_CHECKING:
     import polars as pl
@@ -41,6 +41,8 @@ def load_csv(path: str | Path, target: str, *, test_size: float = 0.25) -> Datas
     table = read_table(path)
     if target not in table.columns:
         raise InputError(f"{path}: no column {target!r}; there are {', '.join(table.columns)}")
+    if table.height == 0:
+        raise InputError(f"{path}: has no rows")
     if table.width < 2:
         raise InputError(f"{path}: {target!r} is its only column: nothing to predict from")
     for column in table:
@@ -61,20 +63,29 @@ def load_csv(path: str | Path, target: str, *, test_size: float = 0.25) -> Datas
 def _check_complete(path: Path, column: pl.Series) -> None:
     """Refuse gaps: how to fill them is the owner's decision."""
     if gaps := column.null_count():
-        row = int(column.is_null().arg_max() or 0)
+        first = column.is_null().arg_max()
         raise InputError(
-            f"{path}: column {column.name!r} has {gaps} missing value(s), the first in row {row}: "
+            f"{path}: column {column.name!r} has {gaps} missing value(s), first in row {first}: "
             "fill or drop them"
+        )
+    if (row := text_among_numbers(column)) is not None:
+        raise InputError(
+            f"{path}: column {column.name!r} is numbers but for {column[row]!r} in row {row}: "
+            "fill or drop it"
         )
 
 
 def _classes(path: Path, column: pl.Series) -> tuple[tuple[str, ...], Array]:
     """Names of the classes, sorted, and each row's class number."""
+    import polars as pl
+
     if not (column.dtype.is_integer() or _is_category(column)):
         raise InputError(
             f"{path}: target {column.name!r} is {column.dtype}; "
             "it must be text, whole numbers or booleans"
         )
+    if column.dtype.is_integer() and column.cast(pl.Int64, strict=False).null_count():
+        raise InputError(f"{path}: target {column.name!r} holds integers beyond 64 bits")
     values, numbers = np.unique(_plain(column), return_inverse=True)
     if len(values) < 2:
         raise InputError(f"{path}: target {column.name!r} has a single class, {values[0]!s}")
@@ -88,8 +99,10 @@ def _classes(path: Path, column: pl.Series) -> tuple[tuple[str, ...], Array]:
 
 def _feature(path: Path, column: pl.Series) -> Array:
     """(n, 1) numbers, or (n, categories) of 0 and 1."""
+    import polars as pl
+
     if column.dtype.is_numeric():
-        numbers = column.to_numpy().astype(np.float64)
+        numbers = column.cast(pl.Float64).to_numpy()
         if not np.isfinite(numbers).all():
             row = int((~np.isfinite(numbers)).argmax())
             raise InputError(f"{path}: column {column.name!r} has {numbers[row]} in row {row}")
@@ -115,12 +128,18 @@ def _is_category(column: pl.Series) -> bool:
 
 def _plain(column: pl.Series) -> Array:
     """Values as NumPy's own integers, booleans or strings."""
+    import polars as pl
+
+    if column.dtype.is_integer():
+        column = column.cast(pl.Int64)  # beyond 64 bits there is no NumPy integer
     array = column.to_numpy()
     return array.astype(str) if array.dtype.kind == "O" else array
 
 
 def _standardised(values: Array, train: Array) -> Array:
-    """Centre and scale by the training rows; a constant column becomes 0."""
-    mean, sd = values[train].mean(), values[train].std()
-    centred: Array = (values - mean) / (sd if sd > 0 else 1)
-    return centred
+    """Centre and scale by the training rows; a column that is constant there becomes 0."""
+    known = values[train]
+    if known.min() == known.max():  # a computed deviation may be a rounding error instead of 0
+        return np.zeros_like(values)
+    scaled: Array = (values - known.mean()) / known.std()
+    return scaled

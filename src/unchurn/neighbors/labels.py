@@ -32,14 +32,14 @@ def knn_labels(
 def knn_labels(
     embeddings: npt.ArrayLike,
     labels: npt.ArrayLike,
-    k: Sequence[int],
+    k: Sequence[int] | IntArray,
     *,
     n_classes: int | None = None,
 ) -> list[Float32]: ...
 def knn_labels(
     embeddings: npt.ArrayLike,
     labels: npt.ArrayLike,
-    k: int | Sequence[int],
+    k: int | Sequence[int] | IntArray,
     *,
     n_classes: int | None = None,
 ) -> Float32 | list[Float32]:
@@ -74,7 +74,9 @@ def knn_labels(
     """
     points = _as_points(embeddings)
     classes = as_classes(labels, n_classes, n=len(points))
-    ks = [_as_k(value, len(points)) for value in (k if isinstance(k, Sequence) else [k])]
+    ks = [
+        _as_k(value, len(points)) for value in (k if isinstance(k, Sequence | np.ndarray) else [k])
+    ]
     if not ks:
         raise InputError("k is an empty sequence")
     width = n_classes or int(classes.max()) + 1
@@ -85,7 +87,7 @@ def knn_labels(
     histogram = csr_array((ones, (which, classes)), shape=(len(distinct), width))
     answers = _search(distinct, histogram, ks)
     results = [answer[which] for answer in answers]
-    return results if isinstance(k, Sequence) else results[0]
+    return results if isinstance(k, Sequence | np.ndarray) else results[0]
 
 
 def _as_points(embeddings: npt.ArrayLike) -> Float64:
@@ -131,7 +133,8 @@ def _search(points: Float64, histogram: csr_array, ks: list[int]) -> list[Float3
     rows, count = np.arange(len(points)), max(ks) + 1
     while rows.size:
         count = min(count, len(points))
-        n_blocks = min(rows.size, 1 + rows.size * engine.cost_per_row(points, count) // BLOCK)
+        cost = max(engine.cost_per_row(points, count), 2 * histogram.shape[1])
+        n_blocks = min(rows.size, 1 + rows.size * cost // BLOCK)
         open_rows = []
         for block in np.array_split(rows, n_blocks):
             candidates, floor = propose(block, count)
