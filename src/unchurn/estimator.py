@@ -56,6 +56,11 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     fitted_
         The trained networks.
 
+    Notes
+    -----
+    Passes scikit-learn's `check_estimator` but for the equivalence of weights and repetitions:
+    batches are drawn at random, and neighbours are counted without weights.
+
     Examples
     --------
     >>> import unchurn

@@ -1,4 +1,4 @@
-"""Progress bars on stderr, only where a person watches: never in logs, pipes or tests."""
+"""Progress bars on stderr, where a person watches (a terminal, a notebook), never in logs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def progress_bar(
     amount = DownloadColumn() if bytes_ else MofNCompleteColumn()
     text = TextColumn("{task.description}", markup=False)
     columns = (text, BarColumn(), amount, TimeRemainingColumn())
-    disable = not (show and console.is_terminal)
+    disable = not (show and (console.is_terminal or console.is_jupyter))
     with Progress(*columns, console=console, disable=disable) as progress:
         task = progress.add_task(description, total=total, completed=done)
         yield lambda n: progress.advance(task, n)

@@ -23,7 +23,7 @@ class KnnLS(Method):
 
     k: int = 10
     a: float = 0.9
-    b: float = 0.5
+    b: float = 0.9
     fixed_reference: bool = False
 
     grid: ClassVar = {
