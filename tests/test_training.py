@@ -6,7 +6,7 @@ from torch import nn
 from unchurn import load
 from unchurn import training as module
 from unchurn.errors import InputError
-from unchurn.methods import METHODS, Anchor, Control, Ensemble, KnnLS, Method
+from unchurn.methods import METHODS, Anchor, Control, Ensemble, KnnLS, Method, Reference
 from unchurn.models import lenet5, make_factory, mlp
 from unchurn.training import DivergedError, Stream, Training, fit_run, score_distinct
 
@@ -96,7 +96,7 @@ def test_the_reference_is_a_plain_fit_scored_on_distinct_rows(streams):
 
     class Spy(Method):
         def targets(self, y, reference):
-            seen.append(reference())
+            seen.append(reference.logits)
             return y
 
     repeated = np.concatenate([X, X[:7]])
@@ -113,7 +113,7 @@ def test_scoring_distinct_rows_gives_every_row_its_logits():
 
 def test_a_reference_may_be_given(streams):
     given = RNG.normal(size=(90, 3)).astype(np.float32)
-    run(KnnLS(k=5), reference_logits=given)
+    run(KnnLS(k=5), reference=Reference(lambda: given, Y))
     assert len(streams) == 1
 
 

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from unchurn.arrays import Array, as_array
 from unchurn.errors import InputError
 from unchurn.files import atomic_write
-from unchurn.methods import METHODS, Method, make_method
+from unchurn.methods import METHODS, Method, Reference, make_method
 from unchurn.models import Factory, make_factory
 from unchurn.progress import progress_bar
 from unchurn.training import Fitted, Training, fit_run, score_distinct
@@ -115,6 +115,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights = None if sample_weight is None else _as_weights(sample_weight, len(inputs))
         method, factory = make_method(self.method), make_factory(self.module)
         logits = self._reference_logits(inputs, reference_logits, reference_probabilities)
+        reference = None if logits is None else Reference(lambda: logits, numbers)
         training = Training(self.epochs, self.batch_size, self.learning_rate, device=self.device)
         extra_fit = method.uses_reference and logits is None
         n_epochs = self.epochs * (method.n_members + extra_fit)
@@ -128,7 +129,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 training=training,
                 seed=_as_seed(self.random_state),
                 weights=weights,
-                reference_logits=logits,
+                reference=reference,
                 on_epoch=lambda: advance(1),
             )
         self.shape_ = inputs.shape[1:]

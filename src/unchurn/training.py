@@ -2,7 +2,7 @@
 
 fit_run, one run of a setting:
     targets = [hook] method.targets(one-hot labels, reference)
-              where reference() gives the logits of a plain fit, trained only if it is called
+              where reference.logits are those of a plain fit, trained only if asked for
     for member in range([hook] method.n_members):
         train [hook] method.n_nets networks on the targets:
             [hook] method.plan(number of steps)
@@ -33,7 +33,7 @@ from torch import Tensor, nn
 
 from unchurn.arrays import Array, distinct_rows
 from unchurn.errors import InputError
-from unchurn.methods import Control, Method
+from unchurn.methods import Control, Method, Reference
 from unchurn.models import Factory
 
 Float32 = npt.NDArray[np.float32]
@@ -117,8 +117,9 @@ def fit_run(
     training: Training,
     seed: int,
     run: int = 0,
+    fit: int = 0,
     weights: Float32 | None = None,
-    reference_logits: Float32 | None = None,
+    reference: Reference | None = None,
     on_epoch: OnEpoch = lambda: None,
 ) -> Fitted:
     """Train one run of a method; see the top of this file.
@@ -127,13 +128,13 @@ def fit_run(
     ----------
     x, y, n_classes
         Inputs (n, *shape) as the network takes them, and their class numbers.
-    seed, run
-        Decide every random draw; runs of one seed share none, except a fixed reference.
+    seed, run, fit
+        Decide every random draw; runs of one seed share none, except a fixed reference. `fit` is
+        that of the first stream, other than 0 only for a further plain fit of the run.
     weights
         Of the examples; all equal if not given.
-    reference_logits
-        (n, L) logits of a model that is to be the reference. Otherwise a plain fit, if the method
-        asks for one.
+    reference
+        What is known of the reference. If not given, a plain fit, if the method asks for one.
     on_epoch
         Called after every epoch of every network trained.
     """
@@ -141,24 +142,29 @@ def fit_run(
     weights = np.ones(n, np.float32) if weights is None else weights.astype(np.float32)
     one_hot = np.eye(n_classes, dtype=np.float32)[y]
 
-    def fit(what: Method, targets: Float32, streams: list[Stream]) -> list[nn.Module]:
+    def train(what: Method, targets: Float32, streams: list[Stream]) -> list[nn.Module]:
         make = lambda: factory(shape, n_classes)  # noqa: E731
         return _train(what, make, x, targets, weights, training, streams, on_epoch)
 
-    def reference() -> Float32:
-        if reference_logits is not None:
-            return reference_logits
-        stream = Stream(seed, 0 if method.reference_is_fixed else run, 1)
+    def reference_logits() -> Float32:
+        stream = reference_stream(method, seed, run)
         plain = Control()
-        return score_distinct(Fitted(plain, [fit(plain, one_hot, [stream])], training.device), x)
+        return score_distinct(Fitted(plain, [train(plain, one_hot, [stream])], training.device), x)
 
     with one_thread():
-        targets = method.targets(one_hot, reference)
+        targets = method.targets(one_hot, reference or Reference(reference_logits, y))
         members = [
-            fit(method, targets, [Stream(seed, run, member + net) for net in range(method.n_nets)])
-            for member in range(method.n_members)
+            train(
+                method, targets, [Stream(seed, run, fit + m + net) for net in range(method.n_nets)]
+            )
+            for m in range(method.n_members)
         ]
     return Fitted(method, members, training.device)
+
+
+def reference_stream(method: Method, seed: int, run: int) -> Stream:
+    """The stream of the plain fit that is a method's reference in a run."""
+    return Stream(seed, 0 if method.reference_is_fixed else run, 1)
 
 
 def score_distinct(fitted: Fitted, x: Float32) -> Float32:

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from unchurn import METHODS
 from unchurn.errors import InputError
-from unchurn.methods import make_method
+from unchurn.methods import Reference, make_method
 from unchurn.models import mlp
 from unchurn.training import Training, fit_run
 
@@ -87,6 +87,11 @@ def test_zero_strength_is_control_bit_for_bit(name):
     assert nothing.tobytes() == probabilities(METHODS["control"]()).tobytes()
 
 
+def test_what_has_no_effect_is_simplest_as_control(name):
+    assert METHODS[name](**NOTHING[name]).simplest() == METHODS["control"]()
+    assert small(name).simplest() == small(name)
+
+
 def test_strength_makes_a_difference(name):
     if name != "control":
         assert (probabilities(small(name)) != probabilities(METHODS["control"]())).any()
@@ -94,24 +99,24 @@ def test_strength_makes_a_difference(name):
 
 def test_permuted_rows_give_permuted_targets(name):
     method, order = small(name), RNG.permutation(150)
-    targets = method.targets(ONE_HOT, lambda: LOGITS)
+    targets = method.targets(ONE_HOT, Reference(lambda: LOGITS, Y))
     assert targets.shape == ONE_HOT.shape
     assert targets.dtype == np.float32
     np.testing.assert_allclose(targets.sum(axis=1), 1, atol=1e-6)
-    permuted = method.targets(ONE_HOT[order], lambda: LOGITS[order])
+    permuted = method.targets(ONE_HOT[order], Reference(lambda: LOGITS[order], Y[order]))
     np.testing.assert_array_equal(permuted, targets[order])
 
 
 def test_the_reference_is_asked_for_only_if_used(name):
     asked = []
 
-    def reference():
+    def logits():
         asked.append(True)
         return LOGITS
 
     for method in (small(name), METHODS[name](**NOTHING[name])):
         asked.clear()
-        method.targets(ONE_HOT, reference)
+        method.targets(ONE_HOT, Reference(logits, Y))
         assert bool(asked) == method.uses_reference
     assert not method.uses_reference
 

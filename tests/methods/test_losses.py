@@ -13,6 +13,7 @@ from unchurn.methods import (
     CodistillCE,
     CodistillKL,
     KnnLS,
+    LabelSmoothing,
     Mixup,
     anchor_labels,
     bi_tempered_loss,
@@ -106,6 +107,7 @@ def test_knn_ls_without_weight_on_neighbours_is_label_smoothing():
     assert not KnnLS(b=1).uses_reference
     assert not KnnLS(a=0).uses_reference
     assert KnnLS(a=0.1, b=0.9).uses_reference
+    assert KnnLS(a=0.3, b=1).simplest() == LabelSmoothing(a=0.3)
 
 
 def test_mix_by_hand():

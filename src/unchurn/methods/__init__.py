@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unchurn.errors import InputError
 from unchurn.methods.anchor import Anchor, anchor_labels
-from unchurn.methods.base import Method, cross_entropy
+from unchurn.methods.base import Method, Reference, cross_entropy
 from unchurn.methods.bi_tempered import BiTempered, bi_tempered_loss, tempered_softmax
 from unchurn.methods.codistill import CodistillCE, CodistillKL, codistillation_divergence
 from unchurn.methods.control import Control
@@ -42,6 +42,7 @@ __all__ = [
     "LabelSmoothing",
     "Method",
     "Mixup",
+    "Reference",
     "anchor_labels",
     "bi_tempered_loss",
     "codistillation_divergence",

@@ -10,6 +10,7 @@ from scipy.special import softmax
 
 from unchurn.arrays import as_fraction
 from unchurn.methods.base import Float32, Method, Reference
+from unchurn.methods.control import Control
 
 
 def anchor_labels(y: Float32, reference_logits: Float32, a: float) -> Float32:
@@ -43,5 +44,8 @@ class Anchor(Method):
     def reference_is_fixed(self) -> bool:
         return self.fixed_reference
 
+    def simplest(self) -> Method:
+        return self if self.a > 0 else Control()
+
     def targets(self, y: Float32, reference: Reference) -> Float32:
-        return anchor_labels(y, reference(), self.a) if self.uses_reference else y
+        return anchor_labels(y, reference.logits, self.a) if self.uses_reference else y

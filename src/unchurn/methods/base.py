@@ -7,8 +7,9 @@ a dataclass in a file of its own that overrides the few it needs, plus one line 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -18,11 +19,38 @@ from sklearn.base import BaseEstimator
 from torch import Tensor
 
 from unchurn.errors import InputError
+from unchurn.neighbors import knn_labels
 
 Float32 = npt.NDArray[np.float32]
-Reference = Callable[
-    [], Float32
-]  # gives the reference model's (n, L) logits, training it if need be
+
+
+class Reference:
+    """The reference model's (n, L) logits of the training examples, and the k-NN labels among them.
+
+    Both are made when first asked for, and once: `logits` trains a model if need be.
+    """
+
+    def __init__(
+        self,
+        logits: Callable[[], Float32],
+        labels: npt.NDArray[np.integer],
+        *,
+        knn: Mapping[int, Float32] | None = None,
+    ) -> None:
+        self._make_logits = logits
+        self._labels = labels
+        self._knn = dict(knn or {})
+
+    @cached_property
+    def logits(self) -> Float32:
+        """(n, L) logits."""
+        return self._make_logits()
+
+    def knn_labels(self, k: int, n_classes: int) -> Float32:
+        """(n, L) mean labels of the k nearest neighbours among the logits."""
+        if k not in self._knn:
+            self._knn[k] = knn_labels(self.logits, self._labels, k, n_classes=n_classes)
+        return self._knn[k]
 
 
 @dataclass
@@ -56,6 +84,10 @@ class Method(BaseEstimator):  # type: ignore[misc]  # scikit-learn gives get_par
     def reference_is_fixed(self) -> bool:
         """Whether all runs share the reference of run 0, instead of training one each."""
         return False
+
+    def simplest(self) -> Method:
+        """The simplest method that does the same at this setting: what has no effect is control."""
+        return self
 
     def plan(self, n_steps: int) -> None:
         """Told how many steps training will take, before it starts."""

@@ -16,6 +16,7 @@ from torch import Tensor
 from unchurn.arrays import as_fraction
 from unchurn.errors import InputError
 from unchurn.methods.base import Method, cross_entropy, whole
+from unchurn.methods.control import Control
 
 
 def exp_t(x: Tensor, t: float) -> Tensor:
@@ -117,6 +118,9 @@ class BiTempered(Method):
         if not 0 < self.t2 <= 10:
             raise InputError(f"t2 must be above 0 and at most 10, not {self.t2}")
         whole(self.n_iters, 1, "n_iters")
+
+    def simplest(self) -> Method:
+        return Control() if self.t1 == self.t2 == 1 else self
 
     def loss(self, logits: Sequence[Tensor], t: Tensor, step: int) -> Tensor:
         return bi_tempered_loss(logits[0], t, self.t1, self.t2, self.n_iters)

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from unchurn.methods.base import Method, at_least, cross_entropy, whole
+from unchurn.methods.control import Control
 
 Kind = Literal["ce", "kl"]
 
@@ -44,6 +45,9 @@ class _Codistill(Method):
     def check(self) -> None:
         at_least(self.a, 0, "a")
         whole(self.n_warm, 0, "n_warm")
+
+    def simplest(self) -> Method:
+        return self if self.a > 0 else Control()
 
     def plan(self, n_steps: int) -> None:
         if self.n_warm >= n_steps:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from unchurn.methods.base import Method, whole
+from unchurn.methods.control import Control
 
 
 @dataclass
@@ -18,6 +19,9 @@ class Ensemble(Method):
 
     def check(self) -> None:
         whole(self.m, 1, "m")
+
+    def simplest(self) -> Method:
+        return self if self.m > 1 else Control()
 
     @property
     def n_members(self) -> int:

@@ -10,7 +10,8 @@ from typing import ClassVar
 
 from unchurn.arrays import as_fraction
 from unchurn.methods.base import Float32, Method, Reference, whole
-from unchurn.targets import knn_smooth_labels, smooth_labels
+from unchurn.methods.label_smoothing import LabelSmoothing
+from unchurn.targets import blend_knn_labels, smooth_labels
 
 
 @dataclass
@@ -45,10 +46,12 @@ class KnnLS(Method):
     def reference_is_fixed(self) -> bool:
         return self.fixed_reference
 
+    def simplest(self) -> Method:
+        return self if self.uses_reference else LabelSmoothing(self.a).simplest()
+
     def targets(self, y: Float32, reference: Reference) -> Float32:
         labels, n_classes = y.argmax(axis=1), y.shape[1]
         if not self.uses_reference:
             return smooth_labels(labels, self.a, n_classes=n_classes)
-        return knn_smooth_labels(
-            reference(), labels, k=self.k, a=self.a, b=self.b, n_classes=n_classes
-        )
+        knn = reference.knn_labels(self.k, n_classes)
+        return blend_knn_labels(knn, labels, a=self.a, b=self.b)

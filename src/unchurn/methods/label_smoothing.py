@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from unchurn.arrays import as_fraction
 from unchurn.methods.base import Float32, Method, Reference
+from unchurn.methods.control import Control
 from unchurn.targets import smooth_labels
 
 
@@ -24,6 +25,9 @@ class LabelSmoothing(Method):
 
     def check(self) -> None:
         as_fraction(self.a, "a")
+
+    def simplest(self) -> Method:
+        return self if self.a > 0 else Control()
 
     def targets(self, y: Float32, reference: Reference) -> Float32:
         return smooth_labels(y.argmax(axis=1), self.a, n_classes=y.shape[1])

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from unchurn.methods.base import Method, at_least, cross_entropy
+from unchurn.methods.control import Control
 
 
 def lp_penalty(logits: Tensor, p: int) -> Tensor:
@@ -29,6 +30,9 @@ class _LpReg(Method):
 
     def check(self) -> None:
         at_least(self.a, 0, "a")
+
+    def simplest(self) -> Method:
+        return self if self.a > 0 else Control()
 
     def loss(self, logits: Sequence[Tensor], t: Tensor, step: int) -> Tensor:
         return cross_entropy(logits[0], t) + self.a * lp_penalty(logits[0], self.p)

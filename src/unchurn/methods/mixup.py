@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from unchurn.methods.base import Method, at_least
+from unchurn.methods.control import Control
 
 
 def mix(
@@ -36,6 +37,9 @@ class Mixup(Method):
 
     def check(self) -> None:
         at_least(self.a, 0, "a")
+
+    def simplest(self) -> Method:
+        return self if self.a > 0 else Control()
 
     def batch(
         self, x: Tensor, t: Tensor, w: Tensor, rng: np.random.Generator
