@@ -57,7 +57,8 @@ class Reference:
 class Method(BaseEstimator):  # type: ignore[misc]  # scikit-learn gives get_params and set_params
     """Plain training by cross-entropy; subclasses override what they change.
 
-    Parameters are dataclass fields. `check` says what is wrong with them, on creation and again
+    Parameters are dataclass fields, whose defaults are typical of what the paper chose on its six
+    tasks. `check` says what is wrong with them, on creation and again
     before training, since scikit-learn's `set_params` may have changed them.
     """
 
@@ -72,13 +73,18 @@ class Method(BaseEstimator):  # type: ignore[misc]  # scikit-learn gives get_par
 
     @property
     def n_members(self) -> int:
-        """Independent fits whose probabilities are averaged."""
+        """Independent fits whose probabilities are averaged; several are plain fits."""
         return 1
 
     @property
     def uses_reference(self) -> bool:
         """Whether `targets` will ask for the reference model's logits."""
         return False
+
+    @property
+    def reference_k(self) -> int | None:
+        """How many neighbours `targets` will ask of the reference, if any."""
+        return None
 
     @property
     def reference_is_fixed(self) -> bool:

@@ -34,7 +34,7 @@ class _Codistill(Method):
     Ψ(f₂ fixed, f₁) + Ψ(f₁ fixed, f₂).
     """
 
-    a: float = 0.1
+    a: float = 0.5
     n_warm: int = 1000
     stop_gradient: bool = False
 

@@ -43,6 +43,10 @@ class KnnLS(Method):
         return self.a > 0 and self.b < 1  # else the neighbours have no weight
 
     @property
+    def reference_k(self) -> int | None:
+        return self.k if self.uses_reference else None
+
+    @property
     def reference_is_fixed(self) -> bool:
         return self.fixed_reference
 

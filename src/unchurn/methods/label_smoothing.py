@@ -18,7 +18,7 @@ from unchurn.targets import smooth_labels
 class LabelSmoothing(Method):
     """Train on (1 − a)·y + a/L."""
 
-    a: float = 0.1
+    a: float = 0.8
 
     # The paper gives no grid for label smoothing; it is anchor's.
     grid: ClassVar = {"a": (0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 0.8, 0.9, 1.0)}

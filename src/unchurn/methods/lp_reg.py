@@ -49,4 +49,6 @@ class L1Reg(_LpReg):
 class L2Reg(_LpReg):
     """Cross-entropy + a·‖logits‖₂."""
 
+    a: float = 0.5
+
     p: ClassVar[int] = 2
