@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from unchurn.metrics import churn_summary as churn_summary
     from unchurn.metrics import flips as flips
     from unchurn.neighbors import knn_labels as knn_labels
+    from unchurn.results import Result as Result
+    from unchurn.results import bench as bench
     from unchurn.targets import OffLabelMass as OffLabelMass
     from unchurn.targets import blend_knn_labels as blend_knn_labels
     from unchurn.targets import knn_smooth_labels as knn_smooth_labels
@@ -49,6 +51,9 @@ _HOME = {
     "knn_smooth_labels": "targets",
     "METHODS": "methods",
     "StableClassifier": "estimator",
+    # study
+    "bench": "results",
+    "Result": "results",
     # what goes wrong
     "InputError": "errors",
 }

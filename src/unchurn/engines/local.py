@@ -1,0 +1,50 @@
+"""The cores of this machine: one process per run at a time, large arrays memory-mapped once."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import Any, TypeVar
+
+import joblib
+
+Result = TypeVar("Result")
+
+
+def execute(
+    function: Callable[..., Result], arguments: Sequence[tuple[Any, ...]], workers: int
+) -> Iterator[tuple[int, Result]]:
+    """Call the function on each tuple of arguments; yield its number and result, in any order."""
+    if workers == 1 or len(arguments) < 2:
+        for number, values in enumerate(arguments):
+            yield number, function(*values)
+        return
+    parallel = joblib.Parallel(
+        n_jobs=workers, return_as="generator_unordered", pre_dispatch="2*n_jobs"
+    )
+    yield from parallel(
+        joblib.delayed(_numbered)(number, function, values)
+        for number, values in enumerate(arguments)
+    )
+
+
+def _numbered(
+    number: int, function: Callable[..., Result], values: tuple[Any, ...]
+) -> tuple[int, Result]:
+    _end_with_parent(os.getppid())
+    return number, function(*values)
+
+
+@cache
+def _end_with_parent(parent: int) -> None:
+    """Watch, once in a process, for the parent's death: joblib leaves workers of a killed one."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

@@ -1,0 +1,327 @@
+"""Settings × runs → finished runs: what is shared is trained once, what is stored is not trained.
+
+Every setting's run r is paired with every other's (see the streams in `training.py`), so plain fits
+serve several: control's runs, the references of k-NN smoothing and anchor, an ensemble's members.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import platform
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from unchurn import __version__
+from unchurn.datasets.base import SPLIT_SEED, Dataset
+from unchurn.engines import local
+from unchurn.methods import Control, Method, Reference
+from unchurn.models import Factory, make_factory
+from unchurn.neighbors import knn_labels
+from unchurn.settings import Setting
+from unchurn.store import DamagedError, Store, Stored
+from unchurn.training import DivergedError, Training, fit_run, reference_stream, score_distinct
+
+SEMANTICS = 1  # raised when a change of ours gives equal identities other results
+VALIDATION_SIZE = 0.2  # of the training part, held out to choose settings on
+Float32 = npt.NDArray[np.float32]
+REFERENCE_FIT = 1
+# done, total, and the training that was just finished, if any
+OnProgress = Callable[[int, int, "tuple[Job, Outcome] | None"], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """All that decides the results: the data, the settings, the network, how often and how.
+
+    With `validation`, a fixed part of the training data is held out, and settings are chosen on it.
+    """
+
+    data: Dataset
+    settings: tuple[Setting, ...]
+    model: str | Factory = "mlp"
+    training: Training = field(default_factory=Training)
+    runs: int = 5
+    seed: int = 0
+    validation: bool = False
+
+    @cached_property
+    def parts(self) -> Parts:
+        """The arrays to train on and to predict."""
+        return _split(self.data) if self.validation else Parts.whole(self.data)
+
+    @property
+    def n_steps(self) -> int:
+        """Steps of one training."""
+        return self.training.n_steps(len(self.parts.x_train))
+
+    def identity(self, job: Job) -> dict[str, Any]:
+        """What decides the result of a job: no paths, no number of workers."""
+        return {
+            "semantics": SEMANTICS,
+            "data": self.data.fingerprint,
+            "validation": self.validation,
+            "model": self._model_identity,
+            "training": asdict(self.training),
+            "seed": self.seed,
+            "run": job.run,
+            "fit": job.fit,
+            "method": type(job.method).__name__,
+            "parameters": job.method.get_params(),
+        }
+
+    @cached_property
+    def _model_identity(self) -> str:
+        """A network's name, or its name and a hash of the code that it is in."""
+        if isinstance(self.model, str):
+            return self.model
+        module = inspect.getmodule(self.model)
+        try:
+            source = inspect.getsource(module or self.model)
+        except (OSError, TypeError):
+            source = repr(self.model)
+        name = getattr(self.model, "__qualname__", type(self.model).__name__)
+        return f"{name}:{hashlib.sha256(source.encode()).hexdigest()}"
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Inputs and labels to train on, and the inputs to predict by the name of their part."""
+
+    x_train: Float32
+    y_train: npt.NDArray[np.integer]
+    n_classes: int
+    x: dict[str, Float32]
+    y: dict[str, npt.NDArray[np.integer]]
+
+    @classmethod
+    def whole(cls, data: Dataset) -> Parts:
+        """All training data to train on."""
+        x, y = {"test": data.x_test}, {"test": data.y_test}
+        return cls(data.x_train, data.y_train, len(data.classes), x, y)
+
+
+def _split(data: Dataset) -> Parts:
+    """Hold out a fixed part of the training data."""
+    rng = np.random.default_rng(SPLIT_SEED)
+    order = rng.permutation(len(data.x_train))
+    held, kept = np.split(order, [round(VALIDATION_SIZE * len(order))])
+    whole = Parts.whole(data)
+    return replace(
+        whole,
+        x_train=data.x_train[kept],
+        y_train=data.y_train[kept],
+        x={**whole.x, "validation": data.x_train[held]},
+        y={**whole.y, "validation": data.y_train[held]},
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """One training: a method in a run, or one more plain fit of that run."""
+
+    method: Method
+    run: int
+    fit: int = 0
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is a plain fit, which several settings may share."""
+        return isinstance(self.method, Control)
+
+    @property
+    def is_reference(self) -> bool:
+        """Whether its logits of the training data are kept: plain fit 1 of a run is a reference."""
+        return self.is_plain and self.fit == REFERENCE_FIT
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What an experiment trains: plain fits first, then k-NN labels among them, then all else."""
+
+    plain: dict[tuple[int, int], Job]  # by run and fit
+    neighbours: dict[tuple[int, int], list[int]]  # of which plain fit, for which k
+    fits: list[Job]
+    n_separate: int  # trainings if every run of every setting were made on its own
+
+    @property
+    def jobs(self) -> list[Job]:
+        """Every training that the results need, once."""
+        return [*self.plain.values(), *self.fits]
+
+
+def plan(experiment: Experiment) -> Plan:
+    """List the trainings, each once."""
+    plain: dict[tuple[int, int], Job] = {}
+    neighbours: dict[tuple[int, int], set[int]] = {}
+    fits: dict[str, Job] = {}
+    n_separate = 0
+    for setting in experiment.settings:
+        for run in range(experiment.runs):
+            n_separate += setting.method.n_members + setting.method.uses_reference
+            for job in members(setting.method, run):
+                if job.is_plain:
+                    plain.setdefault((job.run, job.fit), job)
+                else:
+                    fits.setdefault(f"{job.method} {run}", job)
+                if (where := _reference_of(experiment, job)) is not None:
+                    plain.setdefault(where, Job(Control(), *where))
+                    if job.method.reference_k is not None:
+                        neighbours.setdefault(where, set()).add(job.method.reference_k)
+    return Plan(
+        dict(sorted(plain.items())),
+        {where: sorted(ks) for where, ks in neighbours.items()},
+        list(fits.values()),
+        n_separate,
+    )
+
+
+def members(method: Method, run: int) -> list[Job]:
+    """The trainings whose mean is a method's run: one of its own, or an ensemble's plain fits."""
+    simplest = method.simplest()
+    if simplest.n_members == 1:
+        return [Job(simplest, run)]
+    return [Job(Control(), run, member) for member in range(simplest.n_members)]
+
+
+def carry_out(
+    experiment: Experiment,
+    store: Store,
+    workers: int,
+    on_progress: OnProgress = lambda done, total, last: None,
+) -> list[str]:
+    """Train what the store does not hold yet; give notes on runs that were damaged there."""
+    todo = plan(experiment)
+    notes: list[str] = []
+    missing = {id(job) for job in todo.jobs if _load(experiment, store, job, notes) is None}
+    done, total = len(todo.jobs) - len(missing), len(todo.jobs)
+    on_progress(done, total, None)
+
+    def train(jobs: list[Job], arguments: Callable[[Job], tuple[Any, ...]]) -> None:
+        nonlocal done
+        jobs = [job for job in jobs if id(job) in missing]
+        for number, outcome in local.execute(_train, [arguments(job) for job in jobs], workers):
+            store.put(experiment.identity(jobs[number]), outcome.record, **outcome.arrays)
+            done += 1
+            on_progress(done, total, (jobs[number], outcome))
+
+    def fail(job: Job, reason: str) -> None:
+        missing.discard(id(job))
+        store.put(experiment.identity(job), {**_circumstances(), "failure": reason})
+
+    common = (experiment.parts, experiment.model, experiment.training, experiment.seed)
+    train(list(todo.plain.values()), lambda job: (job, *common, None, {}))
+    references = _references(experiment, store, todo, missing)
+
+    def with_reference(job: Job) -> tuple[Any, ...]:
+        where = _reference_of(experiment, job)
+        return (job, *common, *(references[where] if where else (None, {})))
+
+    for job in todo.fits:
+        where = _reference_of(experiment, job)
+        if id(job) in missing and where and where not in references:
+            fail(job, f"its reference, plain fit {where[1]} of run {where[0]}, diverged")
+    train(todo.fits, with_reference)
+    return notes
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a training gives back: predictions on every part, or why it failed."""
+
+    arrays: dict[str, npt.NDArray[Any]]
+    record: dict[str, Any]
+
+
+def _train(
+    job: Job,
+    parts: Parts,
+    model: str | Factory,
+    training: Training,
+    seed: int,
+    logits: Float32 | None,
+    knn: dict[int, Float32],
+) -> Outcome:
+    """Carry out one job, in whatever process this is."""
+    start = time.perf_counter()
+    reference = None if logits is None else Reference(lambda: logits, parts.y_train, knn=knn)
+    arrays: dict[str, npt.NDArray[Any]] = {}
+    failure = None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of a warm-up; the plan has said so
+            fitted = fit_run(
+                job.method,
+                make_factory(model),
+                np.asarray(parts.x_train),
+                parts.y_train,
+                parts.n_classes,
+                training=training,
+                seed=seed,
+                run=job.run,
+                fit=job.fit,
+                reference=reference,
+            )
+        for part, x in parts.x.items():
+            arrays[part] = fitted.probabilities(np.asarray(x))
+        if job.is_reference:
+            arrays["logits"] = score_distinct(fitted, np.asarray(parts.x_train))
+    except DivergedError as error:
+        failure = str(error)
+    seconds = round(time.perf_counter() - start, 3)
+    return Outcome(arrays, {**_circumstances(), "failure": failure, "seconds": seconds})
+
+
+def _circumstances() -> dict[str, Any]:
+    """What a run was made by: kept beside it, no part of its identity."""
+    return {
+        "versions": {"unchurn": __version__, "numpy": np.__version__, "torch": torch.__version__},
+        "machine": f"{platform.system()} {platform.machine()}",
+    }
+
+
+def _reference_of(experiment: Experiment, job: Job) -> tuple[int, int] | None:
+    """Run and fit of the plain fit that is a job's reference, if it uses one."""
+    if not job.method.uses_reference:
+        return None
+    stream = reference_stream(job.method, experiment.seed, job.run)
+    return stream.run, stream.fit
+
+
+def _references(
+    experiment: Experiment, store: Store, todo: Plan, missing: set[int]
+) -> dict[tuple[int, int], tuple[Float32, dict[int, Float32]]]:
+    """Of every reference to a missing run that did not diverge, the logits and k-NN labels."""
+    wanted = {
+        where
+        for job in todo.fits
+        if id(job) in missing and (where := _reference_of(experiment, job)) is not None
+    }
+    labels, n_classes = experiment.parts.y_train, experiment.parts.n_classes
+    references = {}
+    for where in wanted:
+        stored = store.get(experiment.identity(todo.plain[where]))
+        if stored is not None and stored.record["failure"] is None:
+            logits, ks = stored.arrays["logits"], todo.neighbours.get(where, [])
+            found = knn_labels(logits, labels, ks, n_classes=n_classes) if ks else []
+            references[where] = logits, dict(zip(ks, found, strict=True))
+    return references
+
+
+def _load(experiment: Experiment, store: Store, job: Job, notes: list[str]) -> Stored | None:
+    """A finished run; a damaged one is dropped, noted and so made again."""
+    identity = experiment.identity(job)
+    try:
+        return store.get(identity)
+    except DamagedError as error:
+        notes.append(f"damaged, made again: {error}")
+        store.drop(identity)
+        return None

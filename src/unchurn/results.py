@@ -1,0 +1,180 @@
+"""`bench`: run an experiment; and `Result`: what came of it, from the runs that were kept."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from unchurn import selection
+from unchurn.datasets.base import Dataset
+from unchurn.errors import InputError
+from unchurn.experiment import Experiment, OnProgress, carry_out, members, plan
+from unchurn.metrics import ChurnSummary, churn_summary
+from unchurn.models import Factory
+from unchurn.settings import Setting, preset_settings
+from unchurn.stats import Interval, accuracy_difference, churn_difference
+from unchurn.store import Store
+from unchurn.training import Training
+
+
+@dataclass(frozen=True, eq=False)
+class SettingResult:
+    """The runs of one setting: predicted classes by part, (R, n), or why some failed."""
+
+    setting: Setting
+    predictions: dict[str, npt.NDArray[np.integer]]
+    summary: dict[str, ChurnSummary]  # by part; empty if a run failed
+    failures: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """An experiment that was carried out."""
+
+    experiment: Experiment
+    settings: list[SettingResult]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def chosen_on(self) -> str:
+        """The part of the data on which settings were chosen."""
+        return "validation" if self.experiment.validation else "test"
+
+    @cached_property
+    def by_method(self) -> dict[str, list[SettingResult]]:
+        """The settings of each method, in the order of the experiment."""
+        groups: dict[str, list[SettingResult]] = {}
+        for result in self.settings:
+            groups.setdefault(result.setting.name, []).append(result)
+        return groups
+
+    def choose(self) -> dict[str, SettingResult]:
+        """The setting of each method by the paper's rule; a setting with a failed run never."""
+        chosen = {}
+        for name, group in self.by_method.items():
+            whole = [result for result in group if result.summary]
+            if whole:
+                summaries = [result.summary[self.chosen_on] for result in whole]
+                accuracy = [s.accuracy.mean for s in summaries]
+                churn = [s.churn.mean for s in summaries]
+                chosen[name] = whole[selection.choose(accuracy, churn)]
+        return chosen
+
+    def pareto(self, method: str | None = None) -> list[SettingResult]:
+        """Settings that none beats in both test accuracy and correct churn, lowest churn first."""
+        whole = [r for r in self.settings if r.summary and method in (None, r.setting.name)]
+        accuracy = [r.summary["test"].accuracy.mean for r in whole]
+        churn = [r.summary["test"].churn_correct.mean for r in whole]
+        return [whole[i] for i in selection.pareto(accuracy, churn)]
+
+    def against_control(self, result: SettingResult) -> tuple[Interval, Interval] | None:
+        """Test accuracy and churn less control's; None for a winner that the test set chose."""
+        control = self.choose().get("control")
+        tried = len(self.by_method[result.setting.name])
+        if control is None or control is result or (tried > 1 and self.chosen_on == "test"):
+            return None
+        ours, theirs = result.predictions["test"], control.predictions["test"]
+        labels = self.experiment.data.y_test
+        return accuracy_difference(ours, theirs, labels), churn_difference(ours, theirs)
+
+    def table(self, form: str = "text") -> str:
+        """The chosen settings as "text", "markdown", "latex"; every setting as "csv"."""
+        from unchurn import tables
+
+        return tables.render(self, form)
+
+
+def bench(
+    data: Dataset,
+    methods: Sequence[str] | Sequence[Setting] | None = None,
+    *,
+    preset: str = "quick",
+    model: str | Factory = "mlp",
+    runs: int = 5,
+    epochs: int = 20,
+    seed: int = 0,
+    validation: bool = False,
+    out: str | Path | None = None,
+    workers: int | None = None,
+    on_progress: OnProgress = lambda done, total, last: None,
+) -> Result:
+    """Train every method over its settings × runs, measure churn, choose a setting of each.
+
+    Parameters
+    ----------
+    data
+        From `unchurn.load` or `unchurn.load_csv`.
+    methods
+        Names in `METHODS`, or settings of your own; all methods if not given.
+    preset
+        Which settings of a method: "quick" (one), "paper" (the paper's choice for this dataset) or
+        "grid" (all that the paper tried).
+    validation
+        Choose settings on a fifth of the training data, held out, instead of on the test part.
+    out
+        A folder to keep finished runs in; the same call goes on where it stopped.
+    workers
+        Processes; one per core if not given. The results do not depend on it.
+    """
+    training = Training(epochs=epochs)
+    experiment = Experiment(data, (), model, training, runs, seed, validation)
+    settings = _settings(methods, preset, experiment)
+    experiment = replace(experiment, settings=settings)
+    if runs < 2:
+        raise InputError(f"churn needs at least 2 runs, not {runs}")
+    if out is None:
+        with tempfile.TemporaryDirectory() as folder:
+            return _run(experiment, Path(folder), workers, on_progress)
+    return _run(experiment, Path(out), workers, on_progress)
+
+
+def _settings(
+    methods: Sequence[str] | Sequence[Setting] | None, preset: str, experiment: Experiment
+) -> tuple[Setting, ...]:
+    """Settings as given, or those of a preset."""
+    own = [method for method in methods or () if isinstance(method, Setting)]
+    if own and len(own) == len(methods or ()):
+        return tuple(own)
+    names = [method for method in methods if isinstance(method, str)] if methods else None
+    return preset_settings(preset, experiment.data.name, experiment.n_steps, names)
+
+
+def _run(
+    experiment: Experiment, folder: Path, workers: int | None, on_progress: OnProgress
+) -> Result:
+    """Carry an experiment out in a folder and read its results there."""
+    store = Store(folder)
+    notes = carry_out(experiment, store, workers or os.cpu_count() or 1, on_progress)
+    return collect(experiment, store, tuple(notes))
+
+
+def collect(experiment: Experiment, store: Store, notes: tuple[str, ...] = ()) -> Result:
+    """Read the results of an experiment whose runs are all in the store."""
+    done = {
+        str(experiment.identity(job)): store.get(experiment.identity(job))
+        for job in plan(experiment).jobs
+    }
+    settings = []
+    for setting in experiment.settings:
+        predictions: dict[str, list[npt.NDArray[np.integer]]] = {p: [] for p in experiment.parts.x}
+        failures = []
+        for run in range(experiment.runs):
+            stored = [done[str(experiment.identity(j))] for j in members(setting.method, run)]
+            reasons = [s.record["failure"] for s in stored if s and s.record["failure"]]
+            if reasons:
+                failures.append(f"run {run}: {reasons[0]}")
+                continue
+            for part, runs in predictions.items():
+                total = sum(s.arrays[part].astype(np.float64) for s in stored if s)
+                runs.append(np.argmax(total, axis=1))
+        whole = {part: np.stack(runs) for part, runs in predictions.items() if not failures}
+        summary = {p: churn_summary(runs, experiment.parts.y[p]) for p, runs in whole.items()}
+        settings.append(SettingResult(setting, whole, summary, tuple(failures)))
+    return Result(experiment, settings, notes)

@@ -1,0 +1,193 @@
+"""Results as tables: text, Markdown and LaTeX of the chosen settings, CSV of all."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import textwrap
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from unchurn.errors import InputError
+from unchurn.metrics import ChurnSummary, MeanSd
+from unchurn.paper import METRICS, published
+from unchurn.stats import Interval
+
+if TYPE_CHECKING:
+    from unchurn.results import Result, SettingResult
+
+FORMS = ("text", "markdown", "latex", "csv")
+HEADINGS = ("accuracy", "churn", "correct", "incorrect")
+# An ensemble costs several models, and churn among wrong predictions may be good: as in the paper,
+# neither takes part in being best.
+APART = "ensemble"
+NEVER_BEST = "churn_incorrect"
+
+
+def render(result: Result, form: str, *, width: int | None = None) -> str:
+    """A table of results in one of the forms; text no wider than `width`, if it is given."""
+    if form not in FORMS:
+        raise InputError(f"no form of table {form!r}: there are {', '.join(FORMS)}")
+    if form == "csv":
+        return _csv(result)
+    rows, footer = _rows(result), _footer(result)
+    if form == "text":
+        return _text(rows, footer, width)
+    return {"markdown": _markdown, "latex": _latex}[form](rows, footer)
+
+
+def _rows(result: Result) -> list[tuple[list[str], set[int]]]:
+    """Cells of the heading and of each method's chosen setting, and which cells are best."""
+    chosen = result.choose()
+    best = _best(chosen)
+    paper = any((result.experiment.data.name, name) in published() for name in chosen)
+    several = any(len(group) > 1 for group in result.by_method.values())
+    heading = ["method", "setting", *(["tried"] if several else []), *HEADINGS]
+    heading += [*(["paper"] if paper else []), "churn − control's"]
+    rows: list[tuple[list[str], set[int]]] = [(heading, set())]
+    for name, group in result.by_method.items():
+        tried = [str(len(group))] if several else []
+        if name not in chosen:
+            reason = next(failure for member in group for failure in member.failures)
+            rows.append(([name, "failed", *tried, reason], set()))
+            continue
+        summary = chosen[name].summary["test"]
+        cells = [name, chosen[name].setting.text, *tried]
+        first = len(cells)
+        cells += [_mean_sd(getattr(summary, metric)) for metric in METRICS]
+        if paper:
+            row = published().get((result.experiment.data.name, name))
+            cells.append(f"{row.mean['accuracy']:.2f} / {row.mean['churn']:.2f}" if row else "")
+        difference = result.against_control(chosen[name])
+        cells.append(_interval(difference[1]) if difference else "")
+        marked = {first + i for i, metric in enumerate(METRICS) if best.get(metric) == name}
+        rows.append((cells, marked))
+    return rows
+
+
+def _best(chosen: dict[str, SettingResult]) -> dict[str, str]:
+    """The method that is best in each metric, of the single models."""
+    single = {name: r.summary["test"] for name, r in chosen.items() if name != APART}
+    if not single:
+        return {}
+
+    def worth(metric: str) -> Callable[[str], float]:
+        sign = 1 if metric == "accuracy" else -1
+        return lambda name: sign * getattr(single[name], metric).mean
+
+    return {m: max(single, key=worth(m)) for m in METRICS if m != NEVER_BEST}
+
+
+def _footer(result: Result) -> list[str]:
+    """What a reader must know to read the numbers right."""
+    experiment = result.experiment
+    lines = [
+        f"{experiment.data.name}, {experiment.runs} runs of each setting, "
+        f"{experiment.training.epochs} epochs. Percent, mean (sd): accuracy over runs, churn over "
+        "pairs of runs; correct, incorrect: churn among what a pair's first run got right, wrong.",
+        f"Settings chosen on the {result.chosen_on} part: highest accuracy; of those less than 0.1 "
+        "points below it, lowest churn."
+        + (
+            " A method that tried more settings had more chances: it gets no interval."
+            if result.chosen_on == "test" and len(result.settings) > len(result.by_method)
+            else ""
+        ),
+        "Bold: the best single model. Brackets: 95 %, runs paired, jackknife over runs plus the "
+        "variance of the examples.",
+    ]
+    if any(
+        r.setting.name == "anchor" and r.setting.method.reference_is_fixed for r in result.settings
+    ):
+        lines.append("Anchor's runs share one reference, as in the paper: not quite independent.")
+    return lines
+
+
+def _interval(value: Interval) -> str:
+    between = "" if math.isnan(value.low) else f" [{100 * value.low:+.2f}, {100 * value.high:+.2f}]"
+    return f"{100 * value.value:+.2f}{between}"
+
+
+def _mean_sd(value: MeanSd) -> str:
+    sd = "–" if math.isnan(value.sd) else f"{100 * value.sd:.2f}"
+    return "–" if math.isnan(value.mean) else f"{100 * value.mean:.2f} ({sd})"
+
+
+def _text(rows: list[tuple[list[str], set[int]]], footer: list[str], width: int | None) -> str:
+    """Aligned columns, the best marked by an asterisk; those that do not fit are left out."""
+    cells = [[f"*{c}" if i in best else c for i, c in enumerate(row)] for row, best in rows]
+    n = len(cells[0])
+    sizes = [max(len(row[i]) for row in cells if len(row) == n) for i in range(n)]
+    while width is not None and sum(sizes) + 2 * (len(sizes) - 1) > width and len(sizes) > 5:
+        sizes.pop()
+    lines = []
+    for row in cells:
+        padded = [
+            cell.ljust(size) if i < 2 else cell.rjust(size)
+            for i, (cell, size) in enumerate(zip(row, sizes, strict=False))
+        ]
+        lines.append("  ".join(padded).rstrip())
+    notes = [line.replace("Bold", "Asterisk") for line in footer]
+    if len(sizes) < n:
+        notes.append(f"Not shown for want of width: {', '.join(rows[0][0][len(sizes) :])}.")
+    wrapped = [textwrap.fill(note, width) if width else note for note in notes]
+    return "\n".join([*lines, "", *wrapped]) + "\n"
+
+
+def _markdown(rows: list[tuple[list[str], set[int]]], footer: list[str]) -> str:
+    """A Markdown table."""
+    width = len(rows[0][0])
+    lines = []
+    for number, (row, best) in enumerate(rows):
+        cells = [f"**{c}**" if i in best else c for i, c in enumerate(row)]
+        cells = [cell.replace("|", "\\|") for cell in cells] + [""] * (width - len(row))
+        lines.append("| " + " | ".join(cells) + " |")
+        if number == 0:
+            lines.append("|" + " --- |" * 2 + " ---: |" * (width - 2))
+    return "\n".join([*lines, "", *(f"{line}  " for line in footer)]) + "\n"
+
+
+def _latex(rows: list[tuple[list[str], set[int]]], footer: list[str]) -> str:
+    """A LaTeX tabular (booktabs)."""
+    width = len(rows[0][0])
+    lines = [rf"\begin{{tabular}}{{ll{'r' * (width - 2)}}}", r"\toprule"]
+    for number, (row, best) in enumerate(rows):
+        cells = [rf"\textbf{{{_tex(c)}}}" if i in best else _tex(c) for i, c in enumerate(row)]
+        lines.append(" & ".join(cells + [""] * (width - len(row))) + r" \\")
+        if number == 0:
+            lines.append(r"\midrule")
+    lines += [r"\bottomrule", r"\end{tabular}"]
+    return "\n".join([*(f"% {line}" for line in footer), *lines]) + "\n"
+
+
+def _tex(text: str) -> str:
+    for plain, escaped in (("_", r"\_"), ("%", r"\%"), ("−", "$-$"), ("–", "--")):
+        text = text.replace(plain, escaped)
+    return text
+
+
+def _csv(result: Result) -> str:
+    """One row per setting, in percent."""
+    chosen = {id(setting) for setting in result.choose().values()}
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    columns = [c for metric in METRICS for c in (metric, f"{metric}_sd")]
+    writer.writerow(["dataset", "method", "settings", "chosen", "runs", *columns, "failure"])
+    for row in result.settings:
+        summary: ChurnSummary | None = row.summary.get("test")
+        numbers = []
+        for metric in METRICS:
+            value = getattr(summary, metric) if summary else MeanSd(math.nan, math.nan, 0)
+            numbers += [_number(value.mean), _number(value.sd)]
+        name, text = row.setting.name, row.setting.text
+        is_chosen = str(id(row) in chosen).lower()
+        runs = result.experiment.runs - len(row.failures)
+        failure = "; ".join(row.failures)
+        writer.writerow(
+            [result.experiment.data.name, name, text, is_chosen, runs, *numbers, failure]
+        )
+    return file.getvalue()
+
+
+def _number(value: float) -> str:
+    return "" if math.isnan(value) else f"{100 * value:.4f}"

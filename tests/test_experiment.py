@@ -1,0 +1,209 @@
+"""Sharing, resuming and failing: what an experiment trains, and that nothing else depends on it."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from torch import nn
+
+from unchurn import Dataset, churn_summary
+from unchurn import experiment as module
+from unchurn.experiment import Experiment, carry_out, plan
+from unchurn.methods import METHODS, Method
+from unchurn.models import mlp
+from unchurn.results import collect
+from unchurn.settings import Setting, make_setting
+from unchurn.store import Store
+from unchurn.training import Training, fit_run
+
+RNG = np.random.default_rng(0)
+
+
+def toy_data(n=120):
+    y = RNG.integers(0, 3, n)
+    x = (RNG.normal(size=(n, 4)) + 1.5 * np.eye(3, 4)[y]).astype(np.float32)
+    half = n // 2
+    return Dataset("toy", x[:half], y[:half], x[half:], y[half:], ("a", "b", "c"))
+
+
+DATA = toy_data()
+TRAINING = Training(epochs=2, batch_size=32)
+ALL = tuple(
+    make_setting(name, **parameters)
+    for name, parameters in [
+        ("control", {}),
+        ("label_smoothing", {"a": 0.5}),
+        ("knn_ls", {"k": 5, "a": 0.5, "b": 0.5}),
+        ("knn_ls", {"k": 9, "a": 0.9, "b": 0.1}),
+        ("anchor", {}),
+        ("codistill_kl", {"n_warm": 1}),
+        ("mixup", {}),
+        ("ensemble", {"m": 3}),
+    ]
+)
+
+
+def experiment(settings=ALL, **options):
+    return Experiment(DATA, tuple(settings), training=TRAINING, runs=3, **options)
+
+
+def stored_bytes(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*.npy"))}
+
+
+@pytest.fixture
+def trainings(monkeypatch):
+    """Count the trainings."""
+    made = []
+    train = module._train
+
+    def spy(job, *rest):
+        made.append((repr(job.method), job.run, job.fit))
+        return train(job, *rest)
+
+    monkeypatch.setattr(module, "_train", spy)
+    return made
+
+
+def test_plain_fits_are_shared():
+    todo = plan(experiment())
+    # Control needs (r, 0); ensembles of 3 (r, 0…2); k-NN's references (r, 1); anchor's (0, 1).
+    assert list(todo.plain) == [(r, fit) for r in range(3) for fit in range(3)]
+    assert todo.neighbours == {(r, 1): [5, 9] for r in range(3)}
+    assert len(todo.fits) == 6 * 3
+    assert todo.n_separate == 3 * (1 + 1 + 2 + 2 + 2 + 1 + 1 + 3)
+
+
+def test_settings_that_do_the_same_are_trained_once():
+    same = [
+        make_setting("control"),
+        make_setting("knn_ls", a=0),
+        make_setting("label_smoothing", a=0),
+        make_setting("label_smoothing", a=0.3),
+        make_setting("knn_ls", a=0.3, b=1),
+        make_setting("ensemble", m=1),
+    ]
+    todo = plan(experiment(same))
+    assert len(todo.plain) == 3
+    assert len(todo.fits) == 3
+
+
+def test_shared_trainings_give_what_separate_ones_give(tmp_path, trainings):
+    """Predictions of every setting are those of `fit_run` on its own, bit for bit."""
+    run = experiment()
+    store = Store(tmp_path)
+    carry_out(run, store, workers=1)
+    assert len(trainings) == len(set(trainings)) == len(plan(run).jobs)
+    for result in collect(run, store).settings:
+        for r in range(3):
+            alone = fit_run(
+                result.setting.method, mlp, DATA.x_train, DATA.y_train, 3,
+                training=TRAINING, seed=0, run=r,
+            )  # fmt: skip
+            expected = alone.probabilities(DATA.x_test).argmax(axis=1)
+            np.testing.assert_array_equal(result.predictions["test"][r], expected)
+        expected = churn_summary(result.predictions["test"], DATA.y_test)
+        assert result.summary["test"] == expected
+
+
+def test_any_number_of_workers_gives_the_same_bytes(tmp_path):
+    carry_out(experiment(), Store(tmp_path / "one"), workers=1)
+    carry_out(experiment(), Store(tmp_path / "two"), workers=2)
+    assert stored_bytes(tmp_path / "one") == stored_bytes(tmp_path / "two")
+
+
+def test_what_is_kept_is_not_trained_again(tmp_path, trainings):
+    store = Store(tmp_path)
+    carry_out(experiment(ALL[:2]), store, workers=1)
+    assert len(trainings) == 6
+    trainings.clear()
+    reports = []
+    carry_out(experiment(), store, workers=1, on_progress=lambda *r: reports.append(r[:2]))
+    total = len(plan(experiment()).jobs)
+    assert len(trainings) == total - 6
+    assert reports[0] == (6, total)
+    assert reports[-1] == (total, total)
+    trainings.clear()
+    carry_out(experiment(), store, workers=1)
+    assert trainings == []
+
+
+def test_a_damaged_run_is_reported_and_made_again(tmp_path, trainings):
+    store = Store(tmp_path)
+    carry_out(experiment(), store, workers=1)
+    before = stored_bytes(tmp_path)
+    victim = sorted(tmp_path.rglob("test.npy"))[3]
+    victim.write_bytes(victim.read_bytes()[:-1])
+    trainings.clear()
+    (note,) = carry_out(experiment(), store, workers=1)
+    assert "damaged, made again" in note
+    assert victim.parent.name in note
+    assert len(trainings) == 1
+    assert stored_bytes(tmp_path) == before
+
+
+def wide(shape, n_classes):
+    return nn.Linear(shape[0], n_classes)
+
+
+def test_identities_hold_what_decides_a_result_and_nothing_else(tmp_path):
+    base = experiment()
+    job = plan(base).jobs[0]
+    identity = base.identity(job)
+    other_data = replace(DATA, y_test=1 + DATA.y_test)
+    for change in (
+        {"data": other_data},
+        {"training": replace(TRAINING, epochs=3)},
+        {"seed": 1},
+        {"validation": True},
+        {"model": "lenet5"},
+        {"model": wide},
+    ):
+        assert replace(base, **change).identity(job) != identity
+    renamed = replace(DATA, name="other", notes=("here",))
+    assert replace(base, data=renamed, runs=9, settings=ALL[:1]).identity(job) == identity
+
+
+def test_validation_is_held_out_of_training():
+    parts = experiment(validation=True).parts
+    assert len(parts.x["validation"]) == 12
+    assert len(parts.x_train) == 48
+    together = np.concatenate([parts.x_train, parts.x["validation"]])
+    np.testing.assert_array_equal(np.unique(together, axis=0), np.unique(DATA.x_train, axis=0))
+
+
+@dataclass
+class Exploding(Method):
+    """Diverges in run 1."""
+
+    a: float = 1.0
+
+    def batch(self, x, t, w, rng):
+        return (x * float("nan") if rng.bit_generator.seed_seq.spawn_key[0] == 1 else x), t, w
+
+
+def test_a_diverged_run_is_a_failure_with_its_reason(tmp_path, monkeypatch, trainings):
+    monkeypatch.setitem(METHODS, "exploding", Exploding)
+    run = experiment([make_setting("control"), Setting("exploding", Exploding())])
+    store = Store(tmp_path)
+    carry_out(run, store, workers=1)
+    result = collect(run, store)
+    assert result.settings[1].failures == ("run 1: loss is nan at step 0 (epoch 1)",)
+    assert result.settings[1].summary == {}
+    assert list(result.choose()) == ["control"]
+    assert "loss is nan at step 0" in result.table()
+    assert "loss is nan at step 0" in result.table("csv")
+    trainings.clear()
+    carry_out(run, store, workers=1)
+    assert trainings == []  # it would diverge again
+
+
+def test_a_diverged_reference_fails_the_runs_that_need_it(tmp_path):
+    huge = replace(DATA, x_train=np.full_like(DATA.x_train, 1e38))
+    run = replace(experiment(ALL[:3]), data=huge)
+    store = Store(tmp_path)
+    carry_out(run, store, workers=1)
+    failures = collect(run, store).settings[2].failures
+    assert len(failures) == 3
+    assert "its reference, plain fit 1 of run 0, diverged" in failures[0]

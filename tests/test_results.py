@@ -1,0 +1,130 @@
+import csv
+import io
+
+import numpy as np
+import pytest
+
+from unchurn import Dataset, bench
+from unchurn.errors import InputError
+from unchurn.settings import make_setting
+
+RNG = np.random.default_rng(0)
+Y = RNG.integers(0, 3, 200)
+X = (RNG.normal(size=(200, 4)) + 1.5 * np.eye(3, 4)[Y]).astype(np.float32)
+DATA = Dataset("toy", X[:100], Y[:100], X[100:], Y[100:], ("a", "b", "c"))
+SETTINGS = [make_setting("control"), *(make_setting("label_smoothing", a=a) for a in (0.1, 0.9)),
+            make_setting("ensemble", m=3)]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def on_test():
+    return bench(DATA, SETTINGS, runs=3, epochs=3, workers=1)
+
+
+@pytest.fixture(scope="module")
+def on_validation():
+    return bench(DATA, SETTINGS, runs=3, epochs=3, workers=1, validation=True)
+
+
+def test_the_choice_follows_the_papers_rule_on_the_right_part(on_test, on_validation):
+    for result in (on_test, on_validation):
+        chosen = result.choose()
+        assert list(chosen) == ["control", "label_smoothing", "ensemble"]
+        pair = result.by_method["label_smoothing"]
+        accuracy = [r.summary[result.chosen_on].accuracy.mean for r in pair]
+        assert abs(accuracy[0] - accuracy[1]) > 0.001  # else the rule would turn on churn
+        assert chosen["label_smoothing"] is pair[int(np.argmax(accuracy))]
+
+
+def test_the_frontier_is_of_test_accuracy_and_correct_churn(on_test):
+    frontier = on_test.pareto()
+    churn = [r.summary["test"].churn_correct.mean for r in frontier]
+    accuracy = [r.summary["test"].accuracy.mean for r in frontier]
+    assert churn == sorted(churn)
+    assert accuracy == sorted(accuracy)
+    assert {r.setting.name for r in on_test.pareto("control")} == {"control"}
+
+
+def test_a_winner_that_the_test_set_chose_gets_no_interval(on_test, on_validation):
+    winner = on_test.choose()["label_smoothing"]
+    assert on_test.against_control(winner) is None
+    assert on_test.against_control(on_test.choose()["ensemble"]) is not None
+    assert on_test.against_control(on_test.choose()["control"]) is None
+    accuracy, churn = on_validation.against_control(on_validation.choose()["label_smoothing"])
+    control = on_validation.choose()["control"].summary["test"]
+    winner = on_validation.choose()["label_smoothing"].summary["test"]
+    assert accuracy.value == pytest.approx(winner.accuracy.mean - control.accuracy.mean)
+    assert churn.value == pytest.approx(winner.churn.mean - control.churn.mean)
+
+
+def test_csv_has_a_row_for_every_setting_in_percent(on_test):
+    rows = list(csv.DictReader(io.StringIO(on_test.table("csv"))))
+    assert [(r["method"], r["settings"]) for r in rows] == [
+        ("control", ""),
+        ("label_smoothing", "a=0.1"),
+        ("label_smoothing", "a=0.9"),
+        ("ensemble", "m=3"),
+    ]
+    assert [r["chosen"] for r in rows].count("true") == 3
+    summary = on_test.settings[0].summary["test"]
+    assert float(rows[0]["accuracy"]) == pytest.approx(100 * summary.accuracy.mean, abs=1e-4)
+    assert float(rows[0]["churn_correct_sd"]) == pytest.approx(
+        100 * summary.churn_correct.sd, abs=1e-4
+    )
+    assert list(rows[0]) == [
+        "dataset", "method", "settings", "chosen", "runs", "accuracy", "accuracy_sd", "churn",
+        "churn_sd", "churn_correct", "churn_correct_sd", "churn_incorrect", "churn_incorrect_sd",
+        "failure",
+    ]  # fmt: skip
+
+
+def test_the_best_single_model_is_marked_and_never_the_ensemble(on_test):
+    lines = on_test.table("markdown").splitlines()
+    assert lines[0].startswith(
+        "| method | setting | tried | accuracy | churn | correct | incorrect |"
+    )
+    ensemble = next(line for line in lines if line.startswith("| ensemble"))
+    assert "**" not in ensemble
+    body = lines[2:5]
+    assert sum(line.count("**") for line in body) == 2 * 3  # accuracy, churn, correct churn
+    assert all("**" not in line.split("|")[7] for line in body)  # never incorrect churn
+    assert "3 runs of each setting" in on_test.table("markdown")
+    assert "it gets no interval" in on_test.table()
+
+
+def test_latex_is_escaped(on_test):
+    latex = on_test.table("latex")
+    assert r"label\_smoothing & a=" in latex
+    assert latex.count(r"\textbf{") == 3
+
+
+def test_text_fits_the_width_it_is_given(on_test):
+    from unchurn.tables import render
+
+    for line in render(on_test, "text", width=70).splitlines():
+        assert len(line) <= 70
+    assert "Not shown for want of width" in render(on_test, "text", width=70)
+
+
+def test_where_the_paper_has_the_number_it_stands_beside(on_test):
+    from dataclasses import replace
+
+    as_phishing = replace(on_test.experiment, data=replace(DATA, name="phishing"))
+    table = replace(on_test, experiment=as_phishing).table()
+    assert "96.30 / 2.25" in table
+    assert "paper" not in on_test.table().splitlines()[0]
+
+
+def test_a_kept_bench_goes_on_and_gives_the_same_table(tmp_path, on_test):
+    for _ in range(2):
+        again = bench(DATA, SETTINGS, runs=3, epochs=3, workers=1, out=tmp_path)
+        assert again.table("csv") == on_test.table("csv")
+
+
+def test_bad_input_is_named(on_test):
+    with pytest.raises(InputError, match="at least 2 runs, not 1"):
+        bench(DATA, SETTINGS, runs=1)
+    with pytest.raises(InputError, match="no form of table 'html'"):
+        on_test.table("html")
+    with pytest.raises(InputError, match="no method 'knn'"):
+        bench(DATA, ["knn"])
