@@ -12,11 +12,11 @@ help:
 	@echo "make clean    remove .venv, caches and the demo's output"
 
 demo: .venv/installed
-	$(BIN)/python examples/methods.py
+	$(BIN)/unchurn bench --out demo/digits
 
 picture: .venv/installed
 	$(BIN)/python examples/doubtful_digits.py
-	cp demo/digits.svg docs/images/
+	cp demo/doubtful_digits.svg docs/images/
 
 test: .venv/installed
 	$(BIN)/pytest -n auto

@@ -74,9 +74,9 @@ def main() -> None:
         padding=16,
     ).configure_view(stroke=None)  # fmt: skip
     OUT.mkdir(exist_ok=True)
-    for name in ("digits.svg", "digits.png"):
+    for name in ("doubtful_digits.svg", "doubtful_digits.png"):
         picture.save(OUT / name, scale_factor=2)
-    console.print(f"\nThe same as a picture: {OUT}/digits.png and {OUT}/digits.svg")
+    console.print(f"\nThe same as a picture: {OUT}/doubtful_digits.png and .svg")
 
 
 def train(data: unchurn.Dataset, seed: int) -> MLPClassifier:

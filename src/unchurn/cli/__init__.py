@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from unchurn import __version__
-from unchurn.cli import data, smooth
+from unchurn.cli import bench, data, smooth
 from unchurn.errors import InputError
 
 EXIT_BAD_INPUT = 2
@@ -23,6 +23,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",  # docstrings are reflowed to the terminal's width
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command("bench")(bench.bench)
 app.command("smooth")(smooth.smooth)
 app.add_typer(data.app)
 

@@ -1,0 +1,185 @@
+"""`unchurn bench`: every method over its settings × runs on your data, and what to use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from unchurn.experiment import Experiment, Job, Outcome, Plan
+
+
+def bench(
+    data: Annotated[str | None, typer.Argument(help="A dataset's name, or a table.")] = None,
+    target: Annotated[str | None, typer.Option(help="Column of the table to predict.")] = None,
+    methods: Annotated[str | None, typer.Option(help="Methods, by comma; else all.")] = None,
+    preset: Annotated[
+        str | None, typer.Option(help="quick: one setting each; paper: its choice; grid: all.")
+    ] = None,
+    model: Annotated[str | None, typer.Option(help="mlp, lenet5 or module:function.")] = None,
+    runs: Annotated[int | None, typer.Option(help="Retrainings of each setting.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Epochs of each training.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of all random numbers.")] = None,
+    select_on: Annotated[
+        str | None, typer.Option(help="Choose settings on test or validation data.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder of the finished runs.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Processes; else one a core.")] = None,
+    config: Annotated[Path | None, typer.Option(help="TOML file with the same fields.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan only.")] = False,
+) -> None:
+    """Train every method over its settings × runs, measure churn, choose and show.
+
+    Finished runs are kept: the same command goes on where it stopped, however it stopped.
+    """
+    from dataclasses import replace
+
+    from rich.console import Console
+
+    from unchurn import experiment as ex
+    from unchurn import tables
+    from unchurn.config import make_config
+    from unchurn.files import atomic_write
+    from unchurn.results import collect
+    from unchurn.settings import preset_settings
+    from unchurn.store import Store
+    from unchurn.training import Training
+
+    asked = make_config(
+        config,
+        {
+            "data": data, "target": target, "preset": preset, "model": model, "runs": runs,
+            "epochs": epochs, "seed": seed, "select_on": select_on, "out": out, "workers": workers,
+            "methods": [name.strip() for name in methods.split(",")] if methods else None,
+        },
+    )  # fmt: skip
+    console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
+    dataset = asked.load_data()
+    console.print(str(dataset))
+    training = Training(epochs=asked.epochs)
+    experiment = ex.Experiment(
+        dataset, (), asked.load_model(), training, asked.runs, asked.seed, asked.validation
+    )
+    settings = preset_settings(asked.preset, dataset.name, experiment.n_steps, asked.methods)
+    experiment = replace(experiment, settings=settings)
+    store = Store(asked.folder)
+    todo = ex.plan(experiment)
+    missing = [job for job in todo.jobs if not store.has(experiment.identity(job))]
+    _show_plan(console, experiment, todo, missing, asked.folder, asked.workers)
+    if dry_run:
+        return
+
+    try:
+        notes = _carry_out(experiment, store, asked.workers)
+    except KeyboardInterrupt:
+        kept = sum(store.has(experiment.identity(job)) for job in todo.jobs)
+        console.print(f"{kept} of {len(todo.jobs)} trainings are kept: the same command goes on")
+        raise
+    result = collect(experiment, store, tuple(notes))
+    for form, name in (("csv", "table.csv"), ("markdown", "table.md"), ("latex", "table.tex")):
+        with atomic_write(asked.folder / name) as temporary:
+            temporary.write_text(result.table(form))
+    for note in notes:
+        console.print(f"note: {note}")
+    console.print(f"\n{tables.render(result, 'text', width=console.width)}")
+    saved = todo.n_separate - len(todo.jobs)
+    console.print(
+        f"{len(todo.jobs)} trainings served for {todo.n_separate}: {saved} saved by sharing"
+    )
+    console.print(f"tables: {asked.folder}/table.csv, table.md, table.tex")
+
+
+def _show_plan(
+    console: Any, experiment: Experiment, todo: Plan, missing: list[Job], folder: Path, workers: int
+) -> None:
+    """Say what will be trained, what is shared, and about how long it takes."""
+    model = experiment.model if isinstance(experiment.model, str) else "your network"
+    console.print(
+        f"{len(experiment.settings)} settings × {experiment.runs} runs of {model}, "
+        f"{experiment.training.epochs} epochs ({experiment.n_steps:,} steps) each"
+    )
+    console.print(
+        f"{len(todo.jobs)} trainings instead of {todo.n_separate}: plain fits are shared by "
+        "control, references and ensembles"
+    )
+    done = len(todo.jobs) - len(missing)
+    if done:
+        console.print(f"{done} of them are in {folder} already")
+    if missing:
+        seconds = _estimate(experiment, missing, workers)
+        console.print(f"about {_duration(seconds)} on {workers} worker{'s' * (workers > 1)}")
+
+
+def _estimate(experiment: Experiment, missing: list[Job], workers: int) -> float:
+    """Seconds that the missing trainings take, from a probe of a few steps."""
+    import time
+    from dataclasses import replace
+
+    from unchurn.methods import Control
+    from unchurn.models import make_factory
+    from unchurn.training import fit_run
+
+    parts = experiment.parts
+    n = min(len(parts.x_train), 10 * experiment.training.batch_size)
+    training = replace(experiment.training, epochs=1)
+    for _ in range(2):  # the first warms torch up
+        start = time.perf_counter()
+        fit_run(
+            Control(),
+            make_factory(experiment.model),
+            parts.x_train[:n],
+            parts.y_train[:n],
+            parts.n_classes,
+            training=training,
+            seed=0,
+        )
+        seconds = time.perf_counter() - start
+    per_step = seconds / training.n_steps(n)
+    n_nets = sum(job.method.n_nets for job in missing)
+    return per_step * experiment.n_steps * n_nets / min(workers, len(missing))
+
+
+def _duration(seconds: float) -> str:
+    for size, unit in ((3600, "h"), (60, "min")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{max(1, round(seconds))} s"
+
+
+def _carry_out(experiment: Experiment, store: Any, workers: int) -> list[str]:
+    """Run with a live bar: runs done, time left, the best setting so far."""
+    import numpy as np
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    from unchurn.experiment import carry_out
+
+    part = "validation" if experiment.validation else "test"
+    accuracy: dict[str, list[float]] = {}
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("trainings"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
+        TextColumn("{task.fields[best]}", markup=False),
+    )  # fmt: skip
+    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+        task = progress.add_task("", best="")
+
+        def on_progress(done: int, total: int, last: tuple[Job, Outcome] | None) -> None:
+            best = ""
+            if last is not None and part in last[1].arrays and last[0].fit == 0:
+                right = last[1].arrays[part].argmax(axis=1) == experiment.parts.y[part]
+                accuracy.setdefault(repr(last[0].method), []).append(float(np.mean(right)))
+            if accuracy:
+                name = max(accuracy, key=lambda name: np.mean(accuracy[name]))
+                best = f"best so far {np.mean(accuracy[name]):.2%}: {name}"
+            progress.update(task, completed=done, total=total, best=best)
+
+        return carry_out(experiment, store, workers, on_progress)

@@ -1,0 +1,99 @@
+"""What `unchurn bench` is asked for, from options and a TOML file, checked field by field."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from unchurn.datasets import DATASETS, Dataset, load, load_csv
+from unchurn.errors import InputError
+from unchurn.models import MODELS, Factory
+
+
+class BenchConfig(BaseModel):
+    """The fields of a TOML file, and the options of the same names."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    data: str = "digits"
+    target: str | None = None
+    methods: list[str] | None = None
+    preset: Literal["quick", "paper", "grid"] = "quick"
+    model: str = "mlp"
+    runs: int = Field(default=5, ge=2)
+    epochs: int = Field(default=20, ge=1)
+    seed: int = Field(default=0, ge=0)
+    select_on: Literal["test", "validation"] | None = None
+    out: Path | None = None
+    workers: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1)
+
+    @property
+    def is_file(self) -> bool:
+        """Whether the data are a table of the user's own."""
+        return self.data not in DATASETS and self.data.lower().endswith((".csv", ".parquet"))
+
+    @property
+    def folder(self) -> Path:
+        """Where finished runs are kept."""
+        return self.out or Path(f"bench-{Path(self.data).stem if self.is_file else self.data}")
+
+    @property
+    def validation(self) -> bool:
+        """Whether settings are chosen on held-out training data: by default, for own tables."""
+        return (self.select_on or ("validation" if self.is_file else "test")) == "validation"
+
+    def load_data(self) -> Dataset:
+        """The dataset by name, or the table."""
+        if not self.is_file:
+            if self.target is not None:
+                raise InputError("target is for a .csv or .parquet file of your own")
+            return load(self.data)
+        if self.target is None:
+            raise InputError(f"{self.data}: say which column to predict: --target COLUMN")
+        return load_csv(self.data, target=self.target)
+
+    def load_model(self) -> str | Factory:
+        """A network by name, or the factory that `module:function` names."""
+        if self.model in MODELS:
+            return self.model
+        module, colon, name = self.model.partition(":")
+        if not colon:
+            raise InputError(
+                f"no model {self.model!r}: there are {', '.join(MODELS)}, or module:function"
+            )
+        if "" not in sys.path:
+            sys.path.insert(0, "")  # the user's own files, as with python -m
+        try:
+            factory: Factory = getattr(importlib.import_module(module), name)
+        except (ImportError, AttributeError) as error:
+            raise InputError(f"model {self.model!r}: {error}") from error
+        return factory
+
+
+def make_config(path: Path | None, options: dict[str, Any]) -> BenchConfig:
+    """Read a TOML file, if given; options that were given go before it."""
+    fields: dict[str, Any] = {}
+    if path is not None:
+        try:
+            fields = tomllib.loads(path.read_text("utf-8"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise InputError(f"{path}: not a TOML file: {error}") from error
+    fields |= {name: value for name, value in options.items() if value is not None}
+    try:
+        return BenchConfig(**fields)
+    except ValidationError as error:
+        raise InputError("; ".join(_problem(e) for e in error.errors())) from error
+
+
+def _problem(error: Any) -> str:
+    """One field's problem in a few words."""
+    field = ".".join(str(part) for part in error["loc"])
+    if error["type"] == "extra_forbidden":
+        return f"there is no field {field!r}: there are {', '.join(BenchConfig.model_fields)}"
+    return f"{field}: {error['msg'][0].lower()}{error['msg'][1:]}, not {error['input']!r}"

@@ -1,0 +1,120 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+SHORT = ("--runs", "2", "--epochs", "1", "--workers", "1")
+
+
+def test_bench_shows_a_plan_a_table_and_where_it_is(run, tmp_path):
+    code, out, _ = run("bench", "--methods", "control,knn_ls,ensemble", *SHORT, "--out", "b")
+    assert code == 0
+    assert "3 settings × 2 runs of mlp, 1 epochs (10 steps) each" in out
+    assert "12 trainings instead of 16" in out
+    assert "12 trainings served for 16: 4 saved by sharing" in out
+    table = pl.read_csv(tmp_path / "b/table.csv")
+    assert table["method"].to_list() == ["control", "knn_ls", "ensemble"]
+    assert {"table.csv", "table.md", "table.tex", "runs"} == {
+        p.name for p in (tmp_path / "b").iterdir()
+    }
+
+
+def test_a_dry_run_only_plans(run, tmp_path):
+    code, out, _ = run("bench", *SHORT, "--out", "b", "--dry-run")
+    assert code == 0
+    assert "11 settings × 2 runs" in out
+    assert list((tmp_path / "b/runs").iterdir()) == []
+
+
+def test_own_table_and_own_network(run, tmp_path):
+    pl.DataFrame(
+        {
+            "x": range(60),
+            "z": [i % 7 for i in range(60)],
+            "y": [("no", "yes")[i > 30] for i in range(60)],
+        }
+    ).write_csv(tmp_path / "shop.csv")
+    (tmp_path / "mynet.py").write_text(
+        "from torch import nn\ndef net(shape, n_classes): return nn.Linear(shape[0], n_classes)\n"
+    )
+    options = ("--target", "y", "--methods", "control,mixup", "--model", "mynet:net", *SHORT)
+    code, out, _ = run("bench", "shop.csv", *options)
+    assert code == 0
+    assert "runs of your network" in out
+    assert "chosen on the validation part" in " ".join(out.split())
+    assert (tmp_path / "bench-shop/table.csv").exists()
+
+
+def test_a_config_file_takes_the_same_and_options_go_before_it(run, tmp_path):
+    (tmp_path / "bench.toml").write_text('methods = ["control"]\nruns = 3\nepochs = 1\nout = "b"\n')
+    code, out, _ = run("bench", "--config", "bench.toml", "--runs", "2", "--workers", "1")
+    assert code == 0
+    assert "1 settings × 2 runs" in out
+    assert (tmp_path / "b/table.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--preset", "fast"], "preset: input should be 'quick', 'paper' or 'grid', not 'fast'"),
+        (["--runs", "1"], "runs: input should be greater than or equal to 2, not 1"),
+        (["--select-on", "train"], "select_on: input should be 'test' or 'validation'"),
+        (["--methods", "knn"], "no method 'knn'"),
+        (["--model", "cnn"], "no model 'cnn': there are mlp, lenet5, or module:function"),
+        (["--model", "nowhere:net"], "model 'nowhere:net': No module named 'nowhere'"),
+        (["--config", "bad.toml"], "there is no field 'run': there are data, target"),
+        (["--config", "worse.toml"], "worse.toml: not a TOML file"),
+        (["--config", "gone.toml"], "gone.toml: No such file"),
+        (["table.csv"], "say which column to predict: --target COLUMN"),
+        (["digits", "--target", "y"], "target is for a .csv or .parquet file"),
+        (["digit"], "no dataset 'digit' (did you mean digits?)"),
+        (["--preset", "paper"], "the paper has no setting for digits"),
+        (["--out", "bad.toml"], "cannot write to bad.toml"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(run, tmp_path, arguments, message):
+    (tmp_path / "bad.toml").write_text("run = 5\n")
+    (tmp_path / "worse.toml").write_text("runs = = 5\n")
+    code, _, err = run("bench", *arguments)
+    assert code == 2
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_killed_and_interrupted_it_ends_in_the_same_table(tmp_path):
+    """SIGKILL to the driver, to all its processes, and Ctrl-C: the same command goes on."""
+    unchurn = Path(sys.executable).with_name("unchurn")
+    command = [unchurn, "bench", "--preset", "grid", "--methods", "control,mixup,l2_reg,anchor",
+               "--runs", "4", "--epochs", "2", "--workers", "2", "--out"]  # fmt: skip
+    subprocess.run([*command, tmp_path / "whole"], check=True, stdout=subprocess.DEVNULL)
+    runs = tmp_path / "killed/runs"
+    total = len(list((tmp_path / "whole/runs").iterdir()))
+    for goal, stop in ((5, "driver"), (20, "all"), (40, "interrupt")):
+        with subprocess.Popen(
+            [*command, tmp_path / "killed"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        ) as process:
+            while not runs.exists() or len(list(runs.iterdir())) < goal:
+                assert process.poll() is None
+                time.sleep(0.01)
+            if stop == "driver":
+                os.kill(process.pid, signal.SIGKILL)
+            else:
+                os.killpg(process.pid, signal.SIGKILL if stop == "all" else signal.SIGINT)
+            out, err = process.communicate()
+        if stop == "interrupt":
+            assert process.returncode == 130
+            assert "the same command goes on" in out
+            assert err == "unchurn: interrupted\n"
+        assert goal <= len(list(runs.iterdir())) < total
+    subprocess.run([*command, tmp_path / "killed"], check=True, stdout=subprocess.DEVNULL)
+    for name in ("table.csv", "table.md", "table.tex"):
+        assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
