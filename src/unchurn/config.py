@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import sys
 import tomllib
@@ -81,8 +82,9 @@ def make_config(path: Path | None, options: dict[str, Any]) -> BenchConfig:
     fields: dict[str, Any] = {}
     if path is not None:
         try:
-            fields = tomllib.loads(path.read_text("utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            text = path.read_text("utf-8")
+            fields = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+        except ValueError as error:
             raise InputError(f"{path}: not a TOML file: {error}") from error
     fields |= {name: value for name, value in options.items() if value is not None}
     try:

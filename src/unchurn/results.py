@@ -90,6 +90,12 @@ class Result:
 
         return tables.render(self, form)
 
+    def report(self, path: str | Path) -> None:
+        """Write one self-contained HTML page."""
+        from unchurn.report import write_report
+
+        write_report(self, Path(path))
+
 
 def bench(
     data: Dataset,

@@ -31,16 +31,16 @@ def render(result: Result, form: str, *, width: int | None = None) -> str:
         raise InputError(f"no form of table {form!r}: there are {', '.join(FORMS)}")
     if form == "csv":
         return _csv(result)
-    rows, footer = _rows(result), _footer(result)
+    rows, lines = _rows(result), footer(result)
     if form == "text":
-        return _text(rows, footer, width)
-    return {"markdown": _markdown, "latex": _latex}[form](rows, footer)
+        return _text(rows, lines, width)
+    return {"markdown": _markdown, "latex": _latex}[form](rows, lines)
 
 
 def _rows(result: Result) -> list[tuple[list[str], set[int]]]:
     """Cells of the heading and of each method's chosen setting, and which cells are best."""
     chosen = result.choose()
-    best = _best(chosen)
+    best = best_single(chosen)
     paper = any((result.experiment.data.name, name) in published() for name in chosen)
     several = any(len(group) > 1 for group in result.by_method.values())
     heading = ["method", "setting", *(["tried"] if several else []), *HEADINGS]
@@ -66,7 +66,7 @@ def _rows(result: Result) -> list[tuple[list[str], set[int]]]:
     return rows
 
 
-def _best(chosen: dict[str, SettingResult]) -> dict[str, str]:
+def best_single(chosen: dict[str, SettingResult]) -> dict[str, str]:
     """The method that is best in each metric, of the single models."""
     single = {name: r.summary["test"] for name, r in chosen.items() if name != APART}
     if not single:
@@ -79,7 +79,7 @@ def _best(chosen: dict[str, SettingResult]) -> dict[str, str]:
     return {m: max(single, key=worth(m)) for m in METRICS if m != NEVER_BEST}
 
 
-def _footer(result: Result) -> list[str]:
+def footer(result: Result) -> list[str]:
     """What a reader must know to read the numbers right."""
     experiment = result.experiment
     lines = [

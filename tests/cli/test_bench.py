@@ -19,9 +19,17 @@ def test_bench_shows_a_plan_a_table_and_where_it_is(run, tmp_path):
     assert "12 trainings served for 16: 4 saved by sharing" in out
     table = pl.read_csv(tmp_path / "b/table.csv")
     assert table["method"].to_list() == ["control", "knn_ls", "ensemble"]
-    assert {"table.csv", "table.md", "table.tex", "runs"} == {
-        p.name for p in (tmp_path / "b").iterdir()
-    }
+    assert {p.name for p in (tmp_path / "b").iterdir()} == {
+        "bench.json", "runs", "table.csv", "table.md", "table.tex",
+    }  # fmt: skip
+    assert run("report", "b") == (0, "wrote b/report.html\n", "")
+    assert "Use " in (tmp_path / "b/report.html").read_text()
+    assert run("report", "b", "-o", "page.html") == (0, "wrote page.html\n", "")
+
+
+def test_a_report_needs_a_finished_bench(run, tmp_path):
+    message = "unchurn: b: no finished bench is there (bench.json is missing)\n"
+    assert run("report", "b") == (2, "", message)
 
 
 def test_a_dry_run_only_plans(run, tmp_path):

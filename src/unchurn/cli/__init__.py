@@ -16,6 +16,8 @@ EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130  # what Typer gives for Ctrl-C
 EXIT_CRASH = 70  # EX_SOFTWARE of sysexits.h
 
+EXTRAS = {"torch": "train", "altair": "charts", "vl_convert": "charts", "jinja2": "charts"}
+
 app = typer.Typer(
     name="unchurn",
     help="Measure and reduce predictive churn: predictions that flip when a model is retrained.",
@@ -24,6 +26,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("bench")(bench.bench)
+app.command("report")(bench.report)
 app.command("smooth")(smooth.smooth)
 app.add_typer(data.app)
 
@@ -55,6 +58,11 @@ def main() -> None:
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         code = _fail(f"{where}{error.strerror or error}", EXIT_BAD_INPUT)
+    except ModuleNotFoundError as error:
+        if error.name not in EXTRAS:
+            raise
+        extra = EXTRAS[error.name]
+        code = _fail(f"this needs {error.name}: pip install 'unchurn[{extra}]'", EXIT_BAD_INPUT)
     except Exception:
         traceback.print_exc()
         code = _fail("this is a bug in unchurn: please report the lines above", EXIT_CRASH)

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+CONFIG = "bench.json"  # what was asked for, in the folder of its results
+
 if TYPE_CHECKING:
+    from unchurn.config import BenchConfig
     from unchurn.experiment import Experiment, Job, Outcome, Plan
 
 
@@ -34,18 +37,14 @@ def bench(
 
     Finished runs are kept: the same command goes on where it stopped, however it stopped.
     """
-    from dataclasses import replace
-
     from rich.console import Console
 
-    from unchurn import experiment as ex
     from unchurn import tables
     from unchurn.config import make_config
+    from unchurn.experiment import plan
     from unchurn.files import atomic_write
     from unchurn.results import collect
-    from unchurn.settings import preset_settings
     from unchurn.store import Store
-    from unchurn.training import Training
 
     asked = make_config(
         config,
@@ -56,16 +55,10 @@ def bench(
         },
     )  # fmt: skip
     console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
-    dataset = asked.load_data()
-    console.print(str(dataset))
-    training = Training(epochs=asked.epochs)
-    experiment = ex.Experiment(
-        dataset, (), asked.load_model(), training, asked.runs, asked.seed, asked.validation
-    )
-    settings = preset_settings(asked.preset, dataset.name, experiment.n_steps, asked.methods)
-    experiment = replace(experiment, settings=settings)
+    experiment = make_experiment(asked)
+    console.print(str(experiment.data))
     store = Store(asked.folder)
-    todo = ex.plan(experiment)
+    todo = plan(experiment)
     missing = [job for job in todo.jobs if not store.has(experiment.identity(job))]
     _show_plan(console, experiment, todo, missing, asked.folder, asked.workers)
     if dry_run:
@@ -81,6 +74,8 @@ def bench(
     for form, name in (("csv", "table.csv"), ("markdown", "table.md"), ("latex", "table.tex")):
         with atomic_write(asked.folder / name) as temporary:
             temporary.write_text(result.table(form))
+    with atomic_write(asked.folder / CONFIG) as temporary:
+        temporary.write_text(asked.model_dump_json(indent=1, exclude={"out", "workers"}) + "\n")
     for note in notes:
         console.print(f"note: {note}")
     console.print(f"\n{tables.render(result, 'text', width=console.width)}")
@@ -89,6 +84,51 @@ def bench(
         f"{len(todo.jobs)} trainings served for {todo.n_separate}: {saved} saved by sharing"
     )
     console.print(f"tables: {asked.folder}/table.csv, table.md, table.tex")
+    console.print(f"a page of it: unchurn report {asked.folder}")
+
+
+def make_experiment(asked: BenchConfig) -> Experiment:
+    """The experiment that was asked for."""
+    from dataclasses import replace
+
+    from unchurn.experiment import Experiment
+    from unchurn.settings import preset_settings
+    from unchurn.training import Training
+
+    training = Training(epochs=asked.epochs)
+    experiment = Experiment(
+        asked.load_data(),
+        (),
+        asked.load_model(),
+        training,
+        asked.runs,
+        asked.seed,
+        asked.validation,
+    )
+    name, n_steps = experiment.data.name, experiment.n_steps
+    settings = preset_settings(asked.preset, name, n_steps, asked.methods)
+    return replace(experiment, settings=settings)
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(help="The folder that bench wrote.")],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="The page; else report.html in it.")
+    ] = None,
+) -> None:
+    """Make one self-contained HTML page of a bench: what to use, table, charts, examples."""
+    from unchurn.config import make_config
+    from unchurn.errors import InputError
+    from unchurn.results import collect
+    from unchurn.store import Store
+
+    path = folder / CONFIG
+    if not path.is_file():
+        raise InputError(f"{folder}: no finished bench is there ({CONFIG} is missing)")
+    experiment = make_experiment(make_config(path, {}))
+    page = output or folder / "report.html"
+    collect(experiment, Store(folder)).report(page)
+    typer.echo(f"wrote {page}")
 
 
 def _show_plan(
