@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from unchurn.datasets import load_csv as load_csv
     from unchurn.errors import InputError as InputError
     from unchurn.estimator import StableClassifier as StableClassifier
+    from unchurn.learners import weighted_rows as weighted_rows
     from unchurn.methods import METHODS as METHODS
     from unchurn.metrics import ChurnSummary as ChurnSummary
     from unchurn.metrics import Flips as Flips
@@ -54,6 +55,7 @@ _HOME = {
     # study
     "bench": "results",
     "Result": "results",
+    "weighted_rows": "learners",
     # what goes wrong
     "InputError": "errors",
 }

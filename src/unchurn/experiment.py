@@ -13,7 +13,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -23,17 +23,27 @@ import torch
 from unchurn import __version__
 from unchurn.datasets.base import SPLIT_SEED, Dataset
 from unchurn.engines import local
+from unchurn.errors import InputError
+from unchurn.learners import Learner, fit_learner
 from unchurn.methods import Control, Method, Reference
 from unchurn.models import Factory, make_factory
 from unchurn.neighbors import knn_labels
 from unchurn.settings import Setting
 from unchurn.store import DamagedError, Store, Stored
-from unchurn.training import DivergedError, Training, fit_run, reference_stream, score_distinct
+from unchurn.training import (
+    DivergedError,
+    Predictor,
+    Training,
+    fit_run,
+    reference_stream,
+    score_distinct,
+)
 
 SEMANTICS = 1  # raised when a change of ours gives equal identities other results
 VALIDATION_SIZE = 0.2  # of the training part, held out to choose settings on
 Float32 = npt.NDArray[np.float32]
 REFERENCE_FIT = 1
+Trainer = Callable[..., Predictor]  # method, x, y, n_classes, and seed, run, fit, reference by name
 # done, total, and the training that was just finished, if any
 OnProgress = Callable[[int, int, "tuple[Job, Outcome] | None"], None]
 
@@ -42,7 +52,8 @@ OnProgress = Callable[[int, int, "tuple[Job, Outcome] | None"], None]
 class Experiment:
     """All that decides the results: the data, the settings, the network, how often and how.
 
-    With `validation`, a fixed part of the training data is held out, and settings are chosen on it.
+    A `learner` of another framework takes the place of `model`. With `validation`, a fixed part of
+    the training data is held out, and settings are chosen on it.
     """
 
     data: Dataset
@@ -52,6 +63,12 @@ class Experiment:
     runs: int = 5
     seed: int = 0
     validation: bool = False
+    learner: Learner | None = None
+
+    def __post_init__(self) -> None:
+        unfit = [s.name for s in self.settings if not s.method.only_targets]
+        if self.learner is not None and unfit:
+            raise InputError(f"{unfit[0]} changes more than the targets: it needs a torch model")
 
     @cached_property
     def parts(self) -> Parts:
@@ -80,16 +97,23 @@ class Experiment:
 
     @cached_property
     def _model_identity(self) -> str:
-        """A network's name, or its name and a hash of the code that it is in."""
-        if isinstance(self.model, str):
-            return self.model
-        module = inspect.getmodule(self.model)
+        """A network's name; of own code, its name and a hash of the file that it is in."""
+        own = self.learner or self.model
+        if isinstance(own, str):
+            return own
         try:
-            source = inspect.getsource(module or self.model)
+            source = inspect.getsource(inspect.getmodule(own) or own)
         except (OSError, TypeError):
-            source = repr(self.model)
-        name = getattr(self.model, "__qualname__", type(self.model).__name__)
+            source = repr(own)
+        name = getattr(own, "__qualname__", type(own).__name__)
         return f"{name}:{hashlib.sha256(source.encode()).hexdigest()}"
+
+    @property
+    def trainer(self) -> Trainer:
+        """What trains a run, here or in another process."""
+        if self.learner is not None:
+            return partial(fit_learner, self.learner)
+        return partial(_fit_network, self.model, self.training)
 
 
 @dataclass(frozen=True)
@@ -217,7 +241,7 @@ def carry_out(
         missing.discard(id(job))
         store.put(experiment.identity(job), {**_circumstances(), "failure": reason})
 
-    common = (experiment.parts, experiment.model, experiment.training, experiment.seed)
+    common = (experiment.parts, experiment.trainer, experiment.seed)
     train(list(todo.plain.values()), lambda job: (job, *common, None, {}))
     references = _references(experiment, store, todo, missing)
 
@@ -244,8 +268,7 @@ class Outcome:
 def _train(
     job: Job,
     parts: Parts,
-    model: str | Factory,
-    training: Training,
+    trainer: Trainer,
     seed: int,
     logits: Float32 | None,
     knn: dict[int, Float32],
@@ -257,14 +280,12 @@ def _train(
     failure = None
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of a warm-up; the plan has said so
-            fitted = fit_run(
+            warnings.simplefilter("ignore", UserWarning)  # of a warm-up: `bench` shows it
+            fitted = trainer(
                 job.method,
-                make_factory(model),
                 np.asarray(parts.x_train),
                 parts.y_train,
                 parts.n_classes,
-                training=training,
                 seed=seed,
                 run=job.run,
                 fit=job.fit,
@@ -278,6 +299,13 @@ def _train(
         failure = str(error)
     seconds = round(time.perf_counter() - start, 3)
     return Outcome(arrays, {**_circumstances(), "failure": failure, "seconds": seconds})
+
+
+def _fit_network(
+    model: str | Factory, training: Training, method: Method, *data: Any, **streams: Any
+) -> Predictor:
+    """Train a run of a torch network."""
+    return fit_run(method, make_factory(model), *data, training=training, **streams)
 
 
 def _circumstances() -> dict[str, Any]:

@@ -16,6 +16,8 @@ from unchurn import selection
 from unchurn.datasets.base import Dataset
 from unchurn.errors import InputError
 from unchurn.experiment import Experiment, OnProgress, carry_out, members, plan
+from unchurn.learners import Learner
+from unchurn.methods import METHODS
 from unchurn.metrics import ChurnSummary, churn_summary
 from unchurn.models import Factory
 from unchurn.settings import Setting, preset_settings
@@ -103,6 +105,7 @@ def bench(
     *,
     preset: str = "quick",
     model: str | Factory = "mlp",
+    learner: Learner | None = None,
     runs: int = 5,
     epochs: int = 20,
     seed: int = 0,
@@ -122,6 +125,9 @@ def bench(
     preset
         Which settings of a method: "quick" (one), "paper" (the paper's choice for this dataset) or
         "grid" (all that the paper tried).
+    learner
+        A model of any framework in the place of `model`: train(X, targets, seed) -> predict, where
+        predict(X) gives probabilities. For methods that only change targets, and ensembles.
     validation
         Choose settings on a fifth of the training data, held out, instead of on the test part.
     out
@@ -130,7 +136,9 @@ def bench(
         Processes; one per core if not given. The results do not depend on it.
     """
     training = Training(epochs=epochs)
-    experiment = Experiment(data, (), model, training, runs, seed, validation)
+    experiment = Experiment(data, (), model, training, runs, seed, validation, learner)
+    if learner is not None and methods is None:
+        methods = [name for name, method in METHODS.items() if method.only_targets]
     settings = _settings(methods, preset, experiment)
     experiment = replace(experiment, settings=settings)
     if runs < 2:

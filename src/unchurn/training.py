@@ -25,6 +25,7 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -167,7 +168,17 @@ def reference_stream(method: Method, seed: int, run: int) -> Stream:
     return Stream(seed, 0 if method.reference_is_fixed else run, 1)
 
 
-def score_distinct(fitted: Fitted, x: Float32) -> Float32:
+class Predictor(Protocol):
+    """What is trained, of whatever framework."""
+
+    def probabilities(self, x: Array) -> Float32:
+        """(n, L) probabilities."""
+
+    def logits(self, x: Array) -> Float32:
+        """(n, L) logits."""
+
+
+def score_distinct(fitted: Predictor, x: Float32) -> Float32:
     """Logits of x, each distinct input scored once: equal inputs have equal logits, to the bit."""
     distinct, which = distinct_rows(x.reshape(len(x), -1))
     return fitted.logits(distinct.reshape(-1, *x.shape[1:]))[which]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -144,6 +145,12 @@ def _show_plan(
         f"{len(todo.jobs)} trainings instead of {todo.n_separate}: plain fits are shared by "
         "control, references and ensembles"
     )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for setting in experiment.settings:
+            setting.method.plan(experiment.n_steps)
+    for warning in caught:
+        console.print(f"note: {warning.message}")
     done = len(todo.jobs) - len(missing)
     if done:
         console.print(f"{done} of them are in {folder} already")

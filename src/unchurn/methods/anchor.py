@@ -31,6 +31,7 @@ class Anchor(Method):
     a: float = 0.9
     fixed_reference: bool = True
 
+    only_targets: ClassVar[bool] = True
     grid: ClassVar = {"a": (0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 0.8, 0.9, 1.0)}
 
     def check(self) -> None:

@@ -62,6 +62,7 @@ class Method(BaseEstimator):  # type: ignore[misc]  # scikit-learn gives get_par
     before training, since scikit-learn's `set_params` may have changed them.
     """
 
+    only_targets: ClassVar[bool] = False  # whether it changes nothing but the targets
     n_nets: ClassVar[int] = 1  # networks trained in tandem on the same batches
     grid: ClassVar[dict[str, tuple[float, ...]]] = {}  # the values that the paper tried
 

@@ -1,6 +1,7 @@
 """Control: plain training, with no regard to churn."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from unchurn.methods.base import Method
 
@@ -8,3 +9,5 @@ from unchurn.methods.base import Method
 @dataclass
 class Control(Method):
     """Cross-entropy on the labels as they are."""
+
+    only_targets: ClassVar[bool] = True

@@ -15,6 +15,7 @@ class Ensemble(Method):
 
     m: int = 5
 
+    only_targets: ClassVar[bool] = True
     grid: ClassVar = {"m": (3, 5)}
 
     def check(self) -> None:

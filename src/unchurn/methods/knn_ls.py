@@ -27,6 +27,7 @@ class KnnLS(Method):
     b: float = 0.9
     fixed_reference: bool = False
 
+    only_targets: ClassVar[bool] = True
     grid: ClassVar = {
         "k": (5, 10, 100, 500),
         "a": (0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 0.8, 0.9, 1.0),

@@ -20,6 +20,7 @@ class LabelSmoothing(Method):
 
     a: float = 0.8
 
+    only_targets: ClassVar[bool] = True
     # The paper gives no grid for label smoothing; it is anchor's.
     grid: ClassVar = {"a": (0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 0.8, 0.9, 1.0)}
 
