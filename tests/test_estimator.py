@@ -16,7 +16,7 @@ from torch import nn
 
 from unchurn import METHODS, StableClassifier, load
 from unchurn.errors import InputError
-from unchurn.methods import Anchor, Control, KnnLS, LabelSmoothing
+from unchurn.methods import Anchor, BiTempered, Control, KnnLS, LabelSmoothing
 
 RNG = np.random.default_rng(0)
 Y = RNG.integers(0, 3, 120)
@@ -145,7 +145,7 @@ def test_other_files_are_not_models(tmp_path):
     (tmp_path / "text").write_text("hello")
     save_file({"x": torch.zeros(1)}, tmp_path / "plain")
     for name in ("text", "plain"):
-        with pytest.raises(InputError, match="not a saved StableClassifier"):
+        with pytest.raises(InputError, match="a saved StableClassifier"):
             StableClassifier.load(tmp_path / name)
     save_file({"x": torch.zeros(1)}, tmp_path / "new", {"unchurn": '{"format": "unchurn 9"}'})
     with pytest.raises(InputError, match="saved in another format: unchurn 9"):
@@ -197,13 +197,24 @@ def test_logits_and_probabilities_of_any_model_may_be_the_reference():
         ({"reference": "gone"}, {}, "gone"),
         ({"method": "best"}, {}, "no method 'best'"),
         ({"module": "cnn"}, {}, "no model 'cnn'"),
-        ({"epochs": 0}, {}, "at least 1"),
+        ({"epochs": 0}, {}, "epochs must be a whole number of at least 1, not 0"),
+        ({"epochs": 2.0}, {}, "epochs must be a whole number of at least 1, not 2.0"),
+        ({"learning_rate": float("inf")}, {}, "learning_rate must be a number"),
+        ({"device": "tpu9"}, {}, "device 'tpu9' cannot be used"),
+        ({"module": nn.Linear(4, 3)}, {}, "module must be a name or a function"),
+        (
+            {"module": lambda shape, n: nn.Linear(4, 1)},
+            {},
+            r"logits of shape \(32, 3\).*not \(32, 1\)",
+        ),
+        ({"method": "anchor", "reference": Control()}, {}, "reference must be a StableClassifier"),
         ({"method": KnnLS(k=121)}, {}, "k must be from 1 to the number of points, 120"),
         ({}, {"sample_weight": np.ones(3)}, r"shape \(120,\), not \(3,\)"),
         ({}, {"sample_weight": -np.ones(120)}, "0 or more"),
     ],
 )
 def test_bad_input_is_named(options, given, message):
+    options = {"method": "anchor"} | options
     with pytest.raises((InputError, FileNotFoundError), match=message):
         model(**options).fit(X, Y, **given)
 
@@ -212,6 +223,126 @@ def test_a_reference_that_knows_other_classes_is_refused():
     production = model().fit(X, NAMES)
     with pytest.raises(InputError, match="the reference knows the classes"):
         model(method="anchor", reference=production).fit(X, Y)
+
+
+def test_a_reference_stays_fitted_through_clone_and_cross_validation():
+    production = model(random_state=1).fit(X, Y)
+    anchored = model(method="anchor", reference=production)
+    assert clone(anchored).reference is production
+    assert cross_val_score(anchored, X, Y, cv=2, error_score="raise").min() > 0.3
+
+
+def test_a_reference_with_probabilities_of_its_own_is_anchored_to_those():
+    production = model(method=BiTempered(t1=0.5, t2=4.0)).fit(X, Y)
+    by_model = model(method="anchor", reference=production).fit(X, Y)
+    by_probability = model(method="anchor").fit(
+        X, Y, reference_probabilities=production.predict_proba(X)
+    )
+    np.testing.assert_allclose(
+        by_model.predict_proba(X), by_probability.predict_proba(X), atol=1e-4
+    )
+
+
+def test_a_binary_margin_may_be_the_reference():
+    production = model(random_state=1).fit(X, Y == 1)
+    by_margin = model(method="anchor").fit(
+        X, Y == 1, reference_logits=production.decision_function(X)
+    )
+    by_model = model(method="anchor", reference=production).fit(X, Y == 1)
+    np.testing.assert_allclose(by_margin.predict_proba(X), by_model.predict_proba(X), atol=1e-3)
+
+
+def test_a_reference_that_is_not_asked_for_is_not_looked_at():
+    model(method="control", reference="gone").fit(X, Y)
+    other = model().fit(X[:, :2], Y)
+    with pytest.raises(InputError, match=r"the reference takes inputs of \(2,\), not \(4,\)"):
+        model(method="anchor", reference=other).fit(X, Y)
+
+
+def test_a_method_by_name_can_be_searched():
+    search = GridSearchCV(model(method="label_smoothing"), {"method__a": [0.1, 0.5]}, cv=2)
+    assert search.fit(X, Y).best_estimator_.method.a in (0.1, 0.5)
+
+
+def test_numbers_of_numpy_are_numbers(tmp_path):
+    method = KnnLS(k=np.int64(5), a=np.float32(0.5))
+    fitted = model(method=method, batch_size=np.int64(32), epochs=np.int32(2)).fit(X, Y)
+    fitted.save(tmp_path / "model")
+    assert StableClassifier.load(tmp_path / "model").method == KnnLS(k=5, a=0.5)
+
+
+def test_a_saved_model_can_be_fitted_again_as_before(tmp_path):
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    classes = np.array([1, 2, 2**63 + 5], np.uint64)
+    fitted = model(epochs=3, batch_size=16, learning_rate=0.01).fit(frame, classes[Y])
+    fitted.save(tmp_path / "model")
+    loaded = StableClassifier.load(tmp_path / "model")
+    assert (loaded.epochs, loaded.batch_size, loaded.learning_rate) == (3, 16, 0.01)
+    assert loaded.classes_.tolist() == classes.tolist()
+    with pytest.raises(ValueError, match="feature names"):
+        loaded.predict(frame[list("badc")])
+
+
+def test_tied_weights_are_saved(tmp_path):
+    def tied(shape, n_classes):
+        net = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4), nn.Linear(4, n_classes))
+        net[1].weight = net[0].weight
+        return net
+
+    fitted = model(module=tied).fit(X, Y)
+    fitted.save(tmp_path / "model")
+    loaded = StableClassifier.load(tmp_path / "model", module=tied)
+    assert (loaded.predict(X) == fitted.predict(X)).all()
+
+
+def test_an_interrupted_refit_leaves_the_model_as_it_was(monkeypatch):
+    fitted = model().fit(X, NAMES)
+    before = fitted.predict(X)
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("unchurn.estimator.fit_run", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        fitted.fit(X, np.array(["x", "y", "z"])[Y])
+    assert (fitted.predict(X) == before).all()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"format": None}, {"method": {}}, {"method": {"name": "best", "parameters": {}}},
+        {"method": {"name": "knn_ls", "parameters": {"k": 0}}}, {"shape": [-4]}, {"shape": []},
+        {"shape": "4"}, {"shape": [10**12]}, {"classes": None}, {"classes": [1, 1, 2]},
+        {"classes": [[1], [2, 3]]}, {"classes": [1]}, {"dtype": "evil"}, {"training": None},
+        {"module": 3},
+    ],
+)  # fmt: skip
+def test_damaged_headers_are_input_errors(tmp_path, change):
+    model().fit(X, Y).save(tmp_path / "model")
+    with safe_open(str(tmp_path / "model"), framework="pt") as file:
+        record = json.loads(file.metadata()["unchurn"]) | change
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    save_file(tensors, tmp_path / "bad", {"unchurn": json.dumps(record)})
+    with pytest.raises(InputError, match="bad"):
+        StableClassifier.load(tmp_path / "bad")
+    for header in ("[]", "3", "null", "{", "[" * 10000):
+        save_file(tensors, tmp_path / "bad", {"unchurn": header})
+        with pytest.raises(InputError, match="bad"):
+            StableClassifier.load(tmp_path / "bad")
+    nothing = {name: torch.full_like(t, float("nan")) for name, t in tensors.items()}
+    save_file(nothing, tmp_path / "bad", {"unchurn": json.dumps(record)})
+    with pytest.raises(InputError, match="bad"):
+        StableClassifier.load(tmp_path / "bad")
+    with pytest.raises(InputError, match="is a folder"):
+        StableClassifier.load(tmp_path)
+
+
+def test_loading_leaves_the_callers_random_numbers_alone(tmp_path):
+    model().fit(X, Y).save(tmp_path / "model")
+    before = torch.get_rng_state()
+    StableClassifier.load(tmp_path / "model")
+    assert torch.equal(torch.get_rng_state(), before)
 
 
 def test_progress_when_verbose_only_on_a_terminal(capsys):

@@ -1,3 +1,6 @@
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 import torch
@@ -127,7 +130,7 @@ def test_weights_of_zero_take_examples_out():
     assert (unweighted.probabilities(X).argmax(axis=1) == Y).mean() < 0.75
 
 
-def test_a_batch_without_weight_changes_nothing():
+def test_batches_without_weight_do_no_harm():
     weights = np.zeros(90, np.float32)
     weights[0] = 1
     fitted = run(Control(), weights=weights, training=Training(epochs=2, batch_size=1))
@@ -141,6 +144,100 @@ def test_a_diverging_run_stops_and_says_where():
 
     with pytest.raises(DivergedError, match=r"loss is nan at step 4 \(epoch 2\)"):
         run(Exploding())
+
+
+def test_weights_that_are_not_finite_at_the_end_are_a_divergence():
+    with pytest.raises(DivergedError, match="weights are not finite after step 0, the last"):
+        run(Control(), training=Training(epochs=1, batch_size=90, learning_rate=1e39))
+
+
+def test_logits_that_are_not_finite_are_never_averaged():
+    fitted = run(Control())
+    with pytest.raises(DivergedError, match="logits that are not finite"):
+        fitted.probabilities(np.full((1, 4), np.inf, np.float32))
+
+
+def test_a_network_made_once_cannot_be_an_ensemble():
+    net = mlp((4,), 3)
+    with pytest.raises(InputError, match="the same network twice"):
+        run(Ensemble(m=2), factory=lambda shape, n: net)
+
+
+def test_training_is_by_adam_as_configured(monkeypatch):
+    seen = []
+    adam = torch.optim.Adam
+
+    def spy(parameters, **options):
+        seen.append(options)
+        return adam(parameters, **options)
+
+    monkeypatch.setattr(torch.optim, "Adam", spy)
+    run(Control(), training=Training(1, 32, 0.25, 1e-3))
+    assert (seen[0]["lr"], seen[0]["eps"]) == (0.25, 1e-3)
+
+
+def test_the_weighted_loss_is_a_weighted_mean():
+    """Scaling all weights changes nothing: powers of two, so that not even the rounding does."""
+    weights = RNG.random(90).astype(np.float32)
+    one, two = (run(Control(), weights=w).probabilities(X) for w in (weights, 4 * weights))
+    assert one.tobytes() == two.tobytes()
+
+
+def dropout_net(shape, n_classes):
+    return nn.Sequential(nn.Linear(shape[0], 16), nn.Dropout(0.5), nn.Linear(16, n_classes))
+
+
+@pytest.mark.parametrize("n_warm", [0, 10**6])
+def test_networks_in_tandem_draw_their_own_dropout(n_warm):
+    """So that co-distillation without effect is control, also with dropout."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="n_warm")
+        tandem = run(METHODS["codistill_ce"](a=0, n_warm=n_warm), factory=dropout_net)
+    plain = run(Control(), factory=dropout_net)
+    assert tandem.probabilities(X).tobytes() == plain.probabilities(X).tobytes()
+
+
+def test_fits_in_threads_give_equal_bits():
+    before = torch.get_rng_state(), torch.get_num_threads()
+    with ThreadPoolExecutor(4) as pool:
+        found = set(pool.map(lambda _: run(Control()).probabilities(X).tobytes(), range(8)))
+    assert found == {run(Control()).probabilities(X).tobytes()}
+    assert torch.equal(torch.get_rng_state(), before[0])
+    assert torch.get_num_threads() == before[1]
+
+
+def test_only_distinct_rows_are_scored():
+    scored = []
+
+    class Spy:
+        def logits(self, x):
+            scored.append(len(x))
+            return np.zeros((len(x), 3), np.float32)
+
+    score_distinct(Spy(), np.concatenate([X, X, X[:5]]))  # type: ignore[arg-type]
+    assert scored == [90]
+
+
+def test_the_callers_torch_settings_do_not_matter():
+    expected = run(Control()).probabilities(X).tobytes()
+    torch.set_default_dtype(torch.float64)
+    try:
+        with torch.no_grad():
+            assert run(Control()).probabilities(X).tobytes() == expected
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+def test_read_only_memory_is_fine():
+    frozen = X.copy()
+    frozen.flags.writeable = False
+    assert (run(Control(), x=frozen).probabilities(frozen) == run(Control()).probabilities(X)).all()
+
+
+def test_more_neighbours_than_examples_is_said_before_training(streams):
+    with pytest.raises(InputError, match="k must be from 1 to the number of points, 90, not 91"):
+        run(KnnLS(k=91))
+    assert streams == []
 
 
 def test_every_example_is_seen_once_an_epoch():
@@ -166,14 +263,11 @@ def test_progress_is_reported_for_every_epoch_of_every_fit():
 
 
 def test_own_networks_are_seeded_dropout_included():
-    def factory(shape, n_classes):
-        return nn.Sequential(nn.Linear(shape[0], 16), nn.Dropout(0.5), nn.Linear(16, n_classes))
-
     torch.manual_seed(1)
-    one = run(Control(), factory=factory).probabilities(X)
+    one = run(Control(), factory=dropout_net).probabilities(X)
     torch.manual_seed(2)
     before = torch.get_rng_state()
-    two = run(Control(), factory=factory).probabilities(X)
+    two = run(Control(), factory=dropout_net).probabilities(X)
     assert one.tobytes() == two.tobytes()
     assert torch.equal(torch.get_rng_state(), before)  # and the caller's numbers are left alone
 

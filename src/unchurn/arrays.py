@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from unchurn.errors import InputError
 
 Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.floating[Any]]
+NUMBER = int | float | np.integer | np.floating
 IntArray = npt.NDArray[np.integer[Any]]
 
 
@@ -91,6 +93,20 @@ def distinct_rows(rows: Array) -> tuple[Array, npt.NDArray[np.intp]]:
 
 def as_fraction(value: float, name: str) -> float:
     """Check a mixing weight: a number from 0 to 1."""
-    if not 0 <= value <= 1:  # also catches NaN
-        raise InputError(f"{name} must be from 0 to 1, not {value}")
+    if not (isinstance(value, NUMBER) and 0 <= value <= 1):  # also catches NaN
+        raise InputError(f"{name} must be from 0 to 1, not {value!r}")
     return float(value)
+
+
+def at_least(value: float, low: float, name: str) -> float:
+    """Check a finite number with a lower end."""
+    if not (isinstance(value, NUMBER) and math.isfinite(value) and value >= low):
+        raise InputError(f"{name} must be a number of at least {low}, not {value!r}")
+    return float(value)
+
+
+def whole(value: int, low: int, name: str) -> int:
+    """Check a whole number with a lower end."""
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < low:
+        raise InputError(f"{name} must be a whole number of at least {low}, not {value!r}")
+    return int(value)

@@ -58,8 +58,12 @@ def reading(path: Path, kind: str) -> Iterator[None]:
         raise InputError(f"{path}: is a folder")
     try:
         yield
-    except (InputError, FileNotFoundError, PermissionError):
+    except (FileNotFoundError, PermissionError):
         raise
+    except InputError as error:
+        if str(path) in str(error):
+            raise
+        raise InputError(f"{path}: {error}") from error
     except Exception as error:
         reason = str(error).strip().splitlines() or [type(error).__name__]
         raise InputError(f"{path}: damaged, or not {kind}: {reason[0]}") from error

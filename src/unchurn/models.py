@@ -95,6 +95,9 @@ def make_factory(module: str | Factory) -> Factory:
         if module not in MODELS:
             raise InputError(f"no model {module!r}: there are {', '.join(MODELS)}, or your own")
         return MODELS[module]
-    if not callable(module):
-        raise InputError(f"module must be a name or a function (shape, n_classes), not {module!r}")
+    if isinstance(module, nn.Module) or not callable(module):
+        raise InputError(
+            f"module must be a name or a function (shape, n_classes) -> torch.nn.Module, "
+            f"not {type(module).__name__}"
+        )
     return module

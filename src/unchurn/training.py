@@ -22,6 +22,8 @@ same bytes on any number of cores, and the fastest way on a CPU is one process p
 from __future__ import annotations
 
 import math
+import threading
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -32,7 +34,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from unchurn.arrays import Array, distinct_rows
+from unchurn.arrays import Array, at_least, distinct_rows, whole
 from unchurn.errors import InputError
 from unchurn.methods import Control, Method, Reference
 from unchurn.models import Factory
@@ -57,10 +59,18 @@ class Training:
     device: str = "cpu"
 
     def __post_init__(self) -> None:
-        if self.epochs < 1 or self.batch_size < 1:
-            raise InputError("epochs and batch_size must be at least 1")
-        if not (self.learning_rate > 0 and self.epsilon > 0):
-            raise InputError("learning_rate and epsilon must be above 0")
+        # Plain numbers, also of NumPy's, so that equal trainings are equal on disk.
+        object.__setattr__(self, "epochs", whole(self.epochs, 1, "epochs"))
+        object.__setattr__(self, "batch_size", whole(self.batch_size, 1, "batch_size"))
+        for name in ("learning_rate", "epsilon"):
+            value = at_least(getattr(self, name), 0, name)
+            if value == 0:
+                raise InputError(f"{name} must be above 0")
+            object.__setattr__(self, name, value)
+        try:
+            torch.empty(0, device=self.device)
+        except (RuntimeError, AssertionError, TypeError) as error:
+            raise InputError(f"device {self.device!r} cannot be used: {error}") from error
 
     def n_steps(self, n: int) -> int:
         """Steps that training on n examples takes; the last, partial batch of an epoch counts."""
@@ -152,6 +162,8 @@ def fit_run(
         plain = Control()
         return score_distinct(Fitted(plain, [train(plain, one_hot, [stream])], training.device), x)
 
+    if method.reference_k is not None and method.reference_k > n:  # before training a reference
+        raise InputError(f"k must be from 1 to the number of points, {n}, not {method.reference_k}")
     with one_thread():
         targets = method.targets(one_hot, reference or Reference(reference_logits, y))
         members = [
@@ -160,6 +172,8 @@ def fit_run(
             )
             for m in range(method.n_members)
         ]
+    if len({id(net) for nets in members for net in nets}) < method.n_nets * method.n_members:
+        raise InputError("module gave the same network twice: it must make a new one at each call")
     return Fitted(method, members, training.device)
 
 
@@ -198,13 +212,15 @@ def _train(
     order, mixing = streams[0].generator("order"), streams[0].generator("mixing")
     method.plan(training.n_steps(len(x)))
     inputs, labels, importance = (
-        torch.from_numpy(array).to(training.device) for array in (x, targets, weights)
+        _tensor(array).to(training.device) for array in (x, targets, weights)
     )
-    with torch.random.fork_rng(_cuda_devices(training.device)):
-        nets: list[nn.Module] = []
-        for stream in reversed(streams):  # the first is built last: its seed governs any dropout
-            torch.manual_seed(int(stream.generator("weights").integers(2**63)))
-            nets.insert(0, make_net().to(training.device).train())
+    with _own_randomness(training.device), torch.enable_grad():
+        nets, states = [], []
+        for stream in streams:
+            _seed(training.device, int(stream.generator("weights").integers(2**63)))
+            nets.append(make_net().to(training.device).train())
+            states.append(torch.get_rng_state())  # each network goes on with its own dropout
+        torch.set_rng_state(states[0])
         parameters = [p for net in nets for p in net.parameters()]
         optimizer = torch.optim.Adam(
             parameters, lr=training.learning_rate, eps=training.epsilon, fused=True
@@ -214,7 +230,10 @@ def _train(
             permutation = torch.from_numpy(order.permutation(len(x))).to(training.device)
             for batch in torch.split(permutation, training.batch_size):
                 xb, tb, wb = method.batch(inputs[batch], labels[batch], importance[batch], mixing)
-                losses = method.loss([net(xb) for net in nets], tb, step)
+                logits = [nets[0](xb)] if len(nets) == 1 else _forward(nets, states, xb)
+                if step == 0:
+                    _check_logits(logits, tb)
+                losses = method.loss(logits, tb, step)
                 # A batch of zero weight has no loss; it still counts as a step.
                 loss = (losses * wb).sum() / wb.sum().clamp(min=torch.finfo(wb.dtype).tiny)
                 if not math.isfinite(loss.item()):
@@ -224,14 +243,72 @@ def _train(
                 optimizer.step()
                 step += 1
             on_epoch()
+    if not all(bool(p.isfinite().all()) for p in parameters):
+        raise DivergedError(f"weights are not finite after step {step - 1}, the last")
     return [net.eval() for net in nets]
+
+
+def _forward(nets: list[nn.Module], states: list[Tensor], x: Tensor) -> list[Tensor]:
+    """Logits of networks in tandem, each drawing its dropout as it would on its own."""
+    logits = []
+    for number, net in enumerate(nets):
+        torch.set_rng_state(states[number])
+        logits.append(net(x))
+        states[number] = torch.get_rng_state()
+    return logits
+
+
+def _check_logits(logits: list[Tensor], targets: Tensor) -> None:
+    """Refuse a network whose output would be broadcast into nonsense."""
+    for output in logits:
+        shape = tuple(output.shape) if isinstance(output, Tensor) else type(output).__name__
+        if shape != tuple(targets.shape):
+            raise InputError(
+                f"the network must give logits of shape {tuple(targets.shape)} "
+                f"(batch, classes), not {shape}"
+            )
 
 
 def _score(nets: list[nn.Module], x: Array, device: str) -> list[Tensor]:
     """Logits of each network, in batches."""
-    inputs = torch.from_numpy(np.ascontiguousarray(x, np.float32))
+    inputs = _tensor(np.ascontiguousarray(x, np.float32))
     batches = [batch.to(device) for batch in torch.split(inputs, SCORING_BATCH)]
-    return [torch.cat([net(batch) for batch in batches]) for net in nets]
+    logits = [torch.cat([net(batch) for batch in batches]) for net in nets]
+    if not all(bool(output.isfinite().all()) for output in logits):
+        raise DivergedError("the trained network gives logits that are not finite")
+    return logits
+
+
+def _tensor(array: Array) -> Tensor:
+    """A tensor on an array's own memory; it is only read, so it may be a read-only memory map."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
+        return torch.from_numpy(array)
+
+
+_RANDOMNESS = threading.Lock()
+
+
+@contextmanager
+def _own_randomness(device: str) -> Iterator[None]:
+    """Have torch's global random numbers to ourselves, then give them back as they were.
+
+    Networks draw from nowhere else, so fits in several threads must take turns.
+    """
+    with _RANDOMNESS, torch.random.fork_rng(_cuda_devices(device)):
+        before = torch.get_default_dtype()
+        torch.set_default_dtype(torch.float32)  # in which weights are drawn
+        try:
+            yield
+        finally:
+            torch.set_default_dtype(before)
+
+
+def _seed(device: str, seed: int) -> None:
+    """Seed the generators that a network on this device draws from, and no others."""
+    torch.default_generator.manual_seed(seed)
+    for number in _cuda_devices(device):
+        torch.cuda.default_generators[number].manual_seed(seed)
 
 
 def _cuda_devices(device: str) -> list[int]:
@@ -240,12 +317,20 @@ def _cuda_devices(device: str) -> list[int]:
     return [kind.index or 0] if kind.type == "cuda" else []
 
 
+_THREADS = threading.Lock()
+_callers: list[int] = []  # of one_thread, now: the number of threads before each
+
+
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Hold torch to one thread, then give back what was set."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
+    """Hold torch to one thread, then give back what was set before the first of us came."""
+    with _THREADS:
+        _callers.append(_callers[0] if _callers else torch.get_num_threads())
+        torch.set_num_threads(1)
     try:
         yield
     finally:
-        torch.set_num_threads(before)
+        with _THREADS:
+            before = _callers.pop()
+            if not _callers:
+                torch.set_num_threads(before)

@@ -162,6 +162,9 @@ def test_the_grids_have_the_papers_size():
     ("name", "parameters", "message"),
     [
         ("label_smoothing", {"a": 1.2}, "a must be from 0 to 1, not 1.2"),
+        ("label_smoothing", {"a": "x"}, "a must be from 0 to 1, not 'x'"),
+        ("l1_reg", {"a": None}, "a must be a number of at least 0, not None"),
+        ("bi_tempered", {"t2": "x"}, "t2 must be above 0"),
         ("knn_ls", {"k": 0}, "k must be a whole number of at least 1, not 0"),
         ("knn_ls", {"k": 2.0}, "k must be a whole number of at least 1, not 2.0"),
         ("knn_ls", {"b": -0.1}, "b must be from 0 to 1"),

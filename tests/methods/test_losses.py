@@ -8,13 +8,18 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from unchurn.errors import InputError
 from unchurn.methods import (
     BiTempered,
     CodistillCE,
     CodistillKL,
+    Control,
     KnnLS,
+    L1Reg,
+    L2Reg,
     LabelSmoothing,
     Mixup,
+    Reference,
     anchor_labels,
     bi_tempered_loss,
     codistillation_divergence,
@@ -139,6 +144,42 @@ def test_mixup_shares_are_beta_distributed():
     assert scipy.stats.kstest(shares, scipy.stats.beta(0.4, 0.4).cdf).pvalue > 0.01
 
 
+Z, Z2, T = random_logits(), random_logits(), random_targets()
+P, P2 = (scipy.special.softmax(z.numpy(), axis=1) for z in (Z, Z2))
+CE, CE2 = (-(T.numpy() * scipy.special.log_softmax(z.numpy(), axis=1)).sum(axis=1) for z in (Z, Z2))
+
+
+@pytest.mark.parametrize(
+    ("method", "expected"),
+    [
+        (L1Reg(a=0.3), CE + 0.3 * np.abs(Z.numpy()).sum(axis=1)),
+        (L2Reg(a=0.3), CE + 0.3 * np.sqrt((Z.numpy() ** 2).sum(axis=1))),
+        (CodistillKL(a=0.3, n_warm=0), CE + CE2 + 0.3 * scipy.stats.entropy(P, P2, axis=1)),
+        (
+            CodistillCE(a=0.3, n_warm=0),
+            CE + CE2 + 0.3 * (scipy.stats.entropy(P, P2, axis=1) + scipy.stats.entropy(P, axis=1)),
+        ),
+        (BiTempered(t1=0.3, t2=2.0, n_iters=7), bi_tempered_loss(Z, T, 0.3, 2.0, 7).numpy()),
+        (Control(), CE),
+    ],
+)
+def test_each_method_trains_on_its_own_loss(method, expected):
+    logits = [Z, Z2][: method.n_nets]
+    np.testing.assert_allclose(method.loss(logits, T, step=0).numpy(), expected, rtol=1e-9)
+
+
+def test_each_method_trains_on_its_own_targets():
+    y = np.eye(3, dtype=np.float32)[[0, 0, 1, 2]]
+    logits = np.array([[0.0], [1.0], [2.0], [9.0]], np.float32)
+    reference = Reference(lambda: logits, y.argmax(axis=1))
+    eta = np.array([[1, 0, 0], [2 / 3, 1 / 3, 0], [1 / 2, 1 / 2, 0], [0, 1 / 2, 1 / 2]])
+    expected = 0.4 * y + 0.6 * (0.2 / 3 + 0.8 * eta)
+    targets = KnnLS(k=2, a=0.6, b=0.2).targets(y, reference)
+    np.testing.assert_allclose(targets, expected, rtol=1e-6)
+    smoothed = LabelSmoothing(a=0.6).targets(y, reference)
+    np.testing.assert_allclose(smoothed, 0.4 * y + 0.2, rtol=1e-6)
+
+
 # Bi-tempered
 
 
@@ -167,6 +208,22 @@ def test_tempered_softmax_sums_to_one_given_enough_iterations(t, scale):
     p = tempered_softmax(random_logits(50, 10, scale), t, n_iters=2000)
     assert (p >= 0).all()
     np.testing.assert_allclose(p.sum(dim=1).numpy(), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize("t", [0.99, 0.999, 0.9999, 1.0001, 1.001, 1.01])
+def test_tempered_softmax_is_exact_near_one_in_single_precision(t):
+    z = random_logits(50, 10, 3.0, torch.float32)
+    p = tempered_softmax(z, t, n_iters=200)
+    np.testing.assert_allclose(p.sum(dim=1).numpy(), 1, atol=1e-5)
+    np.testing.assert_allclose(p.numpy(), torch.softmax(z, 1).numpy(), atol=0.02)
+
+
+def test_temperatures_without_a_finite_loss_are_refused():
+    for t1, t2 in ((2, 1), (0.5, 0), (1, 0.5)):
+        with pytest.raises(InputError):
+            bi_tempered_loss(Z, T, t1, t2)
+    with pytest.raises(InputError, match="kind must be 'ce' or 'kl', not 'KL'"):
+        codistillation_divergence(Z, Z2, "KL")  # type: ignore[arg-type]
 
 
 @given(st.floats(0.1, 4), st.floats(-50, 50))

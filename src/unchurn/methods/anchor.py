@@ -24,8 +24,9 @@ def anchor_labels(y: Float32, reference_logits: Float32, a: float) -> Float32:
 class Anchor(Method):
     """Train on (1 − a)·y + a·softmax(reference).
 
-    One reference is trained and serves all runs, as in the paper, unless `fixed_reference` is off;
-    in production, give the model that is live as the reference.
+    In an experiment, one reference is trained and serves all runs, as in the paper, unless
+    `fixed_reference` is off. On its own, a fit trains its own: to fix it, give the model that is
+    live in production as the reference.
     """
 
     a: float = 0.9

@@ -6,7 +6,6 @@ a dataclass in a file of its own that overrides the few it needs, plus one line 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +17,6 @@ import torch
 from sklearn.base import BaseEstimator
 from torch import Tensor
 
-from unchurn.errors import InputError
 from unchurn.neighbors import knn_labels
 
 Float32 = npt.NDArray[np.float32]
@@ -121,15 +119,3 @@ class Method(BaseEstimator):  # type: ignore[misc]  # scikit-learn gives get_par
 def cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
     """−Σ t·log softmax(z), one value per example."""
     return -(targets * torch.log_softmax(logits, dim=1)).sum(dim=1)
-
-
-def at_least(value: float, low: float, name: str) -> None:
-    """Check a finite parameter with a lower end."""
-    if not (math.isfinite(value) and value >= low):
-        raise InputError(f"{name} must be a number of at least {low}, not {value}")
-
-
-def whole(value: int, low: int, name: str) -> None:
-    """Check a whole number with a lower end."""
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < low:
-        raise InputError(f"{name} must be a whole number of at least {low}, not {value!r}")

@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from unchurn.arrays import as_fraction
+from unchurn.arrays import as_fraction, whole
 from unchurn.errors import InputError
-from unchurn.methods.base import Method, cross_entropy, whole
+from unchurn.methods.base import Method, cross_entropy
 from unchurn.methods.control import Control
 
 
@@ -23,12 +23,12 @@ def exp_t(x: Tensor, t: float) -> Tensor:
     """The tempered exponential, [1 + (1 − t)·x]₊^(1/(1 − t))."""
     if t == 1:
         return x.exp()
-    return (1 + (1 - t) * x).clamp(min=0) ** (1 / (1 - t))
+    return (torch.log1p(((1 - t) * x).clamp(min=-1)) / (1 - t)).exp()  # exact also near t = 1
 
 
 def log_t(x: Tensor, t: float) -> Tensor:
     """The tempered logarithm, (x^(1 − t) − 1)/(1 − t)."""
-    return x.log() if t == 1 else (x ** (1 - t) - 1) / (1 - t)
+    return x.log() if t == 1 else torch.expm1((1 - t) * x.log()) / (1 - t)
 
 
 def tempered_softmax(logits: Tensor, t: float, n_iters: int = 5) -> Tensor:
@@ -90,6 +90,15 @@ class _BiTempered(torch.autograd.Function):
         return gradient * upstream[0][:, None], None, None, None, None
 
 
+def _check_temperatures(t1: float, t2: float) -> None:
+    """Refuse temperatures out of range, and those at which the loss itself is infinite."""
+    as_fraction(t1, "t1")
+    if not (isinstance(t2, int | float) and 0 < t2 <= 10):
+        raise InputError(f"t2 must be above 0 and at most 10, not {t2!r}")
+    if t1 == 1 and t2 < 1:
+        raise InputError(f"t1 must be below 1 where t2 is ({t2}): the loss would be infinite")
+
+
 def bi_tempered_loss(
     logits: Tensor, targets: Tensor, t1: float, t2: float, n_iters: int = 5
 ) -> Tensor:
@@ -97,6 +106,7 @@ def bi_tempered_loss(
 
     At t1 = t2 = 1 it is cross-entropy less the targets' own entropy, which is 0 for hard labels.
     """
+    _check_temperatures(t1, t2)
     if t1 == 1 and t2 == 1:
         return cross_entropy(logits, targets) + torch.xlogy(targets, targets).sum(dim=1)
     loss: Tensor = _BiTempered.apply(logits, targets, t1, t2, n_iters)  # type: ignore[no-untyped-call]
@@ -114,9 +124,7 @@ class BiTempered(Method):
     grid: ClassVar = {"t1": (0.3, 0.5, 0.7, 0.9), "t2": (1.0, 2.0, 3.0, 4.0)}
 
     def check(self) -> None:
-        as_fraction(self.t1, "t1")
-        if not 0 < self.t2 <= 10:
-            raise InputError(f"t2 must be above 0 and at most 10, not {self.t2}")
+        _check_temperatures(self.t1, self.t2)
         whole(self.n_iters, 1, "n_iters")
 
     def simplest(self) -> Method:

@@ -10,7 +10,9 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor
 
-from unchurn.methods.base import Method, at_least, cross_entropy, whole
+from unchurn.arrays import at_least, whole
+from unchurn.errors import InputError
+from unchurn.methods.base import Method, cross_entropy
 from unchurn.methods.control import Control
 
 Kind = Literal["ce", "kl"]
@@ -18,6 +20,8 @@ Kind = Literal["ce", "kl"]
 
 def codistillation_divergence(first: Tensor, second: Tensor, kind: Kind) -> Tensor:
     """Ψ of two networks' logits, one value per example: −Σ p₁ log p₂ ("ce") or KL(p₁‖p₂) ("kl")."""
+    if kind not in ("ce", "kl"):
+        raise InputError(f"kind must be 'ce' or 'kl', not {kind!r}")
     p = torch.softmax(first, dim=1)
     divergence = cross_entropy(second, p)
     if kind == "kl":

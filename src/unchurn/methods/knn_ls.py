@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from unchurn.arrays import as_fraction
-from unchurn.methods.base import Float32, Method, Reference, whole
+from unchurn.arrays import as_fraction, whole
+from unchurn.methods.base import Float32, Method, Reference
 from unchurn.methods.label_smoothing import LabelSmoothing
 from unchurn.targets import blend_knn_labels, smooth_labels
 
@@ -18,8 +18,8 @@ from unchurn.targets import blend_knn_labels, smooth_labels
 class KnnLS(Method):
     """Train on (1 − a)·y + a·(b/L + (1 − b)·η_k), neighbours taken among the reference's logits.
 
-    The reference is trained anew in every run (the paper's Algorithm 1 contains it), unless
-    `fixed_reference`.
+    In an experiment, the reference is trained anew in every run (the paper's Algorithm 1 contains
+    it), unless `fixed_reference`.
     """
 
     k: int = 10

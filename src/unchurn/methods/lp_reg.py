@@ -9,7 +9,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from unchurn.methods.base import Method, at_least, cross_entropy
+from unchurn.arrays import at_least
+from unchurn.methods.base import Method, cross_entropy
 from unchurn.methods.control import Control
 
 

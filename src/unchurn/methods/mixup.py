@@ -9,7 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from unchurn.methods.base import Method, at_least
+from unchurn.arrays import at_least
+from unchurn.methods.base import Method
 from unchurn.methods.control import Control
 
 
