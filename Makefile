@@ -8,15 +8,14 @@ help:
 	@echo "make demo     every method of the paper, retrained five times on digits: accuracy and churn"
 	@echo "make test     all tests (those on the real data need UNCHURN_DATA)"
 	@echo "make lint     ruff and mypy"
-	@echo "make picture  the README's picture"
+	@echo "make picture  the README's pictures (some minutes)"
 	@echo "make clean    remove .venv, caches and the demo's output"
 
 demo: .venv/installed
 	$(BIN)/unchurn bench --out demo/digits
 
 picture: .venv/installed
-	$(BIN)/python examples/doubtful_digits.py
-	cp demo/doubtful_digits.svg docs/images/
+	$(BIN)/python docs/pictures.py
 
 test: .venv/installed
 	$(BIN)/pytest -n auto

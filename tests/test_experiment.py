@@ -1,5 +1,6 @@
 """Sharing, resuming and failing: what an experiment trains, and that nothing else depends on it."""
 
+import multiprocessing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -111,6 +112,21 @@ def test_any_number_of_workers_gives_the_same_bytes(tmp_path):
     carry_out(experiment(), Store(tmp_path / "one"), workers=1)
     carry_out(experiment(), Store(tmp_path / "two"), workers=2)
     assert stored_bytes(tmp_path / "one") == stored_bytes(tmp_path / "two")
+
+
+def test_two_processes_on_one_folder_end_in_the_same_bytes(tmp_path):
+    fork = multiprocessing.get_context("fork")
+    together = [
+        fork.Process(target=carry_out, args=(experiment(), Store(tmp_path / "shared"), 1))
+        for _ in range(2)
+    ]
+    for process in together:
+        process.start()
+    for process in together:
+        process.join()
+        assert process.exitcode == 0
+    carry_out(experiment(), Store(tmp_path / "alone"), workers=1)
+    assert stored_bytes(tmp_path / "shared") == stored_bytes(tmp_path / "alone")
 
 
 def test_what_is_kept_is_not_trained_again(tmp_path, trainings):

@@ -1,12 +1,17 @@
 import csv
 import io
+import shutil
 
 import numpy as np
 import pytest
 
 from unchurn import Dataset, bench
 from unchurn.errors import InputError
+from unchurn.experiment import Experiment
+from unchurn.results import collect
 from unchurn.settings import make_setting
+from unchurn.store import Store
+from unchurn.training import Training
 
 RNG = np.random.default_rng(0)
 Y = RNG.integers(0, 3, 200)
@@ -119,6 +124,19 @@ def test_a_kept_bench_goes_on_and_gives_the_same_table(tmp_path, on_test):
     for _ in range(2):
         again = bench(DATA, SETTINGS, runs=3, epochs=3, workers=1, out=tmp_path)
         assert again.table("csv") == on_test.table("csv")
+
+
+def test_results_need_every_run_whole(tmp_path):
+    bench(DATA, SETTINGS, runs=3, epochs=3, workers=1, out=tmp_path)
+    experiment = Experiment(DATA, tuple(SETTINGS), training=Training(epochs=3), runs=3)
+    damaged, *_, gone = sorted((tmp_path / "runs").iterdir())
+    (damaged / "test.npy").write_bytes(b"")
+    with pytest.raises(InputError, match=r"checksum.*run the same bench again"):
+        collect(experiment, Store(tmp_path))
+    shutil.rmtree(damaged)
+    shutil.rmtree(gone)
+    with pytest.raises(InputError, match="trainings are missing: run the same bench again"):
+        collect(experiment, Store(tmp_path))
 
 
 def test_bad_input_is_named(on_test):

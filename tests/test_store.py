@@ -14,7 +14,9 @@ RECORDED = {"failure": None, "seconds": 1.5}
 
 @pytest.fixture
 def store(tmp_path):
-    return Store(tmp_path)
+    store = Store(tmp_path)
+    store.open()
+    return store
 
 
 def test_what_is_kept_is_read_back(store):
@@ -69,11 +71,12 @@ def test_a_full_disk_is_a_clear_error_and_leaves_nothing(store, monkeypatch):
 def test_a_folder_that_cannot_be_written_is_a_clear_error(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match="cannot write to"):
-        Store(tmp_path / "file")
+        Store(tmp_path / "file").open()
 
 
 def _put_for_ever(folder):
     store = Store(folder)
+    store.open()
     number = 0
     while True:
         store.put({"number": number}, RECORDED, test=np.full(200_000, number))
@@ -91,6 +94,7 @@ def test_killed_at_any_moment_every_run_is_whole_or_absent(tmp_path):
         os.kill(process.pid, signal.SIGKILL)
         process.join()
         store = Store(tmp_path)
+        store.open()
         names = {path.name for path in store.folder.iterdir()}
         assert not any(name.startswith(".") for name in names)
         for number in range(len(names)):

@@ -139,6 +139,12 @@ def curves(result: Result) -> dict[str, alt.FacetChart]:
     }
 
 
+def all_charts(result: Result) -> dict[str, alt.TopLevelMixin]:
+    """Every chart of a result, by a name that suits a file."""
+    along = {f"along_{name.replace(' ', '_')}": chart for name, chart in curves(result).items()}
+    return {"frontier": frontier(result), **along}
+
+
 def smoothing_panels(k: int = 20, a: float = 0.9, b: float = 0.1) -> alt.HConcatChart:
     """Two Gaussians with swapped labels: as they are, smoothed globally, smoothed locally."""
     data = two_gaussians.load()

@@ -13,7 +13,8 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -224,6 +225,7 @@ def carry_out(
 ) -> list[str]:
     """Train what the store does not hold yet; give notes on runs that were damaged there."""
     todo = plan(experiment)
+    store.open()
     notes: list[str] = []
     missing = {id(job) for job in todo.jobs if _load(experiment, store, job, notes) is None}
     done, total = len(todo.jobs) - len(missing), len(todo.jobs)
@@ -312,8 +314,18 @@ def _circumstances() -> dict[str, Any]:
     """What a run was made by: kept beside it, no part of its identity."""
     return {
         "versions": {"unchurn": __version__, "numpy": np.__version__, "torch": torch.__version__},
-        "machine": f"{platform.system()} {platform.machine()}",
+        "machine": f"{platform.system()} {platform.machine()}, {_processor()}",
     }
+
+
+@cache
+def _processor() -> str:
+    """The processor's name, which Linux tells only here."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        return next(line.partition(": ")[2] for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor()
 
 
 def _reference_of(experiment: Experiment, job: Job) -> tuple[int, int] | None:

@@ -22,7 +22,7 @@ from unchurn.metrics import ChurnSummary, churn_summary
 from unchurn.models import Factory
 from unchurn.settings import Setting, preset_settings
 from unchurn.stats import Interval, accuracy_difference, churn_difference
-from unchurn.store import Store
+from unchurn.store import DamagedError, Store, Stored, key_of
 from unchurn.training import Training
 
 
@@ -171,22 +171,28 @@ def _run(
 
 def collect(experiment: Experiment, store: Store, notes: tuple[str, ...] = ()) -> Result:
     """Read the results of an experiment whose runs are all in the store."""
-    done = {
-        str(experiment.identity(job)): store.get(experiment.identity(job))
-        for job in plan(experiment).jobs
-    }
+    done: dict[str, Stored] = {}
+    for job in plan(experiment).jobs:
+        identity = experiment.identity(job)
+        try:
+            stored = store.get(identity)
+        except DamagedError as error:
+            raise InputError(f"{error}: run the same bench again") from error
+        if stored is None:
+            raise InputError(f"{store.folder}: trainings are missing: run the same bench again")
+        done[key_of(identity)] = stored
     settings = []
     for setting in experiment.settings:
         predictions: dict[str, list[npt.NDArray[np.integer]]] = {p: [] for p in experiment.parts.x}
         failures = []
         for run in range(experiment.runs):
-            stored = [done[str(experiment.identity(j))] for j in members(setting.method, run)]
-            reasons = [s.record["failure"] for s in stored if s and s.record["failure"]]
+            own = [done[key_of(experiment.identity(j))] for j in members(setting.method, run)]
+            reasons = [member.record["failure"] for member in own if member.record["failure"]]
             if reasons:
                 failures.append(f"run {run}: {reasons[0]}")
                 continue
             for part, runs in predictions.items():
-                total = sum(s.arrays[part].astype(np.float64) for s in stored if s)
+                total = sum(member.arrays[part].astype(np.float64) for member in own)
                 runs.append(np.argmax(total, axis=1))
         whole = {part: np.stack(runs) for part, runs in predictions.items() if not failures}
         summary = {p: churn_summary(runs, experiment.parts.y[p]) for p, runs in whole.items()}

@@ -35,17 +35,24 @@ class Stored:
 
 
 class Store:
-    """A folder of runs; several processes may share it."""
+    """A folder of runs; several processes may share it. It is made when first written to."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "runs"
+
+    def open(self) -> None:
+        """Make sure that runs can be written, and remove what killed processes left behind."""
+        folder = self.folder.parent
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=self.folder):
                 pass
         except OSError as error:
             raise InputError(f"cannot write to {folder}: {error.strerror}") from error
-        self._sweep()
+        for unfinished in self.folder.glob(f"{UNFINISHED}*"):
+            owner = unfinished.name.removeprefix(UNFINISHED).split("-")[0]
+            if not (owner.isdecimal() and _is_alive(int(owner))):
+                shutil.rmtree(unfinished, ignore_errors=True)
 
     def put(self, identity: Mapping[str, Any], record: Mapping[str, Any], **arrays: Array) -> None:
         """Keep a run: `identity` decides the result and so the name, `record` stands beside it."""
@@ -90,13 +97,6 @@ class Store:
     def drop(self, identity: Mapping[str, Any]) -> None:
         """Forget a run, such as a damaged one."""
         shutil.rmtree(self.folder / key_of(identity), ignore_errors=True)
-
-    def _sweep(self) -> None:
-        """Remove what killed processes left unfinished."""
-        for folder in self.folder.glob(f"{UNFINISHED}*"):
-            owner = folder.name.removeprefix(UNFINISHED).split("-")[0]
-            if not (owner.isdecimal() and _is_alive(int(owner))):
-                shutil.rmtree(folder, ignore_errors=True)
 
 
 class DamagedError(Exception):

@@ -80,10 +80,9 @@ def bench(
     for note in notes:
         console.print(f"note: {note}")
     console.print(f"\n{tables.render(result, 'text', width=console.width)}")
-    saved = todo.n_separate - len(todo.jobs)
-    console.print(
-        f"{len(todo.jobs)} trainings served for {todo.n_separate}: {saved} saved by sharing"
-    )
+    if saved := todo.n_separate - len(todo.jobs):
+        n = len(todo.jobs)
+        console.print(f"{n} trainings served for {todo.n_separate}: {saved} saved by sharing")
     console.print(f"tables: {asked.folder}/table.csv, table.md, table.tex")
     console.print(f"a page of it: unchurn report {asked.folder}")
 
@@ -118,6 +117,7 @@ def report(
     ] = None,
 ) -> None:
     """Make one self-contained HTML page of a bench: what to use, table, charts, examples."""
+    from unchurn import charts
     from unchurn.config import make_config
     from unchurn.errors import InputError
     from unchurn.results import collect
@@ -128,8 +128,13 @@ def report(
         raise InputError(f"{folder}: no finished bench is there ({CONFIG} is missing)")
     experiment = make_experiment(make_config(path, {}))
     page = output or folder / "report.html"
-    collect(experiment, Store(folder)).report(page)
+    result = collect(experiment, Store(folder))
+    result.report(page)
     typer.echo(f"wrote {page}")
+    for name, chart in charts.all_charts(result).items():
+        path = folder / f"{name}.svg"
+        charts.save(chart, path)
+        typer.echo(f"wrote {path}")
 
 
 def _show_plan(
@@ -141,10 +146,9 @@ def _show_plan(
         f"{len(experiment.settings)} settings × {experiment.runs} runs of {model}, "
         f"{experiment.training.epochs} epochs ({experiment.n_steps:,} steps) each"
     )
-    console.print(
-        f"{len(todo.jobs)} trainings instead of {todo.n_separate}: plain fits are shared by "
-        "control, references and ensembles"
-    )
+    shared = " instead of {}: plain fits are shared by control, references and ensembles"
+    saved = len(todo.jobs) < todo.n_separate
+    console.print(f"{len(todo.jobs)} trainings{shared.format(todo.n_separate) if saved else ''}")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for setting in experiment.settings:
@@ -210,6 +214,7 @@ def _carry_out(experiment: Experiment, store: Any, workers: int) -> list[str]:
     from unchurn.experiment import carry_out
 
     part = "validation" if experiment.validation else "test"
+    names = {repr(s.method.simplest()): f"{s.name} {s.text}" for s in experiment.settings}
     accuracy: dict[str, list[float]] = {}
     console = Console(stderr=True)
     columns = (
@@ -223,7 +228,8 @@ def _carry_out(experiment: Experiment, store: Any, workers: int) -> list[str]:
             best = ""
             if last is not None and part in last[1].arrays and last[0].fit == 0:
                 right = last[1].arrays[part].argmax(axis=1) == experiment.parts.y[part]
-                accuracy.setdefault(repr(last[0].method), []).append(float(np.mean(right)))
+                name = names.get(repr(last[0].method), "control")
+                accuracy.setdefault(name, []).append(float(np.mean(right)))
             if accuracy:
                 name = max(accuracy, key=lambda name: np.mean(accuracy[name]))
                 best = f"best so far {np.mean(accuracy[name]):.2%}: {name}"
