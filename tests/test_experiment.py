@@ -9,11 +9,12 @@ import pytest
 from torch import nn
 
 from unchurn import Dataset, churn_summary
-from unchurn import experiment as module
-from unchurn.experiment import Experiment, carry_out, plan
+from unchurn import running as module
+from unchurn.experiment import Experiment, plan
 from unchurn.methods import METHODS, Method
 from unchurn.models import mlp
 from unchurn.results import collect
+from unchurn.running import carry_out
 from unchurn.settings import Setting, make_setting
 from unchurn.store import Store
 from unchurn.training import Training, fit_run

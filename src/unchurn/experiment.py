@@ -1,4 +1,4 @@
-"""Settings × runs → finished runs: what is shared is trained once, what is stored is not trained.
+"""Settings × runs → trainings: what decides their results, and which are shared.
 
 Every setting's run r is paired with every other's (see the streams in `training.py`), so plain fits
 serve several: control's runs, the references of k-NN smoothing and anchor, an ensemble's members.
@@ -8,36 +8,25 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-import platform
-import time
-import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
-from functools import cache, cached_property, partial
-from pathlib import Path
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
-from unchurn import __version__
 from unchurn.datasets.base import SPLIT_SEED, Dataset
-from unchurn.engines import local
 from unchurn.errors import InputError
 from unchurn.learners import Learner, fit_learner
-from unchurn.methods import Control, Method, Reference
+from unchurn.methods import Control, Method
 from unchurn.models import Factory, make_factory
-from unchurn.neighbors import knn_labels
 from unchurn.settings import Setting
-from unchurn.store import DamagedError, Store, Stored
 from unchurn.training import (
-    DivergedError,
     Predictor,
     Training,
     fit_run,
     reference_stream,
-    score_distinct,
 )
 
 SEMANTICS = 1  # raised when a change of ours gives equal identities other results
@@ -45,8 +34,6 @@ VALIDATION_SIZE = 0.2  # of the training part, held out to choose settings on
 Float32 = npt.NDArray[np.float32]
 REFERENCE_FIT = 1
 Trainer = Callable[..., Predictor]  # method, x, y, n_classes, and seed, run, fit, reference by name
-# done, total, and the training that was just finished, if any
-OnProgress = Callable[[int, int, "tuple[Job, Outcome] | None"], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +184,7 @@ def plan(experiment: Experiment) -> Plan:
                     plain.setdefault((job.run, job.fit), job)
                 else:
                     fits.setdefault(f"{job.method} {run}", job)
-                if (where := _reference_of(experiment, job)) is not None:
+                if (where := reference_of(experiment, job)) is not None:
                     plain.setdefault(where, Job(Control(), *where))
                     if job.method.reference_k is not None:
                         neighbours.setdefault(where, set()).add(job.method.reference_k)
@@ -217,118 +204,7 @@ def members(method: Method, run: int) -> list[Job]:
     return [Job(Control(), run, member) for member in range(simplest.n_members)]
 
 
-def carry_out(
-    experiment: Experiment,
-    store: Store,
-    workers: int,
-    on_progress: OnProgress = lambda done, total, last: None,
-) -> list[str]:
-    """Train what the store does not hold yet; give notes on runs that were damaged there."""
-    todo = plan(experiment)
-    store.open()
-    notes: list[str] = []
-    missing = {id(job) for job in todo.jobs if _load(experiment, store, job, notes) is None}
-    done, total = len(todo.jobs) - len(missing), len(todo.jobs)
-    on_progress(done, total, None)
-
-    def train(jobs: list[Job], arguments: Callable[[Job], tuple[Any, ...]]) -> None:
-        nonlocal done
-        jobs = [job for job in jobs if id(job) in missing]
-        for number, outcome in local.execute(_train, [arguments(job) for job in jobs], workers):
-            store.put(experiment.identity(jobs[number]), outcome.record, **outcome.arrays)
-            done += 1
-            on_progress(done, total, (jobs[number], outcome))
-
-    def fail(job: Job, reason: str) -> None:
-        missing.discard(id(job))
-        store.put(experiment.identity(job), {**_circumstances(), "failure": reason})
-
-    common = (experiment.parts, experiment.trainer, experiment.seed)
-    train(list(todo.plain.values()), lambda job: (job, *common, None, {}))
-    references = _references(experiment, store, todo, missing)
-
-    def with_reference(job: Job) -> tuple[Any, ...]:
-        where = _reference_of(experiment, job)
-        return (job, *common, *(references[where] if where else (None, {})))
-
-    for job in todo.fits:
-        where = _reference_of(experiment, job)
-        if id(job) in missing and where and where not in references:
-            fail(job, f"its reference, plain fit {where[1]} of run {where[0]}, diverged")
-    train(todo.fits, with_reference)
-    return notes
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a training gives back: predictions on every part, or why it failed."""
-
-    arrays: dict[str, npt.NDArray[Any]]
-    record: dict[str, Any]
-
-
-def _train(
-    job: Job,
-    parts: Parts,
-    trainer: Trainer,
-    seed: int,
-    logits: Float32 | None,
-    knn: dict[int, Float32],
-) -> Outcome:
-    """Carry out one job, in whatever process this is."""
-    start = time.perf_counter()
-    reference = None if logits is None else Reference(lambda: logits, parts.y_train, knn=knn)
-    arrays: dict[str, npt.NDArray[Any]] = {}
-    failure = None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of a warm-up: `bench` shows it
-            fitted = trainer(
-                job.method,
-                np.asarray(parts.x_train),
-                parts.y_train,
-                parts.n_classes,
-                seed=seed,
-                run=job.run,
-                fit=job.fit,
-                reference=reference,
-            )
-        for part, x in parts.x.items():
-            arrays[part] = fitted.probabilities(np.asarray(x))
-        if job.is_reference:
-            arrays["logits"] = score_distinct(fitted, np.asarray(parts.x_train))
-    except DivergedError as error:
-        failure = str(error)
-    seconds = round(time.perf_counter() - start, 3)
-    return Outcome(arrays, {**_circumstances(), "failure": failure, "seconds": seconds})
-
-
-def _fit_network(
-    model: str | Factory, training: Training, method: Method, *data: Any, **streams: Any
-) -> Predictor:
-    """Train a run of a torch network."""
-    return fit_run(method, make_factory(model), *data, training=training, **streams)
-
-
-def _circumstances() -> dict[str, Any]:
-    """What a run was made by: kept beside it, no part of its identity."""
-    return {
-        "versions": {"unchurn": __version__, "numpy": np.__version__, "torch": torch.__version__},
-        "machine": f"{platform.system()} {platform.machine()}, {_processor()}",
-    }
-
-
-@cache
-def _processor() -> str:
-    """The processor's name, which Linux tells only here."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        return next(line.partition(": ")[2] for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor()
-
-
-def _reference_of(experiment: Experiment, job: Job) -> tuple[int, int] | None:
+def reference_of(experiment: Experiment, job: Job) -> tuple[int, int] | None:
     """Run and fit of the plain fit that is a job's reference, if it uses one."""
     if not job.method.uses_reference:
         return None
@@ -336,32 +212,8 @@ def _reference_of(experiment: Experiment, job: Job) -> tuple[int, int] | None:
     return stream.run, stream.fit
 
 
-def _references(
-    experiment: Experiment, store: Store, todo: Plan, missing: set[int]
-) -> dict[tuple[int, int], tuple[Float32, dict[int, Float32]]]:
-    """Of every reference to a missing run that did not diverge, the logits and k-NN labels."""
-    wanted = {
-        where
-        for job in todo.fits
-        if id(job) in missing and (where := _reference_of(experiment, job)) is not None
-    }
-    labels, n_classes = experiment.parts.y_train, experiment.parts.n_classes
-    references = {}
-    for where in wanted:
-        stored = store.get(experiment.identity(todo.plain[where]))
-        if stored is not None and stored.record["failure"] is None:
-            logits, ks = stored.arrays["logits"], todo.neighbours.get(where, [])
-            found = knn_labels(logits, labels, ks, n_classes=n_classes) if ks else []
-            references[where] = logits, dict(zip(ks, found, strict=True))
-    return references
-
-
-def _load(experiment: Experiment, store: Store, job: Job, notes: list[str]) -> Stored | None:
-    """A finished run; a damaged one is dropped, noted and so made again."""
-    identity = experiment.identity(job)
-    try:
-        return store.get(identity)
-    except DamagedError as error:
-        notes.append(f"damaged, made again: {error}")
-        store.drop(identity)
-        return None
+def _fit_network(
+    model: str | Factory, training: Training, method: Method, *data: Any, **streams: Any
+) -> Predictor:
+    """Train a run of a torch network."""
+    return fit_run(method, make_factory(model), *data, training=training, **streams)

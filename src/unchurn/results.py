@@ -15,11 +15,12 @@ import numpy.typing as npt
 from unchurn import selection
 from unchurn.datasets.base import Dataset
 from unchurn.errors import InputError
-from unchurn.experiment import Experiment, OnProgress, carry_out, members, plan
+from unchurn.experiment import Experiment, members, plan
 from unchurn.learners import Learner
 from unchurn.methods import METHODS
 from unchurn.metrics import ChurnSummary, churn_summary
 from unchurn.models import Factory
+from unchurn.running import OnProgress, carry_out
 from unchurn.settings import Setting, preset_settings
 from unchurn.stats import Interval, accuracy_difference, churn_difference
 from unchurn.store import DamagedError, Store, Stored, key_of

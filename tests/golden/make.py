@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from unchurn import Dataset, charts
-from unchurn.experiment import Experiment, carry_out
+from unchurn.experiment import Experiment
 from unchurn.results import Result, collect
+from unchurn.running import carry_out
 from unchurn.settings import make_setting
 from unchurn.store import Store
 from unchurn.training import Training

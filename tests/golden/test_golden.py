@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from unchurn.experiment import carry_out
 from unchurn.results import collect
+from unchurn.running import carry_out
 from unchurn.store import Store
 
 HERE = Path(__file__).parent

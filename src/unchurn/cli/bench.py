@@ -12,7 +12,8 @@ CONFIG = "bench.json"  # what was asked for, in the folder of its results
 
 if TYPE_CHECKING:
     from unchurn.config import BenchConfig
-    from unchurn.experiment import Experiment, Job, Outcome, Plan
+    from unchurn.experiment import Experiment, Job, Plan
+    from unchurn.running import Outcome
 
 
 def bench(
@@ -211,7 +212,7 @@ def _carry_out(experiment: Experiment, store: Any, workers: int) -> list[str]:
         TimeRemainingColumn,
     )
 
-    from unchurn.experiment import carry_out
+    from unchurn.running import carry_out
 
     part = "validation" if experiment.validation else "test"
     names = {repr(s.method.simplest()): f"{s.name} {s.text}" for s in experiment.settings}
