@@ -42,6 +42,14 @@ def test_curves_vary_one_parameter_with_a_standard_error(result):
         value = setting.summary["test"].accuracy
         assert row["mean"] == pytest.approx(100 * value.mean, abs=1e-3)
         assert row["high"] - row["mean"] == pytest.approx(100 * value.sd / 3**0.5, abs=1e-3)
+    for row in (r for r in rows if r["metric"] == "churn"):
+        setting = next(
+            r for r in result.settings if r.setting.parameters == {**chosen, "k": row["k"]}
+        )
+        a, b, c = setting.predictions["test"]
+        pairs = [np.mean(b != c), np.mean(a != c), np.mean(a != b)]  # what is left without each run
+        error = 100 * np.sqrt(2 / 3 * np.sum((pairs - np.mean(pairs)) ** 2))
+        assert row["high"] - row["mean"] == pytest.approx(error, abs=1e-3)
     assert set(charts.curves(result)) == {"knn_ls k", "knn_ls a"}
 
 

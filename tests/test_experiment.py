@@ -2,6 +2,7 @@
 
 import multiprocessing
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -182,10 +183,26 @@ def test_identities_hold_what_decides_a_result_and_nothing_else(tmp_path):
     assert replace(base, data=renamed, runs=9, settings=ALL[:1]).identity(job) == identity
 
 
+def linear(width, shape, n_classes):
+    return nn.Sequential(nn.Linear(shape[0], width), nn.Linear(width, n_classes))
+
+
+def closure(width):
+    return lambda shape, n_classes: linear(width, shape, n_classes)
+
+
+def test_own_networks_are_told_apart_by_all_that_makes_them():
+    networks = [wide, partial(linear, 2), partial(linear, 3), closure(2), closure(3)]
+    identities = {replace(experiment(), model=net)._model_identity for net in networks}
+    assert len(identities) == 5
+    assert len({replace(experiment(), model=closure(2))._model_identity for _ in range(2)}) == 1
+
+
 def test_validation_is_held_out_of_training():
     parts = experiment(validation=True).parts
-    assert len(parts.x["validation"]) == 12
-    assert len(parts.x_train) == 48
+    counts = np.bincount(DATA.y_train)
+    assert np.bincount(parts.y["validation"]).tolist() == (counts // 5).tolist()
+    assert len(parts.x_train) == 60 - (counts // 5).sum()
     together = np.concatenate([parts.x_train, parts.x["validation"]])
     np.testing.assert_array_equal(np.unique(together, axis=0), np.unique(DATA.x_train, axis=0))
 

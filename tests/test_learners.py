@@ -64,6 +64,20 @@ def test_probabilities_of_zero_are_finite_as_logits():
     np.testing.assert_allclose(given[1], np.tile([1, 0, 0], (120, 1)), atol=1e-6)
 
 
+def test_predictions_of_the_wrong_shape_or_none_at_all_are_refused():
+    def short(x, targets, seed):
+        return lambda x: np.ones((len(x), 2)) / 2
+
+    with pytest.raises(InputError, match=r"shape \(120, 3\), not \(120, 2\): a column for every"):
+        bench(DATA, ["control"], learner=short, runs=2, workers=1)
+
+    def broken(x, targets, seed):
+        return lambda x: np.full((len(x), 3), np.nan)
+
+    result = bench(DATA, ["control"], learner=broken, runs=2, workers=1)
+    assert "not finite" in result.settings[0].failures[0]
+
+
 def test_methods_that_change_more_are_refused():
     with pytest.raises(InputError, match="mixup changes more than the targets"):
         bench(DATA, ["control", "mixup"], learner=extra_trees)

@@ -1,6 +1,7 @@
 import csv
 import io
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -112,8 +113,6 @@ def test_text_fits_the_width_it_is_given(on_test):
 
 
 def test_where_the_paper_has_the_number_it_stands_beside(on_test):
-    from dataclasses import replace
-
     as_phishing = replace(on_test.experiment, data=replace(DATA, name="phishing"))
     table = replace(on_test, experiment=as_phishing).table()
     assert "96.30 / 2.25" in table
@@ -124,6 +123,46 @@ def test_a_kept_bench_goes_on_and_gives_the_same_table(tmp_path, on_test):
     for _ in range(2):
         again = bench(DATA, SETTINGS, runs=3, epochs=3, workers=1, out=tmp_path)
         assert again.table("csv") == on_test.table("csv")
+
+
+def test_names_and_settings_may_be_mixed():
+    mixed = ["control", make_setting("mixup", a=np.float64(0.3))]
+    result = bench(DATA, mixed, runs=2, epochs=1, workers=1)
+    assert [r.setting.text for r in result.settings] == ["", "a=0.3"]
+    with pytest.raises(InputError, match="methods is empty"):
+        bench(DATA, [])
+
+
+def test_more_neighbours_than_examples_is_a_failed_setting():
+    settings = [make_setting("knn_ls", k=5), make_setting("knn_ls", k=500)]
+    result = bench(DATA, settings, runs=2, epochs=1, workers=1)
+    assert result.choose()["knn_ls"].setting.text.startswith("k=5 ")
+    assert "run 0: k=500 is more than the 100 training examples" in result.table("csv")
+    assert "1 settings failed" in result.table()
+
+
+def test_when_everything_fails_tables_and_page_say_so(tmp_path):
+    data = replace(DATA, x_train=np.full_like(DATA.x_train, 1e38))
+    result = bench(data, ["control", "mixup"], runs=2, epochs=1, workers=1)
+    assert result.choose() == {}
+    assert "loss is" in result.table()
+    result.report(tmp_path / "page.html")
+    assert "Every method failed" in (tmp_path / "page.html").read_text()
+
+
+def test_a_hopeless_model_is_not_best_where_nothing_is_defined(tmp_path):
+    wrong = replace(DATA, y_train=np.zeros(100, int), y_test=np.ones(100, int))
+    result = bench(wrong, ["control", "mixup"], runs=2, epochs=30, workers=1)
+    assert np.isnan(result.settings[0].summary["test"].churn_correct.mean)
+    assert "*–" not in result.table()
+    assert result.pareto() == []
+    result.report(tmp_path / "page.html")
+
+
+def test_files_are_safe_to_open():
+    result = bench(replace(DATA, name="=<b>_&x"), ["control"], runs=2, epochs=1, workers=1)
+    assert "\n'=<b>_&x,control" in result.table("csv")
+    assert "=&lt;b&gt;_&amp;x, 2 runs" in result.table("markdown")
 
 
 def test_results_need_every_run_whole(tmp_path):

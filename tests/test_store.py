@@ -1,5 +1,6 @@
 import multiprocessing
 import os
+import shutil
 import signal
 
 import numpy as np
@@ -49,6 +50,31 @@ def test_damage_is_noticed(store, name, damage):
         store.get(IDENTITY)
     store.drop(IDENTITY)
     assert store.get(IDENTITY) is None
+
+
+def test_a_run_under_another_ones_name_is_noticed(store):
+    store.put(IDENTITY, RECORDED, test=np.zeros(3))
+    other = {"method": "Control", "run": 1}
+    shutil.copytree(store.folder / key_of(IDENTITY), store.folder / key_of(other))
+    with pytest.raises(DamagedError, match="holds another run"):
+        store.get(other)
+
+
+def test_a_file_in_the_place_of_a_run_is_damage_that_can_be_mended(store):
+    (store.folder / key_of(IDENTITY)).touch()
+    with pytest.raises(DamagedError):
+        store.get(IDENTITY)
+    store.drop(IDENTITY)
+    store.put(IDENTITY, RECORDED, test=np.zeros(3))
+    assert store.get(IDENTITY).record == RECORDED
+
+
+def test_a_changed_record_is_noticed(store):
+    store.put(IDENTITY, RECORDED, test=np.zeros(3))
+    path = store.folder / key_of(IDENTITY) / RECORD
+    path.write_text(path.read_text().replace("1.5", "2.5"))
+    with pytest.raises(DamagedError, match="its checksum is not"):
+        store.get(IDENTITY)
 
 
 def test_a_run_that_another_process_finished_first_is_as_good(store):

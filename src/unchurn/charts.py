@@ -11,6 +11,7 @@ import numpy as np
 from unchurn.datasets import two_gaussians
 from unchurn.files import atomic_write
 from unchurn.neighbors import knn_labels
+from unchurn.stats import churn_standard_error
 from unchurn.targets import blend_knn_labels, smooth_labels
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def frontier_data(result: Result) -> list[dict[str, Any]]:
             "frontier": id(r) in on_frontier,
         }
         for r in result.settings
-        if r.summary
+        if r.summary and not np.isnan(r.summary["test"].churn_correct.mean)
     ]
 
 
@@ -86,15 +87,19 @@ def _zoom(rows: list[dict[str, Any]]) -> tuple[list[float], list[float]]:
 
 def curve_data(result: Result, method: str, parameter: str) -> list[dict[str, Any]]:
     """Test accuracy and churn along one parameter, the others as in the chosen setting."""
-    chosen = result.choose()[method].setting.parameters
+    chosen = result.choose()[method].setting.method.get_params()
     rows = []
     for r in result.by_method[method]:
-        own = r.setting.parameters
+        own = r.setting.method.get_params()
         if r.summary and all(own[p] == chosen[p] for p in own if p != parameter):
-            for metric in ("accuracy", "churn"):
-                value = getattr(r.summary["test"], metric)
-                error = 100 * value.sd / np.sqrt(value.count)
-                mean = 100 * value.mean
+            accuracy = r.summary["test"].accuracy
+            errors = {
+                "accuracy": accuracy.sd / np.sqrt(accuracy.count),
+                "churn": churn_standard_error(r.predictions["test"]),
+            }
+            for metric, standard_error in errors.items():
+                mean = 100 * getattr(r.summary["test"], metric).mean
+                error = 0 if np.isnan(standard_error) else 100 * standard_error
                 rows.append(
                     {
                         "metric": metric,

@@ -49,6 +49,13 @@ class BenchConfig(BaseModel):
         """Whether settings are chosen on held-out training data: by default, for own tables."""
         return (self.select_on or ("validation" if self.is_file else "test")) == "validation"
 
+    def to_json(self) -> str:
+        """What decides the results, for a report made later and from elsewhere."""
+        fields = self.model_dump(exclude={"out", "workers"})
+        if self.is_file:
+            fields["data"] = str(Path(self.data).resolve())
+        return json.dumps(fields, indent=1) + "\n"
+
     def load_data(self) -> Dataset:
         """The dataset by name, or the table."""
         if not self.is_file:
@@ -72,7 +79,7 @@ class BenchConfig(BaseModel):
             sys.path.insert(0, "")  # the user's own files, as with python -m
         try:
             factory: Factory = getattr(importlib.import_module(module), name)
-        except (ImportError, AttributeError) as error:
+        except Exception as error:  # whatever the user's own file raises
             raise InputError(f"model {self.model!r}: {error}") from error
         return factory
 
@@ -85,7 +92,10 @@ def make_config(path: Path | None, options: dict[str, Any]) -> BenchConfig:
             text = path.read_text("utf-8")
             fields = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
         except ValueError as error:
-            raise InputError(f"{path}: not a TOML file: {error}") from error
+            kind = "JSON" if path.suffix == ".json" else "TOML"
+            raise InputError(f"{path}: not a {kind} file: {error}") from error
+    if not isinstance(fields, dict):
+        raise InputError(f"{path}: not a table of fields")
     fields |= {name: value for name, value in options.items() if value is not None}
     try:
         return BenchConfig(**fields)

@@ -9,10 +9,12 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
+import cloudpickle
 import numpy as np
 import numpy.typing as npt
 
@@ -85,16 +87,21 @@ class Experiment:
 
     @cached_property
     def _model_identity(self) -> str:
-        """A network's name; of own code, its name and a hash of the file that it is in."""
-        own = self.learner or self.model
+        """A network's name; of own code, its name and a hash of all that makes it what it is.
+
+        That is the object itself (closures, arguments of a partial, attributes) and the file that
+        its code is in; not what that file imports.
+        """
+        own: Any = self.learner or self.model
         if isinstance(own, str):
             return own
-        try:
-            source = inspect.getsource(inspect.getmodule(own) or own)
-        except (OSError, TypeError):
-            source = repr(own)
-        name = getattr(own, "__qualname__", type(own).__name__)
-        return f"{name}:{hashlib.sha256(source.encode()).hexdigest()}"
+        digest = hashlib.sha256(cloudpickle.dumps(own))
+        while isinstance(own, partial):
+            own = own.func
+        code = own if inspect.isroutine(own) or inspect.isclass(own) else type(own)
+        with suppress(OSError, TypeError):  # code typed into a notebook is in the object already
+            digest.update(inspect.getsource(inspect.getmodule(code) or code).encode())
+        return f"{getattr(code, '__qualname__', 'own')}:{digest.hexdigest()}"
 
     @property
     def trainer(self) -> Trainer:
@@ -122,17 +129,21 @@ class Parts:
 
 
 def _split(data: Dataset) -> Parts:
-    """Hold out a fixed part of the training data."""
+    """Hold out a fixed part of each class's training data; every class stays in training."""
     rng = np.random.default_rng(SPLIT_SEED)
-    order = rng.permutation(len(data.x_train))
-    held, kept = np.split(order, [round(VALIDATION_SIZE * len(order))])
+    is_held = np.zeros(len(data.y_train), bool)
+    for number in range(len(data.classes)):
+        rows = rng.permutation(np.flatnonzero(data.y_train == number))
+        is_held[rows[: int(VALIDATION_SIZE * len(rows))]] = True
+    if not is_held.any():
+        raise InputError(f"{data.name}: too few training rows to hold some out for validation")
     whole = Parts.whole(data)
     return replace(
         whole,
-        x_train=data.x_train[kept],
-        y_train=data.y_train[kept],
-        x={**whole.x, "validation": data.x_train[held]},
-        y={**whole.y, "validation": data.y_train[held]},
+        x_train=data.x_train[~is_held],
+        y_train=data.y_train[~is_held],
+        x={**whole.x, "validation": data.x_train[is_held]},
+        y={**whole.y, "validation": data.y_train[is_held]},
     )
 
 
@@ -186,7 +197,7 @@ def plan(experiment: Experiment) -> Plan:
                     fits.setdefault(f"{job.method} {run}", job)
                 if (where := reference_of(experiment, job)) is not None:
                     plain.setdefault(where, Job(Control(), *where))
-                    if job.method.reference_k is not None:
+                    if job.method.reference_k is not None and not too_many(experiment, job):
                         neighbours.setdefault(where, set()).add(job.method.reference_k)
     return Plan(
         dict(sorted(plain.items())),
@@ -194,6 +205,11 @@ def plan(experiment: Experiment) -> Plan:
         list(fits.values()),
         n_separate,
     )
+
+
+def too_many(experiment: Experiment, job: Job) -> bool:
+    """Whether a job asks for more neighbours than there are examples."""
+    return (job.method.reference_k or 0) > len(experiment.parts.x_train)
 
 
 def members(method: Method, run: int) -> list[Job]:

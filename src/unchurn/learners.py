@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from unchurn.arrays import Array, IntArray
+from unchurn.errors import InputError
 from unchurn.methods import Method, Reference
-from unchurn.training import Stream, reference_stream, score_distinct
+from unchurn.training import DivergedError, Stream, reference_stream, score_distinct
 
 Float32 = npt.NDArray[np.float32]
 Predict = Callable[[Array], Any]
@@ -40,10 +41,20 @@ class FittedLearner:
     """A trained run of a learner; ensembles have several predictors."""
 
     predictors: list[Predict]
+    n_classes: int
 
     def probabilities(self, x: Array) -> Float32:
         """(n, L) probabilities, averaged over the members."""
         every = [np.asarray(predict(x), np.float32) for predict in self.predictors]
+        shape = (len(x), self.n_classes)
+        for given in every:
+            if given.shape != shape:
+                raise InputError(
+                    f"the learner must predict probabilities of shape {shape}, not {given.shape}: "
+                    "a column for every class, also for one that training did not see"
+                )
+            if not np.isfinite(given).all():
+                raise DivergedError("the learner predicts probabilities that are not finite")
         return np.asarray(np.mean(every, axis=0), np.float32)
 
     def logits(self, x: Array) -> Float32:
@@ -71,8 +82,8 @@ def fit_learner(
 
     def reference_logits() -> Float32:
         plain = train(one_hot, reference_stream(method, seed, run))
-        return score_distinct(FittedLearner([plain]), x)
+        return score_distinct(FittedLearner([plain], n_classes), x)
 
     targets = method.targets(one_hot, reference or Reference(reference_logits, y))
     streams = (Stream(seed, run, fit + member) for member in range(method.n_members))
-    return FittedLearner([train(targets, stream) for stream in streams])
+    return FittedLearner([train(targets, stream) for stream in streams], n_classes)

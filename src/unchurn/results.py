@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 from collections.abc import Sequence
@@ -72,7 +73,12 @@ class Result:
 
     def pareto(self, method: str | None = None) -> list[SettingResult]:
         """Settings that none beats in both test accuracy and correct churn, lowest churn first."""
-        whole = [r for r in self.settings if r.summary and method in (None, r.setting.name)]
+        whole = [
+            r
+            for r in self.settings
+            if r.summary and method in (None, r.setting.name)
+            if not math.isnan(r.summary["test"].churn_correct.mean)
+        ]
         accuracy = [r.summary["test"].accuracy.mean for r in whole]
         churn = [r.summary["test"].churn_correct.mean for r in whole]
         return [whole[i] for i in selection.pareto(accuracy, churn)]
@@ -102,7 +108,7 @@ class Result:
 
 def bench(
     data: Dataset,
-    methods: Sequence[str] | Sequence[Setting] | None = None,
+    methods: Sequence[str | Setting] | None = None,
     *,
     preset: str = "quick",
     model: str | Factory = "mlp",
@@ -151,14 +157,19 @@ def bench(
 
 
 def _settings(
-    methods: Sequence[str] | Sequence[Setting] | None, preset: str, experiment: Experiment
+    methods: Sequence[str | Setting] | None, preset: str, experiment: Experiment
 ) -> tuple[Setting, ...]:
     """Settings as given, or those of a preset."""
-    own = [method for method in methods or () if isinstance(method, Setting)]
-    if own and len(own) == len(methods or ()):
-        return tuple(own)
-    names = [method for method in methods if isinstance(method, str)] if methods else None
-    return preset_settings(preset, experiment.data.name, experiment.n_steps, names)
+    if methods is None:
+        return preset_settings(preset, experiment.data.name, experiment.n_steps)
+    if not methods:
+        raise InputError("methods is empty")
+    settings: list[Setting] = []
+    for method in methods:
+        name, n_steps = experiment.data.name, experiment.n_steps
+        own = isinstance(method, Setting)
+        settings += [method] if own else preset_settings(preset, name, n_steps, [method])  # type: ignore[list-item]
+    return tuple(settings)
 
 
 def _run(

@@ -17,7 +17,17 @@ import torch
 
 from unchurn import __version__
 from unchurn.engines import local
-from unchurn.experiment import Experiment, Float32, Job, Parts, Plan, Trainer, plan, reference_of
+from unchurn.experiment import (
+    Experiment,
+    Float32,
+    Job,
+    Parts,
+    Plan,
+    Trainer,
+    plan,
+    reference_of,
+    too_many,
+)
 from unchurn.methods import Reference
 from unchurn.neighbors import knn_labels
 from unchurn.store import DamagedError, Store, Stored
@@ -50,8 +60,11 @@ def carry_out(
             on_progress(done, total, (jobs[number], outcome))
 
     def fail(job: Job, reason: str) -> None:
+        nonlocal done
         missing.discard(id(job))
         store.put(experiment.identity(job), {**_circumstances(), "failure": reason})
+        done += 1
+        on_progress(done, total, None)
 
     common = (experiment.parts, experiment.trainer, experiment.seed)
     train(list(todo.plain.values()), lambda job: (job, *common, None, {}))
@@ -63,7 +76,10 @@ def carry_out(
 
     for job in todo.fits:
         where = reference_of(experiment, job)
-        if id(job) in missing and where and where not in references:
+        if id(job) in missing and too_many(experiment, job):
+            n = len(experiment.parts.x_train)
+            fail(job, f"k={job.method.reference_k} is more than the {n} training examples")
+        elif id(job) in missing and where and where not in references:
             fail(job, f"its reference, plain fit {where[1]} of run {where[0]}, diverged")
     train(todo.fits, with_reference)
     return notes

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+import numpy as np
+
 from unchurn.errors import InputError
 from unchurn.methods import METHODS, Method
 from unchurn.paper import published
@@ -44,7 +46,9 @@ def make_setting(name: str, **parameters: Any) -> Setting:
     if unknown := [p for p in parameters if p not in known]:
         allowed = ", ".join(known) or "none"
         raise InputError(f"{name} has no parameter {unknown[0]!r}: it has {allowed}")
-    return Setting(name, METHODS[name](**parameters))
+    # NumPy's numbers become plain ones, so that a setting can be written down.
+    plain = {p: v.item() if isinstance(v, np.generic) else v for p, v in parameters.items()}
+    return Setting(name, METHODS[name](**plain))
 
 
 def preset_settings(
@@ -53,7 +57,7 @@ def preset_settings(
     """The settings of a preset: one per method, the paper's choice, or all that the paper tried."""
     if preset not in PRESETS:
         raise InputError(f"no preset {preset!r}: there are {', '.join(PRESETS)}")
-    names = list(METHODS) if methods is None else list(methods)
+    names = list(METHODS if methods is None else dict.fromkeys(methods))
     if preset == "paper":
         return tuple(_papers_choice(name, dataset) for name in names)
     settings: Iterable[Setting]
@@ -66,7 +70,8 @@ def preset_settings(
             if name in METHODS or make_setting(name)
             for values in product(*METHODS[name].grid.values())
         ]
-    return tuple(_with_shorter_warm_up(setting, n_steps) for setting in settings)
+    shortened = [_with_shorter_warm_up(setting, n_steps) for setting in settings]
+    return tuple({(setting.name, setting.text): setting for setting in shortened}.values())
 
 
 def _papers_choice(name: str, dataset: str) -> Setting:

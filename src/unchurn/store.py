@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import platform
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -23,7 +24,7 @@ from unchurn.arrays import Array
 from unchurn.errors import InputError
 
 RECORD = "record.json"
-UNFINISHED = ".unfinished-"
+UNFINISHED = f".unfinished-{platform.node()}-"  # then the process
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,8 @@ class Store:
                 np.save(temporary / f"{name}.npy", array, allow_pickle=False)
                 checksums[name] = _checksum(temporary / f"{name}.npy")
             content = {"identity": identity, "record": record, "sha256": checksums}
-            (temporary / RECORD).write_text(json.dumps(content, indent=1, sort_keys=True) + "\n")
+            text = json.dumps({**content, "checksum": _digest(content)}, indent=1, sort_keys=True)
+            (temporary / RECORD).write_text(text + "\n")
             temporary.chmod(0o755)
             temporary.rename(target)
         except OSError as error:
@@ -80,6 +82,10 @@ class Store:
             return None
         try:
             content = json.loads((folder / RECORD).read_text())
+            if content.pop("checksum") != _digest(content):
+                raise DamagedError(f"{folder / RECORD}: its checksum is not the one recorded")
+            if key_of(content["identity"]) != folder.name:
+                raise DamagedError(f"{folder}: holds another run")
             arrays = {}
             for name, checksum in content["sha256"].items():
                 path = folder / f"{name}.npy"
@@ -87,7 +93,9 @@ class Store:
                     raise DamagedError(f"{path}: its checksum is not the one recorded")
                 arrays[name] = np.load(path, allow_pickle=False)
             return Stored(content["record"], arrays)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise DamagedError(f"{folder}: {error.strerror}") from error
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise DamagedError(f"{folder}: {error}") from error
 
     def has(self, identity: Mapping[str, Any]) -> bool:
@@ -96,7 +104,11 @@ class Store:
 
     def drop(self, identity: Mapping[str, Any]) -> None:
         """Forget a run, such as a damaged one."""
-        shutil.rmtree(self.folder / key_of(identity), ignore_errors=True)
+        target = self.folder / key_of(identity)
+        if target.is_dir():
+            shutil.rmtree(target, ignore_errors=True)
+        else:
+            target.unlink(missing_ok=True)
 
 
 class DamagedError(Exception):
@@ -105,7 +117,11 @@ class DamagedError(Exception):
 
 def key_of(identity: Mapping[str, Any]) -> str:
     """The name of a run: a hash of what decides its result."""
-    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:32]
+    return _digest(identity)[:32]
+
+
+def _digest(content: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def _checksum(path: Path) -> str:

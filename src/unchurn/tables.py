@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import math
+import re
 import textwrap
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -44,7 +46,7 @@ def _rows(result: Result) -> list[tuple[list[str], set[int]]]:
     paper = any((result.experiment.data.name, name) in published() for name in chosen)
     several = any(len(group) > 1 for group in result.by_method.values())
     heading = ["method", "setting", *(["tried"] if several else []), *HEADINGS]
-    heading += [*(["paper"] if paper else []), "churn − control's"]
+    heading += [*(["paper"] if paper else []), "churn − control's", "accuracy − control's"]
     rows: list[tuple[list[str], set[int]]] = [(heading, set())]
     for name, group in result.by_method.items():
         tried = [str(len(group))] if several else []
@@ -60,7 +62,7 @@ def _rows(result: Result) -> list[tuple[list[str], set[int]]]:
             row = published().get((result.experiment.data.name, name))
             cells.append(f"{row.mean['accuracy']:.2f} / {row.mean['churn']:.2f}" if row else "")
         difference = result.against_control(chosen[name])
-        cells.append(_interval(difference[1]) if difference else "")
+        cells += [interval_text(difference[i]) if difference else "" for i in (1, 0)]
         marked = {first + i for i, metric in enumerate(METRICS) if best.get(metric) == name}
         rows.append((cells, marked))
     return rows
@@ -74,9 +76,11 @@ def best_single(chosen: dict[str, SettingResult]) -> dict[str, str]:
 
     def worth(metric: str) -> Callable[[str], float]:
         sign = 1 if metric == "accuracy" else -1
-        return lambda name: sign * getattr(single[name], metric).mean
+        values = {name: sign * getattr(summary, metric).mean for name, summary in single.items()}
+        return lambda name: -math.inf if math.isnan(values[name]) else values[name]
 
-    return {m: max(single, key=worth(m)) for m in METRICS if m != NEVER_BEST}
+    best = {m: max(single, key=worth(m)) for m in METRICS if m != NEVER_BEST}
+    return {m: name for m, name in best.items() if worth(m)(name) > -math.inf}
 
 
 def footer(result: Result) -> list[str]:
@@ -100,10 +104,13 @@ def footer(result: Result) -> list[str]:
         r.setting.name == "anchor" and r.setting.method.reference_is_fixed for r in result.settings
     ):
         lines.append("Anchor's runs share one reference, as in the paper: not quite independent.")
+    if failed := [r for r in result.settings if r.failures]:
+        lines.append(f"{len(failed)} settings failed and were not chosen: see table.csv for why.")
     return lines
 
 
-def _interval(value: Interval) -> str:
+def interval_text(value: Interval) -> str:
+    """A difference in percentage points, with its interval if it has one."""
     between = "" if math.isnan(value.low) else f" [{100 * value.low:+.2f}, {100 * value.high:+.2f}]"
     return f"{100 * value.value:+.2f}{between}"
 
@@ -144,7 +151,9 @@ def _markdown(rows: list[tuple[list[str], set[int]]], footer: list[str]) -> str:
         lines.append("| " + " | ".join(cells) + " |")
         if number == 0:
             lines.append("|" + " --- |" * 2 + " ---: |" * (width - 2))
-    return "\n".join([*lines, "", *(f"{line}  " for line in footer)]) + "\n"
+    return (
+        "\n".join([*lines, "", *(f"{html.escape(line, quote=False)}  " for line in footer)]) + "\n"
+    )
 
 
 def _latex(rows: list[tuple[list[str], set[int]]], footer: list[str]) -> str:
@@ -161,9 +170,10 @@ def _latex(rows: list[tuple[list[str], set[int]]], footer: list[str]) -> str:
 
 
 def _tex(text: str) -> str:
-    for plain, escaped in (("_", r"\_"), ("%", r"\%"), ("−", "$-$"), ("–", "--")):
-        text = text.replace(plain, escaped)
-    return text
+    """Text with what LaTeX takes for commands escaped."""
+    text = re.sub(r"[\\^~]", " ", text)
+    text = re.sub(r"([&%$#_{}])", r"\\\1", text)
+    return text.replace("−", "$-$").replace("–", "--")
 
 
 def _csv(result: Result) -> str:
@@ -184,9 +194,14 @@ def _csv(result: Result) -> str:
         runs = result.experiment.runs - len(row.failures)
         failure = "; ".join(row.failures)
         writer.writerow(
-            [result.experiment.data.name, name, text, is_chosen, runs, *numbers, failure]
+            [_cell(result.experiment.data.name), name, text, is_chosen, runs, *numbers, failure]
         )
     return file.getvalue()
+
+
+def _cell(text: str) -> str:
+    """Text that no spreadsheet takes for a formula."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
 
 
 def _number(value: float) -> str:

@@ -32,6 +32,18 @@ def test_a_report_needs_a_finished_bench(run, tmp_path):
     assert run("report", "b") == (2, "", message)
 
 
+def test_a_network_that_diverges_is_a_failed_run(run, tmp_path):
+    (tmp_path / "nans.py").write_text(
+        "from torch import nn\n"
+        "class Net(nn.Linear):\n"
+        "    def forward(self, x): return super().forward(x.flatten(1)) * float('nan')\n"
+        "def net(shape, n): return Net(64, n)\n"
+    )
+    code, out, _ = run("bench", "--methods", "control", "--model", "nans:net", *SHORT)
+    assert code == 0
+    assert "loss is nan at step 0" in out
+
+
 def test_a_dry_run_only_plans(run, tmp_path):
     code, out, _ = run("bench", *SHORT, "--out", "b", "--dry-run")
     assert code == 0
@@ -75,6 +87,10 @@ def test_a_config_file_takes_the_same_and_options_go_before_it(run, tmp_path):
         (["--methods", "knn"], "no method 'knn'"),
         (["--model", "cnn"], "no model 'cnn': there are mlp, lenet5, or module:function"),
         (["--model", "nowhere:net"], "model 'nowhere:net': No module named 'nowhere'"),
+        (["--model", "broken:net"], "model 'broken:net' fails on (8, 8), 10: no net today"),
+        (["--model", "broken:three"], "model 'broken:three' gives int, not a torch.nn.Module"),
+        (["--model", "broken:gone"], "model 'broken:gone': module 'broken' has no attribute"),
+        (["--config", "list.json"], "list.json: not a table of fields"),
         (["--config", "bad.toml"], "there is no field 'run': there are data, target"),
         (["--config", "worse.toml"], "worse.toml: not a TOML file"),
         (["--config", "gone.toml"], "gone.toml: No such file"),
@@ -88,6 +104,10 @@ def test_a_config_file_takes_the_same_and_options_go_before_it(run, tmp_path):
 def test_bad_input_is_one_line_and_exit_code_2(run, tmp_path, arguments, message):
     (tmp_path / "bad.toml").write_text("run = 5\n")
     (tmp_path / "worse.toml").write_text("runs = = 5\n")
+    (tmp_path / "list.json").write_text("[1]")
+    (tmp_path / "broken.py").write_text(
+        "def net(shape, n): raise ValueError('no net today')\ndef three(shape, n): return 3\n"
+    )
     code, _, err = run("bench", *arguments)
     assert code == 2
     assert message in err

@@ -106,7 +106,7 @@ def test_it_fits_a_phone_and_the_dark(open_page, result):
 def test_images_have_thumbnails_and_tables_their_values(open_page, result):
     page, *_ = open_page(result)
     assert page.locator(".example img").count() == 0
-    images = X.reshape(200, 2, 2).clip(0, 1)
+    images = X.reshape(200, 2, 2, 1).clip(0, 1)
     data = Dataset("images", images[:100], Y[:100], images[100:], Y[100:], ("a", "b", "c"))
     page, *_ = open_page(bench(data, SETTINGS[:2], runs=3, epochs=1, workers=1))
     assert page.locator(".example img").count() == page.locator(".example").count() > 0

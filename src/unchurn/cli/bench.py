@@ -77,7 +77,7 @@ def bench(
         with atomic_write(asked.folder / name) as temporary:
             temporary.write_text(result.table(form))
     with atomic_write(asked.folder / CONFIG) as temporary:
-        temporary.write_text(asked.model_dump_json(indent=1, exclude={"out", "workers"}) + "\n")
+        temporary.write_text(asked.to_json())
     for note in notes:
         console.print(f"note: {note}")
     console.print(f"\n{tables.render(result, 'text', width=console.width)}")
@@ -108,7 +108,26 @@ def make_experiment(asked: BenchConfig) -> Experiment:
     )
     name, n_steps = experiment.data.name, experiment.n_steps
     settings = preset_settings(asked.preset, name, n_steps, asked.methods)
-    return replace(experiment, settings=settings)
+    experiment = replace(experiment, settings=settings)
+    if not isinstance(experiment.model, str):
+        _try_network(experiment, asked.model)
+    return experiment
+
+
+def _try_network(experiment: Experiment, name: str) -> None:
+    """Make the user's network once, so that what is wrong with it is said at the start."""
+    from torch import nn
+
+    from unchurn.errors import InputError
+    from unchurn.models import make_factory
+
+    shape, n_classes = experiment.parts.x_train.shape[1:], experiment.parts.n_classes
+    try:
+        net = make_factory(experiment.model)(shape, n_classes)
+    except Exception as error:  # whatever the user's own code raises
+        raise InputError(f"model {name!r} fails on {shape}, {n_classes}: {error}") from error
+    if not isinstance(net, nn.Module):
+        raise InputError(f"model {name!r} gives {type(net).__name__}, not a torch.nn.Module")
 
 
 def report(
@@ -159,34 +178,30 @@ def _show_plan(
     done = len(todo.jobs) - len(missing)
     if done:
         console.print(f"{done} of them are in {folder} already")
-    if missing:
-        seconds = _estimate(experiment, missing, workers)
+    seconds = _estimate(experiment, missing, workers) if missing else None
+    if seconds is not None:
         console.print(f"about {_duration(seconds)} on {workers} worker{'s' * (workers > 1)}")
 
 
-def _estimate(experiment: Experiment, missing: list[Job], workers: int) -> float:
-    """Seconds that the missing trainings take, from a probe of a few steps."""
+def _estimate(experiment: Experiment, missing: list[Job], workers: int) -> float | None:
+    """Seconds that the missing trainings take, from a probe of a few steps; None if it diverges."""
     import time
     from dataclasses import replace
 
     from unchurn.methods import Control
     from unchurn.models import make_factory
-    from unchurn.training import fit_run
+    from unchurn.training import DivergedError, fit_run
 
     parts = experiment.parts
     n = min(len(parts.x_train), 10 * experiment.training.batch_size)
     training = replace(experiment.training, epochs=1)
     for _ in range(2):  # the first warms torch up
         start = time.perf_counter()
-        fit_run(
-            Control(),
-            make_factory(experiment.model),
-            parts.x_train[:n],
-            parts.y_train[:n],
-            parts.n_classes,
-            training=training,
-            seed=0,
-        )
+        try:
+            factory, x, y = make_factory(experiment.model), parts.x_train[:n], parts.y_train[:n]
+            fit_run(Control(), factory, x, y, parts.n_classes, training=training, seed=0)
+        except DivergedError:
+            return None
         seconds = time.perf_counter() - start
     per_step = seconds / training.n_steps(n)
     n_nets = sum(job.method.n_nets for job in missing)

@@ -6,10 +6,13 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor
 from functools import cache
 from typing import Any, TypeVar
 
 import joblib
+
+from unchurn.errors import InputError
 
 Result = TypeVar("Result")
 
@@ -25,10 +28,14 @@ def execute(
     parallel = joblib.Parallel(
         n_jobs=workers, return_as="generator_unordered", pre_dispatch="2*n_jobs"
     )
-    yield from parallel(
-        joblib.delayed(_numbered)(number, function, values)
-        for number, values in enumerate(arguments)
-    )
+    calls = (joblib.delayed(_numbered)(n, function, values) for n, values in enumerate(arguments))
+    try:
+        yield from parallel(calls)
+    except BrokenExecutor as error:
+        raise InputError(
+            "a worker process was killed, most likely for want of memory: the same command goes "
+            "on; try fewer --workers"
+        ) from error
 
 
 def _numbered(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+import math
 import platform
 import re
 from itertools import combinations
@@ -19,7 +20,7 @@ from unchurn import __version__, charts, selection
 from unchurn.arrays import Array
 from unchurn.files import atomic_write
 from unchurn.paper import METRICS
-from unchurn.tables import APART, best_single, footer
+from unchurn.tables import APART, best_single, footer, interval_text
 
 if TYPE_CHECKING:
     from unchurn.results import Result, SettingResult
@@ -43,6 +44,7 @@ def write_report(result: Result, path: Path) -> None:
         charts=[{"id": f"chart{i}", **c} for i, c in enumerate(_charts(result))],
         vega=_vega(),
         examples=_examples(result),
+        shown=_name(_shown(result)) if result.choose() else "",
         facts=_facts(result),
         notes=[*result.experiment.data.notes, *result.notes],
     )
@@ -64,13 +66,19 @@ def advice(result: Result) -> str:
         "its predictions change from one retraining to the next"
     )
     control = chosen.get("control")
-    if control is not None and control is not best:
-        plain = control.summary["test"]
-        text += f" (plain training: {plain.accuracy.mean:.2%} and {plain.churn.mean:.2%})"
-        difference = result.against_control(best)
-        if difference is not None and difference[1].low <= 0 <= difference[1].high:
-            text += "; that its churn is lower than plain training's is not beyond chance"
-    return text + "."
+    if control is None or control is best:
+        return text + "."
+    plain = control.summary["test"]
+    text += f" (plain training: {plain.accuracy.mean:.2%} and {plain.churn.mean:.2%})"
+    difference = result.against_control(best)
+    if difference is None:
+        return text + "; chosen on the test data itself, it may look better here than it is."
+    churn = difference[1]
+    if math.isnan(churn.low):
+        return text + "; two runs cannot tell whether that is chance."
+    if churn.low <= 0 <= churn.high:
+        return text + "; the difference in churn is not beyond chance."
+    return text + f"; churn {'falls' if churn.high < 0 else 'rises'} beyond chance."
 
 
 def _name(result: SettingResult) -> str:
@@ -84,9 +92,17 @@ def _rows(result: Result) -> list[dict[str, Any]]:
     rows = []
     for name, group in result.by_method.items():
         row: dict[str, Any] = {"method": name, "tried": len(group), "setting": "", "cells": []}
+        row["differences"] = []
         if name in chosen:
             row["setting"] = chosen[name].setting.text
             summary = chosen[name].summary["test"]
+            difference = result.against_control(chosen[name])
+            row["differences"] = [
+                {"text": interval_text(difference[i]), "value": difference[i].value}
+                if difference
+                else {"text": "", "value": ""}
+                for i in (1, 0)
+            ]
             row["cells"] = [
                 {"value": getattr(summary, metric), "best": best.get(metric) == name}
                 for metric in METRICS
@@ -98,7 +114,9 @@ def _rows(result: Result) -> list[dict[str, Any]]:
 
 def _charts(result: Result) -> list[dict[str, str]]:
     """Titles and specifications."""
-    shown: dict[str, Any] = {"Accuracy against correct churn": charts.frontier(result)}
+    shown: dict[str, Any] = {}
+    if charts.frontier_data(result):
+        shown["Accuracy against correct churn"] = charts.frontier(result)
     shown |= {f"Along {name}": chart for name, chart in charts.curves(result).items()}
     return [{"title": title, "spec": _in_script(chart.to_dict())} for title, chart in shown.items()]
 
@@ -114,12 +132,17 @@ def _in_script(value: Any) -> str:
     return json.dumps(value).replace("<", "\\u003c")
 
 
+def _shown(result: Result) -> SettingResult:
+    """The setting whose flips are shown: control if it is there."""
+    chosen = result.choose()
+    return chosen.get("control") or next(iter(chosen.values()))
+
+
 def _examples(result: Result) -> list[dict[str, Any]]:
-    """The test examples whose predictions differ in the most pairs of plain runs."""
-    shown = result.choose().get("control") or next(iter(result.choose().values()), None)
-    if shown is None:
+    """The test examples whose predictions differ in the most pairs of runs."""
+    if not result.choose():
         return []
-    runs, data = shown.predictions["test"], result.experiment.data
+    runs, data = _shown(result).predictions["test"], result.experiment.data
     differ = sum((runs[i] != runs[j]).astype(int) for i, j in combinations(range(len(runs)), 2))
     order = np.argsort(-np.asarray(differ), kind="stable")[:N_EXAMPLES]
     return [
@@ -141,6 +164,8 @@ def _thumbnail(x: Array) -> str:
 
     if x.ndim < 2:
         return ""
+    if x.ndim == 3 and x.shape[2] != 3:
+        x = x[..., 0]
     pixels = (255 * x.clip(0, 1)).astype(np.uint8)
     image = Image.fromarray(pixels).resize((64, 64), Image.Resampling.NEAREST)
     buffer = io.BytesIO()
@@ -152,15 +177,19 @@ def _facts(result: Result) -> dict[str, str]:
     """Settings of the experiment and where the page was made."""
     experiment = result.experiment
     parts, training = experiment.parts, experiment.training
-    model = experiment.model if isinstance(experiment.model, str) else "own network"
-    return {
+    facts = {
         "data": f"{experiment.data.name}: {len(parts.x_train):,} to train on, "
         f"{len(experiment.data.y_test):,} to test on, {parts.n_classes} classes",
         "fingerprint of the data": experiment.data.fingerprint,
-        "network": model,
-        "training": f"{training.epochs} epochs of batches of {training.batch_size}, Adam, "
-        f"learning rate {training.learning_rate:g}",
+    }
+    if experiment.learner is None:
+        facts["network"] = experiment.model if isinstance(experiment.model, str) else "own"
+        facts["training"] = (
+            f"{training.epochs} epochs of batches of {training.batch_size}, Adam, "
+            f"learning rate {training.learning_rate:g}"
+        )
+    return facts | {
         "runs of each setting": str(experiment.runs),
         "seed": str(experiment.seed),
-        "made by": f"unchurn {__version__} on Python {platform.python_version()}",
+        "page made by": f"unchurn {__version__} on Python {platform.python_version()}",
     }
