@@ -10,7 +10,8 @@ from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).parent.parent
 IMAGES = ROOT / "docs" / "images"
-BENCH = ("--preset", "grid", "--methods", "control,label_smoothing,knn_ls,l2_reg,mixup,ensemble")
+METHODS = "control,label_smoothing,knn_ls,l2_reg,mixup,ensemble"
+BENCH = ("--preset", "grid", "--methods", METHODS, "--runs", "3", "--epochs", "5")
 
 
 def main() -> None:
@@ -28,10 +29,10 @@ def main() -> None:
                 executable_path=shutil.which("chromium"), args=["--no-sandbox"]
             )
             page = browser.new_page(
-                viewport={"width": 1000, "height": 900}, device_scale_factor=1.5
+                viewport={"width": 1000, "height": 1060}, device_scale_factor=1.5
             )
             page.goto(f"file://{folder}/digits/report.html")
-            page.wait_for_selector(".chart canvas")
+            page.wait_for_selector(".chart .marks")
             page.screenshot(path=IMAGES / "report.png")
             browser.close()
 

@@ -55,7 +55,7 @@ def open_page(pages, tmp_path):
         page.on("pageerror", lambda error: said.append(str(error)))
         page.on("dialog", lambda dialog: said.append(dialog.message))
         page.goto(f"file://{tmp_path}/report.html")
-        page.wait_for_function("document.querySelectorAll('.chart canvas, .chart svg').length >= 2")
+        page.wait_for_selector(".chart .marks")
         return page, asked, said
 
     return open_
@@ -66,7 +66,9 @@ def test_the_page_is_drawn_silent_and_offline(open_page, result, tmp_path):
     assert asked == [f"file://{tmp_path}/report.html"]
     assert said == []
     assert page.locator(".advice").inner_text() == advice(result)
-    for chart in page.locator(".chart canvas").all():
+    drawn = page.locator(".chart .marks")  # the canvas or picture that Vega draws
+    assert drawn.count() == page.locator(".chart").count() == 2
+    for chart in drawn.all():
         assert chart.bounding_box()["width"] > 100
 
 

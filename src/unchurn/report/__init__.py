@@ -25,6 +25,8 @@ from unchurn.tables import APART, best_single, footer, interval_text
 if TYPE_CHECKING:
     from unchurn.results import Result, SettingResult
 
+HEADINGS = ("method", "setting", "tried", "accuracy", "churn", "correct", "incorrect")
+DIFFERENCES = ("churn − control's", "accuracy − control's")
 N_EXAMPLES = 12  # of those that flip most
 N_FEATURES = 8  # of each, shown of a table
 
@@ -36,10 +38,12 @@ def write_report(result: Result, path: Path) -> None:
         autoescape=True,
         undefined=jinja2.StrictUndefined,
     )
+    rows = _rows(result)
     page = environment.get_template("page.html").render(
         name=result.experiment.data.name,
         advice=advice(result),
-        rows=_rows(result),
+        rows=rows,
+        headings=[*HEADINGS, *(DIFFERENCES if any(row["differences"] for row in rows) else ())],
         footer=footer(result),
         charts=[{"id": f"chart{i}", **c} for i, c in enumerate(_charts(result))],
         vega=_vega(),
@@ -96,13 +100,10 @@ def _rows(result: Result) -> list[dict[str, Any]]:
         if name in chosen:
             row["setting"] = chosen[name].setting.text
             summary = chosen[name].summary["test"]
-            difference = result.against_control(chosen[name])
-            row["differences"] = [
-                {"text": interval_text(difference[i]), "value": difference[i].value}
-                if difference
-                else {"text": "", "value": ""}
-                for i in (1, 0)
-            ]
+            if (difference := result.against_control(chosen[name])) is not None:
+                row["differences"] = [
+                    {"text": interval_text(d), "value": d.value} for d in reversed(difference)
+                ]
             row["cells"] = [
                 {"value": getattr(summary, metric), "best": best.get(metric) == name}
                 for metric in METRICS
