@@ -13,6 +13,7 @@ help:
 
 demo: .venv/installed
 	$(BIN)/unchurn bench --out demo/digits
+	$(BIN)/unchurn report demo/digits
 
 picture: .venv/installed
 	$(BIN)/python docs/pictures.py

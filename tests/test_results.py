@@ -115,7 +115,7 @@ def test_text_fits_the_width_it_is_given(on_test):
 def test_where_the_paper_has_the_number_it_stands_beside(on_test):
     as_phishing = replace(on_test.experiment, data=replace(DATA, name="phishing"))
     table = replace(on_test, experiment=as_phishing).table()
-    assert "96.30 / 2.25" in table
+    assert "96.30 / 2.25 / 1.21 / 29.05" in table
     assert "paper" not in on_test.table().splitlines()[0]
 
 

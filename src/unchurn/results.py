@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -45,6 +46,7 @@ class Result:
     experiment: Experiment
     settings: list[SettingResult]
     notes: tuple[str, ...] = ()
+    made_by: tuple[str, ...] = ()  # versions and machines that the runs were made by
 
     @property
     def chosen_on(self) -> str:
@@ -209,4 +211,11 @@ def collect(experiment: Experiment, store: Store, notes: tuple[str, ...] = ()) -
         whole = {part: np.stack(runs) for part, runs in predictions.items() if not failures}
         summary = {p: churn_summary(runs, experiment.parts.y[p]) for p, runs in whole.items()}
         settings.append(SettingResult(setting, whole, summary, tuple(failures)))
-    return Result(experiment, settings, notes)
+    made_by = sorted({_maker(stored.record) for stored in done.values()})
+    return Result(experiment, settings, notes, tuple(made_by))
+
+
+def _maker(record: dict[str, Any]) -> str:
+    """The versions and the machine that made a run, in one line."""
+    versions = ", ".join(f"{name} {version}" for name, version in record["versions"].items())
+    return f"{versions} on {record['machine']}"

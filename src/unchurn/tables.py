@@ -59,13 +59,18 @@ def _rows(result: Result) -> list[tuple[list[str], set[int]]]:
         first = len(cells)
         cells += [_mean_sd(getattr(summary, metric)) for metric in METRICS]
         if paper:
-            row = published().get((result.experiment.data.name, name))
-            cells.append(f"{row.mean['accuracy']:.2f} / {row.mean['churn']:.2f}" if row else "")
+            cells.append(papers(result.experiment.data.name, name))
         difference = result.against_control(chosen[name])
         cells += [interval_text(difference[i]) if difference else "" for i in (1, 0)]
         marked = {first + i for i, metric in enumerate(METRICS) if best.get(metric) == name}
         rows.append((cells, marked))
     return rows
+
+
+def papers(dataset: str, method: str) -> str:
+    """What the paper published: mean accuracy, churn, correct and incorrect churn."""
+    row = published().get((dataset, method))
+    return " / ".join(f"{row.mean[metric]:.2f}" for metric in METRICS) if row else ""
 
 
 def best_single(chosen: dict[str, SettingResult]) -> dict[str, str]:
@@ -165,8 +170,8 @@ def _latex(rows: list[tuple[list[str], set[int]]], footer: list[str]) -> str:
         lines.append(" & ".join(cells + [""] * (width - len(row))) + r" \\")
         if number == 0:
             lines.append(r"\midrule")
-    lines += [r"\bottomrule", r"\end{tabular}"]
-    return "\n".join([*(f"% {line}" for line in footer), *lines]) + "\n"
+    lines += [r"\bottomrule", r"\end{tabular}", "", r"{\footnotesize"]
+    return "\n".join([*lines, *(f"{_tex(line)}\\\\" for line in footer), "}"]) + "\n"
 
 
 def _tex(text: str) -> str:

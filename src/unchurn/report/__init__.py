@@ -20,12 +20,13 @@ from unchurn import __version__, charts, selection
 from unchurn.arrays import Array
 from unchurn.files import atomic_write
 from unchurn.paper import METRICS
-from unchurn.tables import APART, best_single, footer, interval_text
+from unchurn.tables import APART, best_single, footer, interval_text, papers
 
 if TYPE_CHECKING:
     from unchurn.results import Result, SettingResult
 
 HEADINGS = ("method", "setting", "tried", "accuracy", "churn", "correct", "incorrect")
+PAPER = "the paper's four"
 DIFFERENCES = ("churn − control's", "accuracy − control's")
 N_EXAMPLES = 12  # of those that flip most
 N_FEATURES = 8  # of each, shown of a table
@@ -43,7 +44,12 @@ def write_report(result: Result, path: Path) -> None:
         name=result.experiment.data.name,
         advice=advice(result),
         rows=rows,
-        headings=[*HEADINGS, *(DIFFERENCES if any(row["differences"] for row in rows) else ())],
+        headings=[
+            *HEADINGS,
+            *([PAPER] if any(row["paper"] for row in rows) else ()),
+            *(DIFFERENCES if any(row["differences"] for row in rows) else ()),
+        ],
+        paper=PAPER,
         footer=footer(result),
         charts=[{"id": f"chart{i}", **c} for i, c in enumerate(_charts(result))],
         vega=_vega(),
@@ -108,6 +114,7 @@ def _rows(result: Result) -> list[dict[str, Any]]:
                 {"value": getattr(summary, metric), "best": best.get(metric) == name}
                 for metric in METRICS
             ]
+        row["paper"] = papers(result.experiment.data.name, name)
         row["failure"] = next((f for r in group for f in r.failures), "")
         rows.append(row)
     return rows
@@ -192,5 +199,6 @@ def _facts(result: Result) -> dict[str, str]:
     return facts | {
         "runs of each setting": str(experiment.runs),
         "seed": str(experiment.seed),
+        "runs made by": "; ".join(result.made_by),
         "page made by": f"unchurn {__version__} on Python {platform.python_version()}",
     }
