@@ -121,5 +121,6 @@ def test_advice_names_the_setting_and_what_it_is_better_than(result):
     assert f"{best.summary['test'].accuracy.mean:.2%}" in text
     assert f"{best.summary['test'].churn.mean:.2%}" in text
     assert best.setting.name != "ensemble"
+    assert "chosen on the test data itself" in text or best.setting.name == "control"
     alone = replace(result, settings=result.settings[:1])
     assert advice(alone).startswith("Use control: ")

@@ -8,6 +8,7 @@ import json
 import math
 import platform
 import re
+from collections import Counter
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -81,7 +82,7 @@ def advice(result: Result) -> str:
     plain = control.summary["test"]
     text += f" (plain training: {plain.accuracy.mean:.2%} and {plain.churn.mean:.2%})"
     difference = result.against_control(best)
-    if difference is None:
+    if difference is None or result.chosen_on == "test":  # the best of several methods, at that
         return text + "; chosen on the test data itself, it may look better here than it is."
     churn = difference[1]
     if math.isnan(churn.low):
@@ -157,7 +158,9 @@ def _examples(result: Result) -> list[dict[str, Any]]:
         {
             "number": int(i),
             "label": data.classes[data.y_test[i]],
-            "predicted": [data.classes[c] for c in runs[:, i]],
+            "predicted": [
+                f"{data.classes[c]} ×{n}" for c, n in Counter(runs[:, i].tolist()).most_common()
+            ],
             "image": _thumbnail(data.x_test[i]),
             "features": [f"{v:.3g}" for v in data.x_test[i].ravel()[:N_FEATURES]],
         }
