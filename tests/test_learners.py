@@ -32,18 +32,20 @@ def boosted_trees(x, targets, seed):
 
 @pytest.mark.parametrize("learner", [extra_trees, boosted_trees])
 def test_a_learner_takes_part_with_the_methods_that_change_targets(learner):
-    result = bench(DATA, learner=learner, runs=3, workers=1)
+    result = bench(DATA, learner=learner, runs=3, workers=1, validation=False)
     assert list(result.by_method) == ["control", "label_smoothing", "knn_ls", "anchor", "ensemble"]
     for setting in result.settings:
         assert setting.summary["test"].accuracy.mean > 0.5
     churn = {name: r.summary["test"].churn.mean for name, r in result.choose().items()}
     assert 0 < churn["ensemble"] < churn["control"]
-    assert bench(DATA, learner=learner, runs=3, workers=1).table("csv") == result.table("csv")
+    assert bench(DATA, learner=learner, runs=3, workers=1, validation=False).table(
+        "csv"
+    ) == result.table("csv")
 
 
 def test_shared_fits_are_those_that_separate_ones_would_be():
     settings = [make_setting("control"), make_setting("knn_ls", k=7), make_setting("ensemble", m=3)]
-    result = bench(DATA, settings, learner=extra_trees, runs=2, workers=1)
+    result = bench(DATA, settings, learner=extra_trees, runs=2, workers=1, validation=False)
     for setting, method in zip(
         result.settings, (Control(), KnnLS(k=7), Ensemble(m=3)), strict=True
     ):
@@ -69,12 +71,12 @@ def test_predictions_of_the_wrong_shape_or_none_at_all_are_refused():
         return lambda x: np.ones((len(x), 2)) / 2
 
     with pytest.raises(InputError, match=r"shape \(120, 3\), not \(120, 2\): a column for every"):
-        bench(DATA, ["control"], learner=short, runs=2, workers=1)
+        bench(DATA, ["control"], learner=short, runs=2, workers=1, validation=False)
 
     def broken(x, targets, seed):
         return lambda x: np.full((len(x), 3), np.nan)
 
-    result = bench(DATA, ["control"], learner=broken, runs=2, workers=1)
+    result = bench(DATA, ["control"], learner=broken, runs=2, workers=1, validation=False)
     assert "not finite" in result.settings[0].failures[0]
 
 

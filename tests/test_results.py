@@ -24,7 +24,7 @@ SETTINGS = [make_setting("control"), *(make_setting("label_smoothing", a=a) for 
 
 @pytest.fixture(scope="module")
 def on_test():
-    return bench(DATA, SETTINGS, runs=3, epochs=3, workers=1)
+    return bench(DATA, SETTINGS, runs=3, epochs=3, workers=1, validation=False)
 
 
 @pytest.fixture(scope="module")
@@ -121,13 +121,28 @@ def test_where_the_paper_has_the_number_it_stands_beside(on_test):
 
 def test_a_kept_bench_goes_on_and_gives_the_same_table(tmp_path, on_test):
     for _ in range(2):
-        again = bench(DATA, SETTINGS, runs=3, epochs=3, workers=1, out=tmp_path)
+        again = bench(DATA, SETTINGS, runs=3, epochs=3, workers=1, validation=False, out=tmp_path)
         assert again.table("csv") == on_test.table("csv")
+
+
+def test_differences_between_any_two_methods(on_test):
+    accuracy, churn = on_test.difference("ensemble", "label_smoothing")
+    back = on_test.difference("label_smoothing", "ensemble")
+    assert (back[0].value, back[1].value) == (-accuracy.value, -churn.value)
+    assert back[1].low == pytest.approx(-churn.high)
+    with pytest.raises(InputError, match="no chosen setting of 'mixup'"):
+        on_test.difference("mixup", "control")
+
+
+def test_own_data_are_chosen_on_validation_and_ours_on_test():
+    assert bench(DATA, ["control"], runs=2, epochs=1, workers=1).chosen_on == "validation"
+    ours = replace(DATA, name="phishing")
+    assert bench(ours, ["control"], runs=2, epochs=1, workers=1).chosen_on == "test"
 
 
 def test_names_and_settings_may_be_mixed():
     mixed = ["control", make_setting("mixup", a=np.float64(0.3))]
-    result = bench(DATA, mixed, runs=2, epochs=1, workers=1)
+    result = bench(DATA, mixed, runs=2, epochs=1, workers=1, validation=False)
     assert [r.setting.text for r in result.settings] == ["", "a=0.3"]
     with pytest.raises(InputError, match="methods is empty"):
         bench(DATA, [])
@@ -135,7 +150,7 @@ def test_names_and_settings_may_be_mixed():
 
 def test_more_neighbours_than_examples_is_a_failed_setting():
     settings = [make_setting("knn_ls", k=5), make_setting("knn_ls", k=500)]
-    result = bench(DATA, settings, runs=2, epochs=1, workers=1)
+    result = bench(DATA, settings, runs=2, epochs=1, workers=1, validation=False)
     assert result.choose()["knn_ls"].setting.text.startswith("k=5 ")
     assert "run 0: k=500 is more than the 100 training examples" in result.table("csv")
     assert "1 settings failed" in result.table()
@@ -143,7 +158,7 @@ def test_more_neighbours_than_examples_is_a_failed_setting():
 
 def test_when_everything_fails_tables_and_page_say_so(tmp_path):
     data = replace(DATA, x_train=np.full_like(DATA.x_train, 1e38))
-    result = bench(data, ["control", "mixup"], runs=2, epochs=1, workers=1)
+    result = bench(data, ["control", "mixup"], runs=2, epochs=1, workers=1, validation=False)
     assert result.choose() == {}
     assert "loss is" in result.table()
     result.report(tmp_path / "page.html")
@@ -152,7 +167,7 @@ def test_when_everything_fails_tables_and_page_say_so(tmp_path):
 
 def test_a_hopeless_model_is_not_best_where_nothing_is_defined(tmp_path):
     wrong = replace(DATA, y_train=np.zeros(100, int), y_test=np.ones(100, int))
-    result = bench(wrong, ["control", "mixup"], runs=2, epochs=30, workers=1)
+    result = bench(wrong, ["control", "mixup"], runs=2, epochs=30, workers=1, validation=False)
     assert np.isnan(result.settings[0].summary["test"].churn_correct.mean)
     assert "*–" not in result.table()
     assert result.pareto() == []
@@ -160,13 +175,15 @@ def test_a_hopeless_model_is_not_best_where_nothing_is_defined(tmp_path):
 
 
 def test_files_are_safe_to_open():
-    result = bench(replace(DATA, name="=<b>_&x"), ["control"], runs=2, epochs=1, workers=1)
+    result = bench(
+        replace(DATA, name="=<b>_&x"), ["control"], runs=2, epochs=1, workers=1, validation=False
+    )
     assert "\n'=<b>_&x,control" in result.table("csv")
     assert "=&lt;b&gt;_&amp;x, 2 runs" in result.table("markdown")
 
 
 def test_results_need_every_run_whole(tmp_path):
-    bench(DATA, SETTINGS, runs=3, epochs=3, workers=1, out=tmp_path)
+    bench(DATA, SETTINGS, runs=3, epochs=3, workers=1, validation=False, out=tmp_path)
     experiment = Experiment(DATA, tuple(SETTINGS), training=Training(epochs=3), runs=3)
     damaged, *_, gone = sorted((tmp_path / "runs").iterdir())
     (damaged / "test.npy").write_bytes(b"")

@@ -32,6 +32,7 @@ class BenchConfig(BaseModel):
     seed: int = Field(default=0, ge=0)
     select_on: Literal["test", "validation"] | None = None
     out: Path | None = None
+    engine: Literal["local"] = "local"
     workers: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1)
 
     @property
@@ -51,7 +52,7 @@ class BenchConfig(BaseModel):
 
     def to_json(self) -> str:
         """What decides the results, for a report made later and from elsewhere."""
-        fields = self.model_dump(exclude={"out", "workers"})
+        fields = self.model_dump(exclude={"out", "workers", "engine"})
         if self.is_file:
             fields["data"] = str(Path(self.data).resolve())
         return json.dumps(fields, indent=1) + "\n"

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unchurn import selection
+from unchurn.datasets import DATASETS
 from unchurn.datasets.base import Dataset
 from unchurn.errors import InputError
 from unchurn.experiment import Experiment, members, plan
@@ -85,15 +86,23 @@ class Result:
         churn = [r.summary["test"].churn_correct.mean for r in whole]
         return [whole[i] for i in selection.pareto(accuracy, churn)]
 
+    def difference(self, first: str, second: str) -> tuple[Interval, Interval]:
+        """Test accuracy and churn of a method's chosen setting less another's, with intervals."""
+        chosen = self.choose()
+        for name in (first, second):
+            if name not in chosen:
+                raise InputError(f"no chosen setting of {name!r}: there is of {', '.join(chosen)}")
+        ours, theirs = (chosen[name].predictions["test"] for name in (first, second))
+        labels = self.experiment.data.y_test
+        return accuracy_difference(ours, theirs, labels), churn_difference(ours, theirs)
+
     def against_control(self, result: SettingResult) -> tuple[Interval, Interval] | None:
-        """Test accuracy and churn less control's; None for a winner that the test set chose."""
+        """The difference from control; None for a winner that the test set chose."""
         control = self.choose().get("control")
         tried = len(self.by_method[result.setting.name])
         if control is None or control is result or (tried > 1 and self.chosen_on == "test"):
             return None
-        ours, theirs = result.predictions["test"], control.predictions["test"]
-        labels = self.experiment.data.y_test
-        return accuracy_difference(ours, theirs, labels), churn_difference(ours, theirs)
+        return self.difference(result.setting.name, "control")
 
     def table(self, form: str = "text") -> str:
         """The chosen settings as "text", "markdown", "latex"; every setting as "csv"."""
@@ -118,7 +127,7 @@ def bench(
     runs: int = 5,
     epochs: int = 20,
     seed: int = 0,
-    validation: bool = False,
+    validation: bool | None = None,
     out: str | Path | None = None,
     workers: int | None = None,
     on_progress: OnProgress = lambda done, total, last: None,
@@ -138,13 +147,15 @@ def bench(
         A model of any framework in the place of `model`: train(X, targets, seed) -> predict, where
         predict(X) gives probabilities. For methods that only change targets, and ensembles.
     validation
-        Choose settings on a fifth of the training data, held out, instead of on the test part.
+        Choose settings on a fifth of the training data, held out, instead of on the test part; by
+        default for data of your own, as opposed to those of `unchurn.load`.
     out
         A folder to keep finished runs in; the same call goes on where it stopped.
     workers
         Processes; one per core if not given. The results do not depend on it.
     """
     training = Training(epochs=epochs)
+    validation = data.name not in DATASETS if validation is None else validation
     experiment = Experiment(data, (), model, training, runs, seed, validation, learner)
     if learner is not None and methods is None:
         methods = [name for name, method in METHODS.items() if method.only_targets]

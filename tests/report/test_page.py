@@ -26,7 +26,7 @@ SETTINGS = [
 
 @pytest.fixture(scope="module")
 def result():
-    return bench(TABLE, SETTINGS, runs=3, epochs=2, workers=1)
+    return bench(TABLE, SETTINGS, runs=3, epochs=2, workers=1, validation=False)
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +110,7 @@ def test_images_have_thumbnails_and_tables_their_values(open_page, result):
     assert page.locator(".example img").count() == 0
     images = X.reshape(200, 2, 2, 1).clip(0, 1)
     data = Dataset("images", images[:100], Y[:100], images[100:], Y[100:], ("a", "b", "c"))
-    page, *_ = open_page(bench(data, SETTINGS[:2], runs=3, epochs=1, workers=1))
+    page, *_ = open_page(bench(data, SETTINGS[:2], runs=3, epochs=1, workers=1, validation=False))
     assert page.locator(".example img").count() == page.locator(".example").count() > 0
     assert page.evaluate("[...document.images].every(i => i.naturalWidth === 64)")
 

@@ -32,6 +32,7 @@ def bench(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder of the finished runs.")] = None,
     workers: Annotated[int | None, typer.Option(help="Processes; else one a core.")] = None,
+    engine: Annotated[str | None, typer.Option(help="Where runs execute: local.")] = None,
     config: Annotated[Path | None, typer.Option(help="TOML file with the same fields.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan only.")] = False,
 ) -> None:
@@ -53,6 +54,7 @@ def bench(
         {
             "data": data, "target": target, "preset": preset, "model": model, "runs": runs,
             "epochs": epochs, "seed": seed, "select_on": select_on, "out": out, "workers": workers,
+            "engine": engine,
             "methods": [name.strip() for name in methods.split(",")] if methods else None,
         },
     )  # fmt: skip
