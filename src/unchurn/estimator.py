@@ -237,16 +237,17 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         probabilities: npt.ArrayLike | None,
     ) -> npt.NDArray[np.float32] | None:
         """The one reference that was given, if any, as logits in the order of `classes`."""
-        if sum(given is not None for given in (self.reference, logits, probabilities)) > 1:
+        if sum(g is not None for g in (self.reference, logits, probabilities)) > 1:
             raise InputError(
                 "give only one of reference, reference_logits and reference_probabilities"
             )
         if self.reference is not None:
             return _logits_of_model(self.reference, inputs, classes)
-        if logits is None and probabilities is None:
+        given = logits if logits is not None else probabilities
+        if given is None:
             return None
         name = "reference_logits" if logits is not None else "reference_probabilities"
-        array = as_array(logits if logits is not None else probabilities, name).astype(np.float32)  # type: ignore[arg-type]
+        array = as_array(given, name).astype(np.float32)
         if name == "reference_logits" and array.ndim == 1 and len(classes) == 2:
             array = np.stack([np.zeros_like(array), array], axis=1)  # a margin, as ours is
         shape = (len(inputs), len(classes))

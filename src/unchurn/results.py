@@ -179,9 +179,11 @@ def _settings(
         raise InputError("methods is empty")
     settings: list[Setting] = []
     for method in methods:
-        name, n_steps = experiment.data.name, experiment.n_steps
-        own = isinstance(method, Setting)
-        settings += [method] if own else preset_settings(preset, name, n_steps, [method])  # type: ignore[list-item]
+        if isinstance(method, Setting):
+            settings.append(method)
+        else:
+            name, n_steps = experiment.data.name, experiment.n_steps
+            settings += preset_settings(preset, name, n_steps, [method])
     return tuple(settings)
 
 

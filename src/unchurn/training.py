@@ -27,6 +27,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -102,10 +103,9 @@ class Fitted:
     def probabilities(self, x: Array) -> Float32:
         """(n, L) probabilities, averaged over the members."""
         with one_thread(), torch.no_grad():
-            total = sum(
-                self.method.probabilities(_score(nets, x, self.device)) for nets in self.members
-            )
-            mean: Float32 = (total / len(self.members)).cpu().numpy()  # type: ignore[union-attr]
+            members = (_score(nets, x, self.device) for nets in self.members)
+            every = torch.stack([self.method.probabilities(logits) for logits in members])
+            mean: Float32 = every.mean(dim=0).cpu().numpy()
         return mean
 
     def logits(self, x: Array) -> Float32:
@@ -154,7 +154,7 @@ def fit_run(
     one_hot = np.eye(n_classes, dtype=np.float32)[y]
 
     def train(what: Method, targets: Float32, streams: list[Stream]) -> list[nn.Module]:
-        make = lambda: factory(shape, n_classes)  # noqa: E731
+        make = partial(factory, shape, n_classes)
         return _train(what, make, x, targets, weights, training, streams, on_epoch)
 
     def reference_logits() -> Float32:
