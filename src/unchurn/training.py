@@ -27,7 +27,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from typing import Protocol
 
 import numpy as np
@@ -104,8 +104,9 @@ class Fitted:
         """(n, L) probabilities, averaged over the members."""
         with one_thread(), torch.no_grad():
             members = (_score(nets, x, self.device) for nets in self.members)
-            every = torch.stack([self.method.probabilities(logits) for logits in members])
-            mean: Float32 = every.mean(dim=0).cpu().numpy()
+            # Added one by one: a sum over a stack would depend on a row's place in it.
+            total = reduce(torch.add, (self.method.probabilities(logits) for logits in members))
+            mean: Float32 = (total / len(self.members)).cpu().numpy()
         return mean
 
     def logits(self, x: Array) -> Float32:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar
 
@@ -28,6 +30,8 @@ def execute(
     parallel = joblib.Parallel(
         n_jobs=workers, return_as="generator_unordered", pre_dispatch="2*n_jobs"
     )
+    with _interrupts_held():
+        joblib.Parallel(n_jobs=workers)(joblib.delayed(os.getpid)() for _ in range(workers))
     calls = (joblib.delayed(_numbered)(n, function, values) for n, values in enumerate(arguments))
     try:
         yield from parallel(calls)
@@ -36,6 +40,19 @@ def execute(
             "a worker process was killed, most likely for want of memory: the same command goes "
             "on; try fewer --workers"
         ) from error
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Hold Ctrl-C back while workers start: they keep it so, and it comes to us alone."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _numbered(
