@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
@@ -30,6 +31,8 @@ def execute(
     parallel = joblib.Parallel(
         n_jobs=workers, return_as="generator_unordered", pre_dispatch="2*n_jobs"
     )
+    # What an interruption cancels is made by the next run; joblib would lament it on stderr.
+    warnings.filterwarnings("ignore", message=r"\d+ tasks which were still being processed")
     with _interrupts_held():
         joblib.Parallel(n_jobs=workers)(joblib.delayed(os.getpid)() for _ in range(workers))
     calls = (joblib.delayed(_numbered)(n, function, values) for n, values in enumerate(arguments))
