@@ -142,8 +142,7 @@ def test_killed_and_interrupted_it_ends_in_the_same_table(tmp_path):
         if stop == "interrupt":
             assert process.returncode == 130
             assert "the same command goes on" in out
-            assert err.endswith("unchurn: interrupted\n")
-            assert "Traceback" not in err
+            assert err == "unchurn: interrupted\n"
         assert goal <= len(list(runs.iterdir())) < total
     subprocess.run([*command, tmp_path / "killed"], check=True, stdout=subprocess.DEVNULL)
     for name in ("table.csv", "table.md", "table.tex"):
