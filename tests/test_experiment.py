@@ -108,6 +108,9 @@ def test_shared_trainings_give_what_separate_ones_give(tmp_path, trainings):
             np.testing.assert_array_equal(result.predictions["test"][r], expected)
         expected = churn_summary(result.predictions["test"], DATA.y_test)
         assert result.summary["test"] == expected
+    for job in plan(run).jobs:
+        arrays = store.get(run.identity(job)).arrays
+        np.testing.assert_array_equal(arrays["test_predictions"], arrays["test"].argmax(axis=1))
 
 
 def test_any_number_of_workers_gives_the_same_bytes(tmp_path):

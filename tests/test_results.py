@@ -107,9 +107,11 @@ def test_latex_is_escaped(on_test):
 def test_text_fits_the_width_it_is_given(on_test):
     from unchurn.tables import render
 
-    for line in render(on_test, "text", width=70).splitlines():
-        assert len(line) <= 70
-    assert "Not shown for want of width" in render(on_test, "text", width=70)
+    for width, left_out in ((100, "churn"), (70, "sd, churn")):
+        text = render(on_test, "text", width=width)
+        assert all(len(line) <= width for line in text.splitlines())
+        assert all(metric in text.splitlines()[0] for metric in ("churn", "correct", "incorrect"))
+        assert f"Not shown for want of width: {left_out}" in " ".join(text.split())
 
 
 def test_where_the_paper_has_the_number_it_stands_beside(on_test):

@@ -121,12 +121,20 @@ def _train(
             )
         for part, x in parts.x.items():
             arrays[part] = fitted.probabilities(np.asarray(x))
+            arrays[f"{part}_predictions"] = _classes(arrays[part])
         if job.is_reference:
             arrays["logits"] = score_distinct(fitted, np.asarray(parts.x_train))
     except DivergedError as error:
         failure = str(error)
     seconds = round(time.perf_counter() - start, 3)
     return Outcome(arrays, {**_circumstances(), "failure": failure, "seconds": seconds})
+
+
+def _classes(probabilities: Float32) -> npt.NDArray[np.unsignedinteger]:
+    """The predicted classes, in the smallest type that holds them."""
+    smallest = np.min_scalar_type(probabilities.shape[1] - 1)
+    classes: npt.NDArray[np.unsignedinteger] = probabilities.argmax(axis=1).astype(smallest)
+    return classes
 
 
 def _circumstances() -> dict[str, Any]:

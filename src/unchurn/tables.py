@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from unchurn.results import Result, SettingResult
 
 FORMS = ("text", "markdown", "latex", "csv")
+SD = r" \([\d.–]+\)$"  # a deviation at the end of a cell
 HEADINGS = ("accuracy", "churn", "correct", "incorrect")
 # An ensemble costs several models, and churn among wrong predictions may be good: as in the paper,
 # neither takes part in being best.
@@ -35,7 +36,7 @@ def render(result: Result, form: str, *, width: int | None = None) -> str:
         return _csv(result)
     rows, lines = _rows(result), footer(result)
     if form == "text":
-        return _text(rows, lines, width)
+        return _text(rows, lines, width, rows[0][0].index(HEADINGS[-1]) + 1)
     return {"markdown": _markdown, "latex": _latex}[form](rows, lines)
 
 
@@ -125,13 +126,24 @@ def _mean_sd(value: MeanSd) -> str:
     return "–" if math.isnan(value.mean) else f"{100 * value.mean:.2f} ({sd})"
 
 
-def _text(rows: list[tuple[list[str], set[int]]], footer: list[str], width: int | None) -> str:
-    """Aligned columns, the best marked by an asterisk; those that do not fit are left out."""
+def _text(
+    rows: list[tuple[list[str], set[int]]], footer: list[str], width: int | None, n_needed: int
+) -> str:
+    """Aligned columns, the best marked by an asterisk.
+
+    Where they do not fit, columns after the first `n_needed` are left out, then the deviations.
+    """
     cells = [[f"*{c}" if i in best else c for i, c in enumerate(row)] for row, best in rows]
     n = len(cells[0])
-    sizes = [max(len(row[i]) for row in cells if len(row) == n) for i in range(n)]
-    while width is not None and sum(sizes) + 2 * (len(sizes) - 1) > width and len(sizes) > 5:
+    left_out = []
+    sizes = _sizes(cells, n)
+    while width is not None and _total(sizes) > width and len(sizes) > n_needed:
         sizes.pop()
+        left_out = rows[0][0][len(sizes) :]
+    if width is not None and _total(sizes) > width:
+        left_out = ["sd", *left_out]
+        cells = [[re.sub(SD, "", cell) for cell in row] for row in cells]
+        sizes = _sizes(cells, n)[:n_needed]
     lines = []
     for row in cells:
         padded = [
@@ -140,10 +152,19 @@ def _text(rows: list[tuple[list[str], set[int]]], footer: list[str], width: int 
         ]
         lines.append("  ".join(padded).rstrip())
     notes = [line.replace("Bold", "Asterisk") for line in footer]
-    if len(sizes) < n:
-        notes.append(f"Not shown for want of width: {', '.join(rows[0][0][len(sizes) :])}.")
+    if left_out:
+        notes.append(f"Not shown for want of width: {', '.join(left_out)}.")
     wrapped = [textwrap.fill(note, width) if width else note for note in notes]
     return "\n".join([*lines, "", *wrapped]) + "\n"
+
+
+def _sizes(cells: list[list[str]], n: int) -> list[int]:
+    """Widths of the columns; a failed method's short row has its reason instead."""
+    return [max(len(row[i]) for row in cells if len(row) == n) for i in range(n)]
+
+
+def _total(sizes: list[int]) -> int:
+    return sum(sizes) + 2 * (len(sizes) - 1)
 
 
 def _markdown(rows: list[tuple[list[str], set[int]]], footer: list[str]) -> str:

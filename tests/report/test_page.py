@@ -4,6 +4,7 @@ import shutil
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
 from playwright.sync_api import sync_playwright
 
@@ -16,7 +17,9 @@ EVIL = "<script>alert(1)</script>"
 RNG = np.random.default_rng(0)
 Y = RNG.integers(0, 3, 200)
 X = (RNG.normal(size=(200, 4)) + np.eye(3, 4)[Y]).astype(np.float32)
-TABLE = Dataset(EVIL, X[:100], Y[:100], X[100:], Y[100:], (EVIL, "dog", "eel"), notes=(EVIL,))
+ROWS = pl.DataFrame(X[100:], [EVIL, "one", "two", "three"])
+CLASSES = (EVIL, "dog", "eel")
+TABLE = Dataset(EVIL, X[:100], Y[:100], X[100:], Y[100:], CLASSES, notes=(EVIL,), test_rows=ROWS)
 SETTINGS = [
     make_setting("control"),
     *(make_setting("label_smoothing", a=a) for a in (0.1, 0.5, 0.9)),
@@ -108,6 +111,8 @@ def test_it_fits_a_phone_and_the_dark(open_page, result):
 def test_images_have_thumbnails_and_tables_their_values(open_page, result):
     page, *_ = open_page(result)
     assert page.locator(".example img").count() == 0
+    names = page.locator(".example >> nth=0 >> dt").all_inner_texts()
+    assert names == [EVIL, "one", "two", "three"]
     images = X.reshape(200, 2, 2, 1).clip(0, 1)
     data = Dataset("images", images[:100], Y[:100], images[100:], Y[100:], ("a", "b", "c"))
     page, *_ = open_page(bench(data, SETTINGS[:2], runs=3, epochs=1, workers=1, validation=False))

@@ -7,11 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from unchurn.arrays import Array, IntArray
+
+if TYPE_CHECKING:
+    import polars as pl
 
 SPLIT_SEED = 0  # of every split that is ours to make; changing it changes every result
 
@@ -44,7 +48,8 @@ class Dataset:
     """Training and test examples.
 
     `x_*` are float32, images as (n, height, width[, channels]) in [0, 1]; `y_*` are class numbers
-    (int64) into `classes`. `notes` says what a reader of results should know about the files.
+    (int64) into `classes`. `notes` says what a reader of results should know about the files;
+    `test_rows`, if the data are a table, holds the test part as its owner knows it.
     """
 
     name: str
@@ -54,6 +59,7 @@ class Dataset:
     y_test: IntArray
     classes: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    test_rows: pl.DataFrame | None = None
 
     @cached_property
     def fingerprint(self) -> str:

@@ -57,7 +57,8 @@ def load_csv(path: str | Path, target: str, *, test_size: float = 0.25) -> Datas
         raise InputError(f"{path}: too few rows to split: {error}") from error
     x = np.hstack([_standardised(f, train) if f.shape[1] == 1 else f for f in features])
     x = x.astype(np.float32)
-    return Dataset(path.stem, x[train], y_train, x[test], y_test, classes)
+    rows = table.drop(target)[test]
+    return Dataset(path.stem, x[train], y_train, x[test], y_test, classes, test_rows=rows)
 
 
 def _check_complete(path: Path, column: pl.Series) -> None:

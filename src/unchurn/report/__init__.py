@@ -19,6 +19,7 @@ import vl_convert
 
 from unchurn import __version__, charts, selection
 from unchurn.arrays import Array
+from unchurn.datasets.base import Dataset
 from unchurn.files import atomic_write
 from unchurn.paper import METRICS
 from unchurn.tables import APART, best_single, footer, interval_text, papers
@@ -30,7 +31,7 @@ HEADINGS = ("method", "setting", "tried", "accuracy", "churn", "correct", "incor
 PAPER = "the paper's four"
 DIFFERENCES = ("churn − control's", "accuracy − control's")
 N_EXAMPLES = 12  # of those that flip most
-N_FEATURES = 8  # of each, shown of a table
+N_FEATURES = 40  # of each, shown of a table
 
 
 def write_report(result: Result, path: Path) -> None:
@@ -162,11 +163,21 @@ def _examples(result: Result) -> list[dict[str, Any]]:
                 f"{data.classes[c]} ×{n}" for c, n in Counter(runs[:, i].tolist()).most_common()
             ],
             "image": _thumbnail(data.x_test[i]),
-            "features": [f"{v:.3g}" for v in data.x_test[i].ravel()[:N_FEATURES]],
+            "features": _features(data, int(i)),
         }
         for i in order
         if np.asarray(differ)[i] > 0
     ]
+
+
+def _features(data: Dataset, number: int) -> list[tuple[str, str]]:
+    """Names and values of a test example as its owner knows it; a table without names by number."""
+    if data.test_rows is not None:
+        values: dict[str, Any] = data.test_rows.row(number, named=True)
+    else:
+        values = {str(i): v for i, v in enumerate(data.x_test[number].ravel()[:N_FEATURES])}
+    shown = list(values.items())[:N_FEATURES]
+    return [(name, f"{v:.4g}" if isinstance(v, float) else str(v)) for name, v in shown]
 
 
 def _thumbnail(x: Array) -> str:
