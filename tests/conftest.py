@@ -3,7 +3,12 @@
 import os
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+# No test asserts a time: on a busy machine any example may take long.
+hypothesis.settings.register_profile("unchurn", deadline=None)
+hypothesis.settings.load_profile("unchurn")
 
 REAL_DATA = os.environ.get("UNCHURN_DATA")
 
