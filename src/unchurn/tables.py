@@ -94,7 +94,7 @@ def footer(result: Result) -> list[str]:
     experiment = result.experiment
     lines = [
         f"{experiment.data.name}, {experiment.runs} runs of each setting, "
-        f"{experiment.training.epochs} epochs. Percent, mean (sd): accuracy over runs, churn over "
+        f"{experiment.training.length}. Percent, mean (sd): accuracy over runs, churn over "
         "pairs of runs; correct, incorrect: churn among what a pair's first run got right, wrong.",
         f"Settings chosen on the {result.chosen_on} part: highest accuracy; of those less than 0.1 "
         "points below it, lowest churn."

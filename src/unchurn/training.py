@@ -73,6 +73,11 @@ class Training:
         except (RuntimeError, AssertionError, TypeError) as error:
             raise InputError(f"device {self.device!r} cannot be used: {error}") from error
 
+    @property
+    def length(self) -> str:
+        """The number of epochs in words."""
+        return f"{self.epochs} epoch{'s' * (self.epochs > 1)}"
+
     def n_steps(self, n: int) -> int:
         """Steps that training on n examples takes; the last, partial batch of an epoch counts."""
         return self.epochs * math.ceil(n / self.batch_size)

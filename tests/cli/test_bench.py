@@ -14,7 +14,7 @@ SHORT = ("--runs", "2", "--epochs", "1", "--workers", "1")
 def test_bench_shows_a_plan_a_table_and_where_it_is(run, tmp_path):
     code, out, _ = run("bench", "--methods", "control,knn_ls,ensemble", *SHORT, "--out", "b")
     assert code == 0
-    assert "3 settings × 2 runs of mlp, 1 epochs (10 steps) each" in out
+    assert "3 settings × 2 runs of mlp, 1 epoch (10 steps) each" in out
     assert "12 trainings instead of 16" in out
     assert "12 trainings served for 16: 4 saved by sharing" in out
     table = pl.read_csv(tmp_path / "b/table.csv")
@@ -86,7 +86,7 @@ def test_a_config_file_takes_the_same_and_options_go_before_it(run, tmp_path):
         (["--select-on", "train"], "select_on: input should be 'test' or 'validation'"),
         (["--methods", "knn"], "no method 'knn'"),
         (["--engine", "cloud"], "engine: input should be 'local', not 'cloud'"),
-        (["--model", "cnn"], "no model 'cnn': there are mlp, lenet5, or module:function"),
+        (["--model", "cnn"], "no model 'cnn': there are mlp, lenet5, "),
         (["--model", "nowhere:net"], "model 'nowhere:net': No module named 'nowhere'"),
         (["--model", "broken:net"], "model 'broken:net' fails on (8, 8), 10: no net today"),
         (["--model", "broken:three"], "model 'broken:three' gives int, not a torch.nn.Module"),

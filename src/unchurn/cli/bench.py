@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from unchurn.cli.trainings import carry_out, show_plan
 
 CONFIG = "bench.json"  # what was asked for, in the folder of its results
 
 if TYPE_CHECKING:
     from unchurn.config import BenchConfig
-    from unchurn.experiment import Experiment, Job, Plan
-    from unchurn.running import Outcome
+    from unchurn.experiment import Experiment
 
 
 def bench(
@@ -46,7 +46,6 @@ def bench(
     from unchurn.config import make_config
     from unchurn.experiment import plan
     from unchurn.files import atomic_write
-    from unchurn.results import collect
     from unchurn.store import Store
 
     asked = make_config(
@@ -62,27 +61,18 @@ def bench(
     experiment = make_experiment(asked)
     console.print(str(experiment.data))
     store = Store(asked.folder)
-    todo = plan(experiment)
-    missing = [job for job in todo.jobs if not store.has(experiment.identity(job))]
-    _show_plan(console, experiment, todo, missing, asked.folder, asked.workers)
+    show_plan(console, experiment, store, asked.workers)
     if dry_run:
         return
 
-    try:
-        notes = _carry_out(experiment, store, asked.workers)
-    except KeyboardInterrupt:
-        kept = sum(store.has(experiment.identity(job)) for job in todo.jobs)
-        console.print(f"{kept} of {len(todo.jobs)} trainings are kept: the same command goes on")
-        raise
-    result = collect(experiment, store, tuple(notes))
+    result = carry_out(console, experiment, store, asked.workers)
     for form, name in (("csv", "table.csv"), ("markdown", "table.md"), ("latex", "table.tex")):
         with atomic_write(asked.folder / name) as temporary:
             temporary.write_text(result.table(form))
     with atomic_write(asked.folder / CONFIG) as temporary:
         temporary.write_text(asked.to_json())
-    for note in notes:
-        console.print(f"note: {note}")
     console.print(f"\n{tables.render(result, 'text', width=console.width)}")
+    todo = plan(experiment)
     if saved := todo.n_separate - len(todo.jobs):
         n = len(todo.jobs)
         console.print(f"{n} trainings served for {todo.n_separate}: {saved} saved by sharing")
@@ -157,100 +147,3 @@ def report(
         path = folder / f"{name}.svg"
         charts.save(chart, path)
         typer.echo(f"wrote {path}")
-
-
-def _show_plan(
-    console: Any, experiment: Experiment, todo: Plan, missing: list[Job], folder: Path, workers: int
-) -> None:
-    """Say what will be trained, what is shared, and about how long it takes."""
-    model = experiment.model if isinstance(experiment.model, str) else "your network"
-    console.print(
-        f"{len(experiment.settings)} settings × {experiment.runs} runs of {model}, "
-        f"{experiment.training.epochs} epochs ({experiment.n_steps:,} steps) each"
-    )
-    shared = " instead of {}: plain fits are shared by control, references and ensembles"
-    saved = len(todo.jobs) < todo.n_separate
-    console.print(f"{len(todo.jobs)} trainings{shared.format(todo.n_separate) if saved else ''}")
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        for setting in experiment.settings:
-            setting.method.plan(experiment.n_steps)
-    for warning in caught:
-        console.print(f"note: {warning.message}")
-    done = len(todo.jobs) - len(missing)
-    if done:
-        console.print(f"{done} of them are in {folder} already")
-    seconds = _estimate(experiment, missing, workers) if missing else None
-    if seconds is not None:
-        console.print(f"about {_duration(seconds)} on {workers} worker{'s' * (workers > 1)}")
-
-
-def _estimate(experiment: Experiment, missing: list[Job], workers: int) -> float | None:
-    """Seconds that the missing trainings take, from a probe of a few steps; None if it diverges."""
-    import time
-    from dataclasses import replace
-
-    from unchurn.methods import Control
-    from unchurn.models import make_factory
-    from unchurn.training import DivergedError, fit_run
-
-    parts = experiment.parts
-    n = min(len(parts.x_train), 10 * experiment.training.batch_size)
-    training = replace(experiment.training, epochs=1)
-    for _ in range(2):  # the first warms torch up
-        start = time.perf_counter()
-        try:
-            factory, x, y = make_factory(experiment.model), parts.x_train[:n], parts.y_train[:n]
-            fit_run(Control(), factory, x, y, parts.n_classes, training=training, seed=0)
-        except DivergedError:
-            return None
-        seconds = time.perf_counter() - start
-    per_step = seconds / training.n_steps(n)
-    n_nets = sum(job.method.n_nets for job in missing)
-    return per_step * experiment.n_steps * n_nets / min(workers, len(missing))
-
-
-def _duration(seconds: float) -> str:
-    for size, unit in ((3600, "h"), (60, "min")):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{max(1, round(seconds))} s"
-
-
-def _carry_out(experiment: Experiment, store: Any, workers: int) -> list[str]:
-    """Run with a live bar: runs done, time left, the best setting so far."""
-    import numpy as np
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    from unchurn.running import carry_out
-
-    part = "validation" if experiment.validation else "test"
-    names = {repr(s.method.simplest()): f"{s.name} {s.text}" for s in experiment.settings}
-    accuracy: dict[str, list[float]] = {}
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("trainings"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
-        TextColumn("{task.fields[best]}", markup=False),
-    )  # fmt: skip
-    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-        task = progress.add_task("", best="")
-
-        def on_progress(done: int, total: int, last: tuple[Job, Outcome] | None) -> None:
-            best = ""
-            if last is not None and part in last[1].arrays and last[0].fit == 0:
-                right = last[1].arrays[part].argmax(axis=1) == experiment.parts.y[part]
-                name = names.get(repr(last[0].method), "control")
-                accuracy.setdefault(name, []).append(float(np.mean(right)))
-            if accuracy:
-                name = max(accuracy, key=lambda name: np.mean(accuracy[name]))
-                best = f"best so far {np.mean(accuracy[name]):.2%}: {name}"
-            progress.update(task, completed=done, total=total, best=best)
-
-        return carry_out(experiment, store, workers, on_progress)

@@ -207,7 +207,7 @@ def _facts(result: Result) -> dict[str, str]:
     if experiment.learner is None:
         facts["network"] = experiment.model if isinstance(experiment.model, str) else "own"
         facts["training"] = (
-            f"{training.epochs} epochs of batches of {training.batch_size}, Adam, "
+            f"{training.length} of batches of {training.batch_size}, Adam, "
             f"learning rate {training.learning_rate:g}"
         )
     return facts | {
