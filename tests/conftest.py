@@ -4,7 +4,11 @@ import os
 from pathlib import Path
 
 import hypothesis
+import numpy as np
+import polars as pl
 import pytest
+
+from unchurn.datasets.phishing import FEATURES, TARGET
 
 # No test asserts a time: on a busy machine any example may take long.
 hypothesis.settings.register_profile("unchurn", deadline=None)
@@ -27,3 +31,16 @@ def real_data() -> Path:
     if not REAL_DATA:
         pytest.skip("UNCHURN_DATA is not set: not tried on the real data")
     return Path(REAL_DATA)
+
+
+@pytest.fixture
+def small_phishing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file in Phishing's form, with 300 made-up rows."""
+    rng = np.random.default_rng(0)
+    y = rng.choice([-1, 1], 300)
+    x = rng.choice([-1, 0, 1], (300, len(FEATURES)))
+    x[:, :3] = np.where(rng.random((300, 3)) < 0.7, y[:, None], x[:, :3])
+    folder = tmp_path / "data/phishing"
+    folder.mkdir(parents=True)
+    pl.DataFrame(np.column_stack([x, y]), [*FEATURES, TARGET]).write_csv(folder / "phishing.csv")
+    monkeypatch.setenv("UNCHURN_DATA", str(tmp_path / "data"))

@@ -85,13 +85,15 @@ def _zoom(rows: list[dict[str, Any]]) -> tuple[list[float], list[float]]:
     return domains[0], domains[1]
 
 
-def curve_data(result: Result, method: str, parameter: str) -> list[dict[str, Any]]:
-    """Test accuracy and churn along one parameter, the others as in the chosen setting."""
-    chosen = result.choose()[method].setting.method.get_params()
+def curve_data(
+    result: Result, method: str, parameter: str, others: dict[str, Any] | None = None
+) -> list[dict[str, Any]]:
+    """Test accuracy and churn along one parameter; the others as given, or as in the choice."""
+    fixed = result.choose()[method].setting.method.get_params() if others is None else others
     rows = []
     for r in result.by_method[method]:
         own = r.setting.method.get_params()
-        if r.summary and all(own[p] == chosen[p] for p in own if p != parameter):
+        if r.summary and all(own[p] == fixed[p] for p in fixed if p != parameter):
             accuracy = r.summary["test"].accuracy
             errors = {
                 "accuracy": accuracy.sd / np.sqrt(accuracy.count),
@@ -112,9 +114,11 @@ def curve_data(result: Result, method: str, parameter: str) -> list[dict[str, An
     return rows
 
 
-def curve(result: Result, method: str, parameter: str) -> alt.FacetChart:
+def curve(
+    result: Result, method: str, parameter: str, others: dict[str, Any] | None = None
+) -> alt.FacetChart:
     """Accuracy and churn along one parameter, with bands of one standard error."""
-    rows = curve_data(result, method, parameter)
+    rows = curve_data(result, method, parameter, others)
     base = alt.Chart().encode(
         alt.X(
             f"{parameter}:Q",
@@ -125,10 +129,11 @@ def curve(result: Result, method: str, parameter: str) -> alt.FacetChart:
     band = base.mark_area(opacity=0.25).encode(alt.Y("low:Q", title="%"), alt.Y2("high:Q"))
     line = base.mark_line(point=True).encode(alt.Y("mean:Q", scale=alt.Scale(zero=False)))
     data = alt.InlineData(values=rows)
+    at = [f"({', '.join(f'{p}={v:g}' for p, v in others.items())})"] if others else []
     chart: alt.FacetChart = (
         alt.layer(band, line, data=data)
         .properties(width=220, height=180)
-        .facet(column=alt.Column("metric:N", title=f"{method}: {parameter}"))
+        .facet(column=alt.Column("metric:N", title=" ".join([f"{method}: {parameter}", *at])))
         .resolve_scale(y="independent")
     )
     return chart

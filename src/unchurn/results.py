@@ -48,6 +48,7 @@ class Result:
     settings: list[SettingResult]
     notes: tuple[str, ...] = ()
     made_by: tuple[str, ...] = ()  # versions and machines that the runs were made by
+    seconds: float = 0  # that the trainings took, one after another
 
     @property
     def chosen_on(self) -> str:
@@ -225,7 +226,8 @@ def collect(experiment: Experiment, store: Store, notes: tuple[str, ...] = ()) -
         summary = {p: churn_summary(runs, experiment.parts.y[p]) for p, runs in whole.items()}
         settings.append(SettingResult(setting, whole, summary, tuple(failures)))
     made_by = sorted({_maker(stored.record) for stored in done.values()})
-    return Result(experiment, settings, notes, tuple(made_by))
+    seconds = sum(stored.record.get("seconds", 0) for stored in done.values())
+    return Result(experiment, settings, notes, tuple(made_by), seconds)
 
 
 def _maker(record: dict[str, Any]) -> str:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 FORMS = ("text", "markdown", "latex", "csv")
 SD = r" \([\d.–]+\)$"  # a deviation at the end of a cell
 HEADINGS = ("accuracy", "churn", "correct", "incorrect")
+Rows = list[tuple[list[str], set[int]]]  # cells, and which of them are best
 # An ensemble costs several models, and churn among wrong predictions may be good: as in the paper,
 # neither takes part in being best.
 APART = "ensemble"
@@ -36,11 +37,11 @@ def render(result: Result, form: str, *, width: int | None = None) -> str:
         return _csv(result)
     rows, lines = _rows(result), footer(result)
     if form == "text":
-        return _text(rows, lines, width, rows[0][0].index(HEADINGS[-1]) + 1)
-    return {"markdown": _markdown, "latex": _latex}[form](rows, lines)
+        return as_text(rows, lines, width, rows[0][0].index(HEADINGS[-1]) + 1)
+    return {"markdown": as_markdown, "latex": _latex}[form](rows, lines)
 
 
-def _rows(result: Result) -> list[tuple[list[str], set[int]]]:
+def _rows(result: Result) -> Rows:
     """Cells of the heading and of each method's chosen setting, and which cells are best."""
     chosen = result.choose()
     best = best_single(chosen)
@@ -48,7 +49,7 @@ def _rows(result: Result) -> list[tuple[list[str], set[int]]]:
     several = any(len(group) > 1 for group in result.by_method.values())
     heading = ["method", "setting", *(["tried"] if several else []), *HEADINGS]
     heading += [*(["paper"] if paper else []), "churn − control's", "accuracy − control's"]
-    rows: list[tuple[list[str], set[int]]] = [(heading, set())]
+    rows: Rows = [(heading, set())]
     for name, group in result.by_method.items():
         tried = [str(len(group))] if several else []
         if name not in chosen:
@@ -58,7 +59,7 @@ def _rows(result: Result) -> list[tuple[list[str], set[int]]]:
         summary = chosen[name].summary["test"]
         cells = [name, chosen[name].setting.text, *tried]
         first = len(cells)
-        cells += [_mean_sd(getattr(summary, metric)) for metric in METRICS]
+        cells += [mean_sd(getattr(summary, metric)) for metric in METRICS]
         if paper:
             cells.append(papers(result.experiment.data.name, name))
         difference = result.against_control(chosen[name])
@@ -121,14 +122,13 @@ def interval_text(value: Interval) -> str:
     return f"{100 * value.value:+.2f}{between}"
 
 
-def _mean_sd(value: MeanSd) -> str:
+def mean_sd(value: MeanSd) -> str:
+    """A mean with its deviation, in percent."""
     sd = "–" if math.isnan(value.sd) else f"{100 * value.sd:.2f}"
     return "–" if math.isnan(value.mean) else f"{100 * value.mean:.2f} ({sd})"
 
 
-def _text(
-    rows: list[tuple[list[str], set[int]]], footer: list[str], width: int | None, n_needed: int
-) -> str:
+def as_text(rows: Rows, footer: list[str], width: int | None, n_needed: int) -> str:
     """Aligned columns, the best marked by an asterisk.
 
     Where they do not fit, columns after the first `n_needed` are left out, then the deviations.
@@ -167,7 +167,7 @@ def _total(sizes: list[int]) -> int:
     return sum(sizes) + 2 * (len(sizes) - 1)
 
 
-def _markdown(rows: list[tuple[list[str], set[int]]], footer: list[str]) -> str:
+def as_markdown(rows: Rows, footer: list[str]) -> str:
     """A Markdown table."""
     width = len(rows[0][0])
     lines = []
@@ -182,7 +182,7 @@ def _markdown(rows: list[tuple[list[str], set[int]]], footer: list[str]) -> str:
     )
 
 
-def _latex(rows: list[tuple[list[str], set[int]]], footer: list[str]) -> str:
+def _latex(rows: Rows, footer: list[str]) -> str:
     """A LaTeX tabular (booktabs)."""
     width = len(rows[0][0])
     lines = [rf"\begin{{tabular}}{{ll{'r' * (width - 2)}}}", r"\toprule"]

@@ -8,11 +8,12 @@ from functools import cache
 from importlib.resources import files
 
 METRICS = ("accuracy", "churn", "churn_correct", "churn_incorrect")
+ENSEMBLE = "ensemble"  # has a table of its own
 
 
 @dataclass(frozen=True)
 class Published:
-    """One row of Table 1 or of the ensembles' table: mean and sd of each metric, in percent."""
+    """One row of a table: mean and sd, in percent, of each metric that the table has."""
 
     dataset: str
     method: str
@@ -28,16 +29,33 @@ def published() -> dict[tuple[str, str], Published]:
     for table in ("table_main.csv", "table_ensemble.csv"):
         text = files(__package__).joinpath(table).read_text()
         for row in csv.DictReader(text.splitlines()):
-            method = row.get("method", "ensemble")
+            method = row.get("method", ENSEMBLE)
             settings = row["settings"] if "settings" in row else f"m={row['m']}"
-            rows[row["dataset"], method] = Published(
-                dataset=row["dataset"],
-                method=method,
-                parameters=dict(_parameter(part) for part in settings.split()),
-                mean={metric: float(row[metric]) for metric in METRICS},
-                sd={metric: float(row[f"{metric}_std"]) for metric in METRICS},
-            )
+            parameters = dict(_parameter(part) for part in settings.split())
+            rows[row["dataset"], method] = _published(row, method, parameters)
     return rows
+
+
+@cache
+def ablation() -> tuple[Published, ...]:
+    """The distinct rows of Table 3: k-NN smoothing on SVHN, without incorrect churn."""
+    text = files(__package__).joinpath("table_ablation.csv").read_text()
+    rows = {}
+    for row in csv.DictReader(text.splitlines()):
+        parameters = dict(_parameter(f"{name}={row[name]}") for name in ("k", "a", "b"))
+        rows[tuple(parameters.values())] = _published(row, "knn_ls", parameters)
+    return tuple(rows.values())
+
+
+def _published(row: dict[str, str], method: str, parameters: dict[str, float]) -> Published:
+    metrics = [metric for metric in METRICS if metric in row]
+    return Published(
+        dataset=row["dataset"],
+        method=method,
+        parameters=parameters,
+        mean={metric: float(row[metric]) for metric in metrics},
+        sd={metric: float(row[f"{metric}_std"]) for metric in metrics},
+    )
 
 
 def _parameter(text: str) -> tuple[str, float]:

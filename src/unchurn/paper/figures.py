@@ -1,0 +1,79 @@
+"""The charts of the reproduction's page: the paper's figures, and ours against theirs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+
+from unchurn import charts
+from unchurn.paper.kept import Kept, paper_row
+
+FIGURE2 = {"a": {"k": 10, "b": 0.9}, "b": {"k": 10, "a": 0.5}, "k": {"a": 1.0, "b": 0.9}}
+
+
+def all_figures(kept: list[Kept]) -> dict[str, alt.TopLevelMixin]:
+    """Every chart that the results give, by the name of its file."""
+    # Thousands of points: as a picture a tenth the size of the drawing.
+    figures: dict[str, alt.TopLevelMixin] = {"figure1.png": charts.smoothing_panels()}
+    if rows := against_paper_data(kept):
+        figures["against-the-paper.svg"] = against_paper(rows)
+    for one in kept:
+        if one.study in ("figure2", "table3"):
+            figures[f"{one.name}-curves.svg"] = _figure2(one)
+        if one.study == "figure3":
+            figures[f"{one.name}.svg"] = charts.frontier(one.result)
+    return figures
+
+
+def _figure2(one: Kept) -> alt.VConcatChart:
+    """Accuracy and churn along a, b and k, each with the other two fixed."""
+    panels = [charts.curve(one.result, "knn_ls", p, others) for p, others in FIGURE2.items()]
+    chart: alt.VConcatChart = alt.vconcat(*panels)
+    return chart
+
+
+def against_paper_data(kept: list[Kept]) -> list[dict[str, Any]]:
+    """Published and our mean of accuracy and churn, for every row of Tables 1 and 2."""
+    return [
+        {
+            "dataset": one.result.experiment.data.name,
+            "method": row.setting.name,
+            "metric": metric,
+            "paper": paper.mean[metric],
+            "ours": round(100 * getattr(row.summary["test"], metric).mean, 4),
+        }
+        for one in kept
+        if one.study in ("table1", "table2") and one.is_main
+        for row in one.result.settings
+        if row.summary and (paper := paper_row(one.study, one.result, row)) is not None
+        for metric in ("accuracy", "churn")
+    ]
+
+
+def against_paper(rows: list[dict[str, Any]]) -> alt.HConcatChart:
+    """Ours against the published number, one panel for accuracy and one for churn."""
+    panels = []
+    for metric in ("accuracy", "churn"):
+        shown = [row for row in rows if row["metric"] == metric]
+        values = [row[kind] for row in shown for kind in ("paper", "ours")]
+        log = alt.Scale(type="log" if metric == "churn" else "linear", zero=False, nice=True)
+        ends = [{"paper": v, "ours": v} for v in (min(values), max(values))]
+        line = (
+            alt.Chart(alt.InlineData(values=ends))
+            .mark_line(color="#888888", strokeDash=[4, 3])
+            .encode(alt.X("paper:Q", scale=log), alt.Y("ours:Q", scale=log))
+        )
+        points = (
+            alt.Chart(alt.InlineData(values=shown))
+            .mark_point(filled=True, size=60, opacity=0.8)
+            .encode(
+                alt.X("paper:Q", title=f"{metric} in the paper, %", scale=log),
+                alt.Y("ours:Q", title=f"our {metric}, %", scale=log),
+                alt.Color("dataset:N"),
+                tooltip=["dataset:N", "method:N", "paper:Q", "ours:Q"],
+            )
+        )
+        panels.append((line + points).properties(width=300, height=300))
+    chart: alt.HConcatChart = alt.hconcat(*panels)
+    return chart

@@ -1,0 +1,218 @@
+"""What each table and figure of the paper trains, and the trials of what the paper leaves open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+
+from unchurn.datasets import DATASETS, Dataset, load
+from unchurn.datasets.base import SPLIT_SEED
+from unchurn.errors import InputError
+from unchurn.experiment import Experiment
+from unchurn.methods import METHODS
+from unchurn.paper import ENSEMBLE, ablation, published
+from unchurn.settings import Setting, make_setting
+from unchurn.training import Training
+
+RUNS = 5  # of every setting, in the paper
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The network of a task and how long it is trained."""
+
+    model: str
+    epochs: int
+
+
+# Phishing's epochs are not in the paper: `trial-epochs` tries some.
+RECIPES = {
+    "svhn": Recipe("lenet5", 30),
+    "mnist": Recipe("mlp", 20),
+    "fashion_mnist": Recipe("mlp", 20),
+    "celeba_smiling": Recipe("lenet5", 20),
+    "celeba_high_cheekbones": Recipe("lenet5", 20),
+    "phishing": Recipe("mlp", 20),
+}
+
+
+@dataclass(frozen=True)
+class Study:
+    """A table, a figure or a trial: its settings on each of its datasets, in one or more variants.
+
+    A variant is another recipe, by a name that is added to the study's.
+    """
+
+    datasets: tuple[str, ...]
+    settings: Callable[[str], tuple[Setting, ...]]
+    variants: Callable[[Recipe], dict[str, Recipe]] = lambda recipe: {"": recipe}
+
+
+def _table1(dataset: str) -> tuple[Setting, ...]:
+    """The paper's choice of every method but the ensemble."""
+    rows = [published()[dataset, name] for name in METHODS if name != ENSEMBLE]
+    return tuple(make_setting(row.method, **row.parameters) for row in rows)
+
+
+def _table2(dataset: str) -> tuple[Setting, ...]:
+    return (make_setting(ENSEMBLE, **published()[dataset, ENSEMBLE].parameters),)
+
+
+def _table3(dataset: str) -> tuple[Setting, ...]:
+    return tuple(make_setting(row.method, **row.parameters) for row in ablation())
+
+
+def _figure2(dataset: str) -> tuple[Setting, ...]:
+    """Along a (k=10, b=0.9), along b (k=10, a=0.5) and along k (a=1, b=0.9)."""
+    return tuple(
+        make_setting(row.method, **row.parameters)
+        for row in ablation()
+        for p in [row.parameters]
+        if (p["k"], p["b"]) == (10, 0.9)
+        or (p["k"], p["a"]) == (10, 0.5)
+        or (p["a"], p["b"]) == (1, 0.9)
+    )
+
+
+def _figure3(dataset: str) -> tuple[Setting, ...]:
+    """The appendix's grids of the single models, with k=100 and n_warm=1000."""
+    fixed = {"k": (100,), "n_warm": (1000,)}
+    settings = []
+    for name, method in METHODS.items():
+        if name != ENSEMBLE:
+            grid = {p: fixed.get(p, values) for p, values in method.grid.items()}
+            settings += [
+                make_setting(name, **dict(zip(grid, values, strict=True)))
+                for values in product(*grid.values())
+            ]
+    return tuple(settings)
+
+
+def _varied(
+    dataset: str, names: tuple[str, ...], parameter: str, values: tuple[object, ...]
+) -> tuple[Setting, ...]:
+    """The paper's choice of some methods, with one parameter set to each of the values."""
+    return tuple(
+        make_setting(name, **{**published()[dataset, name].parameters, parameter: value})
+        for name in names
+        for value in values
+    )
+
+
+def _control(dataset: str) -> tuple[Setting, ...]:
+    return (make_setting("control"),)
+
+
+ALL = tuple(RECIPES)
+CODISTILLATION = ("codistill_ce", "codistill_kl")
+FAST = ("mnist", "fashion_mnist", "phishing")
+STUDIES = {
+    "table1": Study(ALL, _table1),
+    "table2": Study(ALL, _table2),
+    "table3": Study(("svhn",), _table3),
+    "figure2": Study(("svhn",), _figure2),
+    "figure3": Study(ALL, _figure3),
+    "trial-epochs": Study(
+        ("phishing",),
+        _table1,
+        lambda recipe: {f"{n}epochs": replace(recipe, epochs=n) for n in (5, 10, 20, 50, 100)},
+    ),
+    "trial-lenet5": Study(
+        ("svhn",),
+        _control,
+        lambda recipe: {
+            model: replace(recipe, model=model)
+            for model in ("lenet5", "lenet5_relu_average", "lenet5_tanh_max", "lenet5_tanh_average")
+        },
+    ),
+    "trial-reference": Study(
+        FAST, lambda dataset: _varied(dataset, ("knn_ls",), "fixed_reference", (False, True))
+    ),
+    "trial-warm-up": Study(
+        ("svhn", *FAST), lambda dataset: _varied(dataset, CODISTILLATION, "n_warm", (0, 1000, 2000))
+    ),
+    "trial-gradient": Study(
+        FAST, lambda dataset: _varied(dataset, CODISTILLATION, "stop_gradient", (False, True))
+    ),
+}
+
+
+def experiments(
+    what: str,
+    dataset: str,
+    *,
+    runs: int = RUNS,
+    epochs: int | None = None,
+    subset: int | None = None,
+    methods: Sequence[str] | None = None,
+) -> dict[str, Experiment]:
+    """The experiments of a study on one of its datasets, each by a name for its files.
+
+    What is smaller than the study itself, or only some of its methods, is in the name.
+    """
+    study = STUDIES[what]
+    if dataset not in study.datasets:
+        raise InputError(f"{what} has no dataset {dataset!r}: it has {', '.join(study.datasets)}")
+    settings = study.settings(dataset)
+    parts = [what, dataset]
+    if methods is not None:
+        there = list(dict.fromkeys(setting.name for setting in settings))
+        if unknown := [name for name in methods if name not in there]:
+            raise InputError(f"{what} has no method {unknown[0]!r}: it has {', '.join(there)}")
+        settings = tuple(setting for setting in settings if setting.name in methods)
+        parts += sorted(set(methods))
+    data = load(dataset)
+    if subset is not None:
+        data = take(data, subset)
+        parts.append(f"{subset}examples")
+    if runs != RUNS:
+        parts.append(f"{runs}runs")
+    if runs < 2:
+        raise InputError(f"churn needs at least 2 runs, not {runs}")
+    recipes = study.variants(RECIPES[dataset])
+    if epochs is not None:
+        if len({recipe.epochs for recipe in recipes.values()}) > 1:
+            raise InputError(f"{what} tries several numbers of epochs itself")
+        parts.append(f"{epochs}epochs")
+    return {
+        "-".join([*parts, *([variant] if variant else [])]): Experiment(
+            data, settings, recipe.model, _training(recipe, epochs), runs
+        )
+        for variant, recipe in recipes.items()
+    }
+
+
+def _training(recipe: Recipe, epochs: int | None) -> Training:
+    return Training(epochs=recipe.epochs if epochs is None else epochs)
+
+
+def take(data: Dataset, n: int) -> Dataset:
+    """The dataset with n of its training examples, always the same ones."""
+    if not len(data.classes) <= n <= len(data.y_train):
+        raise InputError(
+            f"{data.name}: a subset has {len(data.classes)} to {len(data.y_train)} training "
+            f"examples, not {n}"
+        )
+    rows = np.sort(np.random.default_rng(SPLIT_SEED).permutation(len(data.y_train))[:n])
+    note = f"trained on {n:,} of {len(data.y_train):,} examples"
+    return replace(
+        data, x_train=data.x_train[rows], y_train=data.y_train[rows], notes=(*data.notes, note)
+    )
+
+
+def smaller(experiment: Experiment) -> list[str]:
+    """In what an experiment is less than the paper's; empty if in nothing."""
+    data, recipe = experiment.data, RECIPES[experiment.data.name]
+    source = DATASETS[data.name]
+    counts = {
+        "training examples": (len(data.y_train), source.n_train),
+        "test examples": (len(data.y_test), source.n_test),
+        "epochs": (experiment.training.epochs, recipe.epochs),
+        "runs": (experiment.runs, RUNS),
+    }
+    return [
+        f"{ours:,} of {theirs:,} {name}" for name, (ours, theirs) in counts.items() if ours < theirs
+    ]

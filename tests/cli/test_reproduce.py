@@ -1,0 +1,61 @@
+import polars as pl
+import pytest
+
+SHORT = ("--runs", "2", "--epochs", "1", "--workers", "1", "--out", "r")
+
+
+@pytest.mark.usefixtures("small_phishing")
+def test_a_table_is_made_kept_and_shown_on_the_page(run, tmp_path):
+    arguments = ("--dataset", "phishing", "--methods", "control,mixup", *SHORT)
+    code, out, _ = run("reproduce", "table1", *arguments)
+    assert code == 0
+    assert "2 settings × 2 runs of mlp, 1 epoch (2 steps) each" in out
+    assert "about" in out
+    assert "96.30 (0.32)" in out
+    assert "Smaller than the paper's: 201 of 7,406 training examples" in out
+    name = "table1-phishing-control-mixup-2runs-1epochs"
+    table = pl.read_csv(tmp_path / f"r/{name}.csv")
+    assert table["method"].to_list() == ["control", "mixup"]
+    assert table["command"][1].endswith("--runs 2 --epochs 1 --methods mixup")
+    code, out, _ = run("reproduce", "page", "--out", "r")
+    assert code == 0
+    assert "wrote r.md" in out
+    assert name in (tmp_path / "r.md").read_text()
+
+
+@pytest.mark.usefixtures("small_phishing")
+def test_a_row_is_made_again_by_its_command(run, tmp_path):
+    run("reproduce", "table1", "--dataset", "phishing", "--methods", "control,mixup", *SHORT)
+    lines = (tmp_path / "r/table1-phishing-control-mixup-2runs-1epochs.csv").read_text()
+    command = lines.splitlines()[2].split(",")[-1].split()[1:]
+    assert run(*command, "--out", "again")[0] == 0
+    again = (tmp_path / "again/table1-phishing-mixup-2runs-1epochs.csv").read_text()
+    assert again.splitlines()[1] == lines.splitlines()[2]
+
+
+@pytest.mark.usefixtures("small_phishing")
+def test_a_dry_run_only_plans(run, tmp_path):
+    code, out, _ = run("reproduce", "trial-gradient", "--dataset", "phishing", *SHORT, "--dry-run")
+    assert code == 0
+    assert "trial-gradient-phishing-2runs-1epochs" in out
+    assert not (tmp_path / "r").exists()
+
+
+def test_figure1_needs_no_data(run, tmp_path):
+    assert run("reproduce", "figure1", "--out", "r") == (0, "wrote r/figure1.png\n", "")
+    assert (tmp_path / "r/figure1.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("table9",), "nothing to reproduce named 'table9': there are table1"),
+        (("table3", "--dataset", "mnist"), "table3 has no dataset 'mnist'"),
+        (("page",), "no results are there"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(run, arguments, message):
+    code, out, err = run("reproduce", *arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert len(err.splitlines()) == 1

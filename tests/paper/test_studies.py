@@ -1,0 +1,80 @@
+import csv
+from importlib.resources import files
+
+import pytest
+
+from unchurn.errors import InputError
+from unchurn.paper import ablation, published
+from unchurn.paper.studies import RECIPES, STUDIES, experiments, smaller
+
+pytestmark = pytest.mark.usefixtures("small_phishing")
+
+
+@pytest.mark.parametrize(
+    ("study", "dataset", "count"),
+    [("table1", "mnist", 10), ("table2", "svhn", 1), ("table3", "svhn", 26),
+     ("figure2", "svhn", 15), ("figure3", "phishing", 108), ("trial-epochs", "phishing", 10),
+     ("trial-lenet5", "svhn", 1), ("trial-reference", "phishing", 2), ("trial-warm-up", "svhn", 6)],
+)  # fmt: skip
+def test_studies_have_the_papers_settings(study, dataset, count):
+    settings = STUDIES[study].settings(dataset)
+    assert len({(s.name, repr(s.method)) for s in settings}) == len(settings) == count
+
+
+def test_table3_has_31_rows_of_26_settings():
+    text = files("unchurn.paper").joinpath("table_ablation.csv").read_text()
+    assert len(list(csv.DictReader(text.splitlines()))) == 31
+    assert len(ablation()) == 26
+    assert all("churn_incorrect" not in row.mean for row in ablation())
+
+
+def test_tables_train_what_was_published():
+    for dataset in RECIPES:
+        settings = [*STUDIES["table1"].settings(dataset), *STUDIES["table2"].settings(dataset)]
+        for setting in settings:
+            theirs = published()[dataset, setting.name].parameters
+            assert {p: setting.method.get_params()[p] for p in theirs} == theirs
+
+
+def test_figure3_is_as_captioned():
+    settings = STUDIES["figure3"].settings("mnist")
+    assert {s.method.k for s in settings if s.name == "knn_ls"} == {100}
+    assert {s.method.n_warm for s in settings if s.name.startswith("codistill")} == {1000}
+    assert "ensemble" not in {s.name for s in settings}
+
+
+def test_what_is_smaller_is_in_the_name_and_said():
+    (name,) = experiments("table1", "phishing", epochs=2, runs=3, subset=50, methods=["control"])
+    assert name == "table1-phishing-control-50examples-3runs-2epochs"
+    (run,) = experiments("table1", "phishing", epochs=2, runs=3, subset=50).values()
+    assert len(run.data.y_train) == 50
+    assert smaller(run) == [
+        "50 of 7,406 training examples", "99 of 3,649 test examples", "2 of 20 epochs",
+        "3 of 5 runs",
+    ]  # fmt: skip
+    assert "trained on 50 of 201 examples" in run.data.notes
+    again = experiments("table1", "phishing", epochs=2, runs=3, subset=50)
+    assert next(iter(again.values())).data.fingerprint == run.data.fingerprint
+
+
+def test_variants_differ_in_recipe_only():
+    found = experiments("trial-epochs", "phishing")
+    assert [run.training.epochs for run in found.values()] == [5, 10, 20, 50, 100]
+    assert next(iter(found)) == "trial-epochs-phishing-5epochs"
+    assert {run.model for run in found.values()} == {"mlp"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (("table3", "mnist"), {}, "table3 has no dataset 'mnist': it has svhn"),
+        (("table1", "phishing"), {"methods": ["ensemble"]}, "table1 has no method 'ensemble'"),
+        (("table1", "phishing"), {"subset": 10**6}, "a subset has 2 to 201 training examples"),
+        (("table1", "phishing"), {"runs": 1}, "at least 2 runs"),
+        (("table1", "phishing"), {"epochs": 0}, "epochs must be"),
+        (("trial-epochs", "phishing"), {"epochs": 9}, "tries several numbers of epochs itself"),
+    ],
+)
+def test_bad_input_is_named(arguments, options, message):
+    with pytest.raises(InputError, match=message):
+        experiments(*arguments, **options)
