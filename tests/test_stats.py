@@ -2,9 +2,20 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
 
 from unchurn import churn_summary
-from unchurn.stats import accuracy_difference, churn_difference
+from unchurn.stats import (
+    accuracy_difference,
+    churn_difference,
+    clustered_proportion,
+    mcnemar,
+    paired_difference,
+    prediction_interval,
+    proportion,
+)
 
 RNG = np.random.default_rng(0)
 
@@ -47,4 +58,80 @@ def test_intervals_cover():
         accuracy = accuracy_difference(first, second, np.zeros(400))
         covered["accuracy"] += accuracy.low <= -0.5 * (0.2 - 0.1) <= accuracy.high
     for count in covered.values():
-        assert count / n_draws > 0.92
+        assert 0.92 < count / n_draws < 0.995
+
+
+def test_rates_are_exact_under_five_events_and_say_so():
+    for events, n in ((0, 50), (4, 50), (47, 50), (5, 50)):
+        found = proportion(events, n)
+        kind = "exact" if min(events, n - events) < 5 else "wilson"
+        expected = binomtest(events, n).proportion_ci(method=kind)
+        assert (found.low, found.high) == (expected.low, expected.high)
+        assert found.note == ("few events" if kind == "exact" else "")
+
+
+def score_by_search(gained, lost, n, delta):
+    """Tango's score of a difference, its likelihood maximised by brute force."""
+    q = np.linspace(max(0, -delta), (1 - delta) / 2, 200_001)[1:-1]  # P(lost)
+    p = q + delta  # P(gained)
+    rest = 1 - p - q
+    with np.errstate(divide="ignore", invalid="ignore"):
+        likelihood = gained * np.log(p) + lost * np.log(q) + (n - gained - lost) * np.log(rest)
+    best = np.nanargmax(likelihood)
+    return (gained - lost - n * delta) / np.sqrt(n * (p[best] + q[best] - delta**2))
+
+
+@pytest.mark.parametrize(("gained", "lost", "n"), [(12, 2, 50), (5, 12, 100), (40, 30, 2000)])
+def test_tangos_interval_ends_where_the_score_is_two_standard_errors(gained, lost, n):
+    found = paired_difference(gained, lost, n)
+    assert score_by_search(gained, lost, n, found.low) == pytest.approx(1.96, abs=2e-3)
+    assert score_by_search(gained, lost, n, found.high) == pytest.approx(-1.96, abs=2e-3)
+
+
+@given(st.integers(0, 40), st.integers(0, 40), st.integers(0, 1000))
+def test_paired_differences_are_ordered_and_antisymmetric(gained, lost, rest):
+    n = gained + lost + rest
+    found = paired_difference(gained, lost, n)
+    if n == 0:
+        assert math.isnan(found.value)
+        return
+    assert -1 <= found.low <= found.value <= found.high <= 1
+    other = paired_difference(lost, gained, n)
+    assert (other.low, other.high) == pytest.approx((-found.high, -found.low), abs=1e-9)
+
+
+def test_mcnemar_is_the_binomial_test():
+    for gained, lost in ((12, 5), (3, 3), (0, 9), (0, 0)):
+        exact, mid = mcnemar(gained, lost)
+        if gained + lost:
+            assert exact == pytest.approx(binomtest(gained, gained + lost).pvalue)
+        assert mid <= exact
+    assert mcnemar(0, 9)[1] == pytest.approx(0.5**9)  # twice the half of the one outcome there is
+
+
+def test_clusters_of_one_are_examples_and_equal_rows_widen():
+    events = (RNG.random(2000) < 0.1).astype(int)
+    alone = clustered_proportion(events, np.ones(2000, int))
+    plain = proportion(int(events.sum()), 2000)
+    assert (alone.low, alone.high) == pytest.approx((plain.low, plain.high), abs=2e-3)
+    tenfold = clustered_proportion(10 * events, np.full(2000, 10))  # each example ten times
+    assert (tenfold.low, tenfold.high) == pytest.approx((alone.low, alone.high))
+
+
+def test_rare_events_in_clusters_are_bounded_by_the_clusters():
+    found = clustered_proportion(np.zeros(30, int), np.full(30, 100))
+    assert found.note == "few events"
+    assert found.high == pytest.approx(proportion(0, 30).high)
+    assert math.isnan(clustered_proportion(np.array([3]), np.array([10])).low)
+
+
+def test_a_new_retraining_lies_where_the_others_promise():
+    """Log-normal churn: the prediction interval holds a new draw 19 times in 20."""
+    inside = 0
+    for _ in range(1000):
+        draws = np.exp(RNG.normal(-3, 0.2, 6))
+        low, high = prediction_interval(draws[:5], n=10**6)
+        inside += low <= draws[5] <= high
+    assert 0.925 < inside / 1000 < 0.975
+    assert math.isnan(prediction_interval(np.array([0.1]), 100)[0])
+    assert prediction_interval(np.array([0.0, 0.01, 0.02]), 100)[0] > 0

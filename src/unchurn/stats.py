@@ -1,7 +1,13 @@
-"""Intervals for differences between settings whose runs are paired."""
+"""Intervals and tests: of rates, of paired differences, over examples, clusters of them, and runs.
+
+Everything is a fraction, every interval 95 %. How often the intervals cover what they estimate is
+simulated by `benchmarks/coverage.py` and shown in docs/statistics.md.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -11,78 +17,215 @@ import numpy.typing as npt
 from unchurn.arrays import Array
 
 Float64 = npt.NDArray[np.float64]
-FEWEST_RUNS = 3  # that give an interval: without one of two runs there is no pair left
+LEVEL = 0.95
+FEWEST_RUNS = 3  # that give churn an interval: without one of two runs there is no pair left
+FEW = 5  # events; below it an interval is exact, and says so
+FEW_EVENTS = "few events"
+NAN = float("nan")
 
 
 @dataclass(frozen=True)
 class Interval:
-    """An estimate with a 95 % interval, as fractions."""
+    """An estimate with a 95 % interval, as fractions; `note` says what is special about it."""
 
     value: float
     low: float
     high: float
+    note: str = ""
+
+
+def proportion(events: int, n: int) -> Interval:
+    """A rate: Wilson's interval; Clopper and Pearson's, which is exact, under five events.
+
+    >>> proportion(30, 1000)
+    Interval(value=0.03, low=0.0210..., high=0.0425..., note='')
+    >>> proportion(0, 100)
+    Interval(value=0.0, low=0.0, high=0.0362..., note='few events')
+    """
+    from scipy.stats import binomtest
+
+    if n == 0:
+        return Interval(NAN, NAN, NAN, "no such examples")
+    few = min(events, n - events) < FEW
+    found = binomtest(events, n).proportion_ci(LEVEL, "exact" if few else "wilson")
+    return Interval(events / n, float(found.low), float(found.high), FEW_EVENTS if few else "")
+
+
+def clustered_proportion(events: Array, sizes: Array) -> Interval:
+    """A rate whose examples come in clusters: events and examples of each cluster.
+
+    Clusters are left out one at a time (jackknife); the interval is Student's on the logit scale.
+    With events in fewer than five clusters it is Clopper and Pearson's for the number of
+    independent examples that would vary as much (Korn and Graubard).
+    """
+    from scipy.stats import beta, t
+
+    clusters = sizes > 0
+    events, sizes = events[clusters].astype(np.float64), sizes[clusters].astype(np.float64)
+    total, n, count = float(events.sum()), float(sizes.sum()), len(sizes)
+    if count < 2:
+        return Interval(total / n if n else NAN, NAN, NAN, "a single cluster")
+    value = total / n
+    variance = _jackknife((total - events) / (n - sizes))
+    quantile = float(t.ppf((1 + LEVEL) / 2, count - 1))
+    few = min(np.count_nonzero(events), np.count_nonzero(sizes - events)) < FEW
+    if few or variance == 0:
+        effective = value * (1 - value) / variance if variance > 0 else float(count)
+        effective = min(effective, n)
+        k = value * effective
+        low = float(beta.ppf((1 - LEVEL) / 2, k, effective - k + 1)) if k > 0 else 0.0
+        high = float(beta.ppf((1 + LEVEL) / 2, k + 1, effective - k)) if k < effective else 1.0
+        return Interval(value, low, high, FEW_EVENTS)
+    half = quantile * math.sqrt(variance) / (value * (1 - value))
+    centre = math.log(value / (1 - value))
+    low, high = (1 / (1 + math.exp(-(centre + side * half))) for side in (-1, 1))
+    return Interval(value, low, high)
+
+
+def paired_difference(gained: int, lost: int, n: int) -> Interval:
+    """Of two rates on the same n examples, gained and lost by so many: Tango's score interval.
+
+    >>> paired_difference(12, 5, 100)
+    Interval(value=0.07, low=-0.0118..., high=0.1574..., note='')
+    """
+    from scipy.optimize import brentq
+    from scipy.stats import norm
+
+    if n == 0:
+        return Interval(NAN, NAN, NAN, "no such examples")
+    quantile = float(norm.ppf((1 + LEVEL) / 2))
+
+    def score(delta: float) -> float:
+        """How many standard errors the data lie from a true difference of delta."""
+        b = -gained - lost + (2 * n - gained + lost) * delta
+        c = -lost * delta * (1 - delta)
+        q = (math.sqrt(max(b * b - 8 * n * c, 0.0)) - b) / (4 * n)
+        variance = n * (2 * q + delta * (1 - delta))
+        distance = gained - lost - n * delta
+        if variance <= 0:
+            return math.copysign(math.inf, distance) if distance else 0.0
+        return distance / math.sqrt(variance)
+
+    value = (gained - lost) / n
+    edge = 1 - 1e-12
+    ends = []
+    for side in (1, -1):  # the score falls with delta
+        far = -edge if side > 0 else edge
+        inside = side * (score(far) - side * quantile) < 0
+        ends.append(
+            math.copysign(1.0, far)
+            if inside
+            else float(brentq(lambda d, s=side: score(d) - s * quantile, *sorted((far, value))))
+        )
+    few = FEW_EVENTS if gained + lost < FEW else ""
+    return Interval(value, ends[0], ends[1], few)
+
+
+def clustered_difference(gained: Array, lost: Array, sizes: Array) -> Interval:
+    """A paired difference whose examples come in clusters, left out one at a time."""
+    from scipy.stats import t
+
+    change, n, count = gained.astype(np.float64) - lost, float(sizes.sum()), len(sizes)
+    if count < 2:
+        return Interval(float(change.sum()) / n if n else NAN, NAN, NAN, "a single cluster")
+    value = float(change.sum()) / n
+    spread = math.sqrt(_jackknife((change.sum() - change) / (n - sizes)))
+    half = float(t.ppf((1 + LEVEL) / 2, count - 1)) * spread
+    few = FEW_EVENTS if np.count_nonzero(gained + lost) < FEW else ""
+    return Interval(value, max(value - half, -1.0), min(value + half, 1.0), few)
+
+
+def mcnemar(gained: int, lost: int) -> tuple[float, float]:
+    """Exact and mid p-values for "as many gained as lost"."""
+    from scipy.stats import binom
+
+    n, fewer = gained + lost, min(gained, lost)
+    exact = min(1.0, 2 * float(binom.cdf(fewer, n, 0.5)))
+    if gained == lost:
+        return exact, 1 - float(binom.pmf(fewer, n, 0.5)) / 2
+    return exact, 2 * float(binom.cdf(fewer, n, 0.5)) - float(binom.pmf(fewer, n, 0.5))
 
 
 def churn_difference(first: Array, second: Array) -> Interval:
     """Churn of the first setting's runs less that of the second's; both (R, n), paired by run.
 
-    The variance is that of deleting one run at a time (jackknife) plus that of the examples. Runs
-    are never drawn with replacement: a run paired with itself has no churn.
+    The variance is that of leaving out one run at a time (jackknife) plus that of the examples.
+    Runs are never drawn with replacement: a run paired with itself has no churn.
     """
     each = _pairwise(first) - _pairwise(second)
-    means = each.mean(axis=1)
-    value = float(means.mean())
-    if len(first) < FEWEST_RUNS:
-        return Interval(value, float("nan"), float("nan"))
-    return _interval(value, _without_each(means, len(first)), each.mean(axis=0))
+    pairs = list(combinations(range(len(first)), 2))
+    return over_runs(each, [[run not in pair for pair in pairs] for run in range(len(first))])
 
 
 def accuracy_difference(first: Array, second: Array, labels: Array) -> Interval:
     """Accuracy of the first setting's runs less that of the second's, as `churn_difference`."""
     each = (first == labels).astype(np.int8) - (second == labels).astype(np.int8)
-    means = each.mean(axis=1)
-    value = float(means.mean())
-    if len(first) < FEWEST_RUNS:
-        return Interval(value, float("nan"), float("nan"))
-    without = (means.sum() - means) / (len(means) - 1)
-    return _interval(value, without, each.mean(axis=0))
+    n_runs = len(each)
+    return over_runs(each, [[run != other for other in range(n_runs)] for run in range(n_runs)])
+
+
+def over_runs(each: Array, without: Sequence[Sequence[bool]]) -> Interval:
+    """The mean of values by (rows, examples); `without` says which rows a run has no part in.
+
+    Runs and examples are both drawn at random. What varies by example and run alone is in both
+    variances, and so is taken off once; degrees of freedom are Satterthwaite's.
+    """
+    from scipy.stats import t
+
+    n_runs, n = len(without), each.shape[1]
+    by_example = each.mean(axis=0, dtype=np.float64)
+    value = float(by_example.mean())
+    weights = np.array(without, float)
+    if n_runs < FEWEST_RUNS or n < 2:
+        return Interval(value, NAN, NAN)
+    left = (weights / weights.sum(axis=1, keepdims=True)) @ each  # (runs, n)
+    of_runs = _jackknife(left.mean(axis=1))
+    of_examples = float(by_example.var(ddof=1)) / n
+    of_both = float((n_runs - 1) / n_runs * ((left - left.mean(axis=0)) ** 2).sum()) / n**2
+    variance = max(of_runs + of_examples - of_both, of_runs, of_examples)
+    if variance == 0:
+        return Interval(value, value, value)
+    freedom = variance**2 / (of_runs**2 / (n_runs - 1) + of_examples**2 / (n - 1))
+    half = float(t.ppf((1 + LEVEL) / 2, freedom)) * math.sqrt(variance)
+    return Interval(value, value - half, value + half)
 
 
 def churn_standard_error(runs: Array) -> float:
-    """Of the mean churn of (R, n) runs, by deleting one run at a time: pairs share runs."""
-    if len(runs) < FEWEST_RUNS:
-        return float("nan")
-    return float(np.sqrt(_jackknife(_without_each(_pairwise(runs).mean(axis=1), len(runs)))))
-
-
-def _without_each(means: Float64, n_runs: int) -> Float64:
-    """The mean over all pairs that a run has no part in, for each run."""
+    """Of the mean churn of (R, n) runs, by leaving out one run at a time: pairs share runs."""
+    n_runs = len(runs)
+    if n_runs < FEWEST_RUNS:
+        return NAN
+    means = _pairwise(runs).mean(axis=1)
     pairs = list(combinations(range(n_runs), 2))
-    return np.array(
-        [
-            np.mean([m for m, pair in zip(means, pairs, strict=True) if run not in pair])
-            for run in range(n_runs)
-        ]
-    )
+    kept = [[mean for mean, pair in zip(means, pairs, strict=True) if run not in pair]
+            for run in range(n_runs)]  # fmt: skip
+    return math.sqrt(_jackknife(np.array([np.mean(k) for k in kept])))
+
+
+def prediction_interval(floor: Float64, n: int) -> tuple[float, float]:
+    """Where the churn of one more retraining lies, from those of R ≥ 2 on n examples.
+
+    Student's interval for a new draw, R − 1 degrees of freedom, on the log scale: churn is positive
+    and skewed. A retraining without any flip counts as half a flip.
+    """
+    from scipy.stats import t
+
+    n_runs = len(floor)
+    if n_runs < 2:
+        return NAN, NAN
+    logs = np.log(np.maximum(floor, 0.5 / n))
+    half = float(t.ppf((1 + LEVEL) / 2, n_runs - 1)) * logs.std(ddof=1) * math.sqrt(1 + 1 / n_runs)
+    low, high = (math.exp(float(logs.mean()) + side * half) for side in (-1, 1))
+    return low, min(high, 1.0)
 
 
 def _jackknife(without: Float64) -> float:
-    """The variance of a mean, from its values without each run."""
-    n_runs = len(without)
-    return float((n_runs - 1) / n_runs * np.sum((without - without.mean()) ** 2))
+    """The variance of an estimate, from its values with each unit left out."""
+    count = len(without)
+    return float((count - 1) / count * np.sum((without - without.mean()) ** 2))
 
 
 def _pairwise(runs: Array) -> npt.NDArray[np.int8]:
     """Which examples differ, for each pair of runs: (pairs, n)."""
     pairs = combinations(range(len(runs)), 2)
     return np.stack([(runs[i] != runs[j]).astype(np.int8) for i, j in pairs])
-
-
-def _interval(value: float, without: Float64, by_example: Float64) -> Interval:
-    """Student's t with R − 1 degrees of freedom."""
-    from scipy.stats import t
-
-    n_runs = len(without)
-    of_examples = by_example.var(ddof=1) / len(by_example)
-    half = float(t.ppf(0.975, n_runs - 1) * np.sqrt(_jackknife(without) + of_examples))
-    return Interval(value, value - half, value + half)

@@ -74,7 +74,7 @@ def _footer(result: Result) -> list[str]:
         f"{len(experiment.data.y_test):,} test examples. Percent, mean (sd over runs or pairs)."
     )
     less = smaller(experiment)
-    return [text, *([f"Smaller than the paper's: {', '.join(less)}."] if less else [])]
+    return [text, *([f"Smaller than the study: {', '.join(less)}."] if less else [])]
 
 
 def write_page(folder: Path) -> list[Path]:
