@@ -11,11 +11,15 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from unchurn.comparison import Comparison as Comparison
+    from unchurn.comparison import compare as compare
     from unchurn.datasets import Dataset as Dataset
     from unchurn.datasets import load as load
     from unchurn.datasets import load_csv as load_csv
     from unchurn.errors import InputError as InputError
     from unchurn.estimator import StableClassifier as StableClassifier
+    from unchurn.gate import Policy as Policy
+    from unchurn.gate import Verdict as Verdict
     from unchurn.learners import weighted_rows as weighted_rows
     from unchurn.methods import METHODS as METHODS
     from unchurn.metrics import ChurnSummary as ChurnSummary
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
     from unchurn.metrics import churn_summary as churn_summary
     from unchurn.metrics import flips as flips
     from unchurn.neighbors import knn_labels as knn_labels
+    from unchurn.predictions import Columns as Columns
     from unchurn.results import Result as Result
     from unchurn.results import bench as bench
     from unchurn.targets import OffLabelMass as OffLabelMass
@@ -39,6 +44,12 @@ _HOME = {
     "churn_summary": "metrics",
     "Flips": "metrics",
     "ChurnSummary": "metrics",
+    "compare": "comparison",
+    "Comparison": "comparison",
+    "Columns": "predictions",
+    # decide
+    "Policy": "gate",
+    "Verdict": "gate",
     # data
     "Dataset": "datasets",
     "load": "datasets",

@@ -40,6 +40,17 @@ def atomic_write(path: Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def safe_cell(text: str) -> str:
+    """Text that no spreadsheet takes for a formula; a number stays one."""
+    if not text.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return text
+    try:
+        float(text)
+    except ValueError:
+        return f"'{text}"
+    return text
+
+
 def check_suffix(path: Path) -> str:
     """The file's ending, if it is one that we read and write."""
     if path.suffix.lower() not in SUFFIXES:

@@ -113,7 +113,7 @@ class Result:
 
     def report(self, path: str | Path) -> None:
         """Write one self-contained HTML page."""
-        from unchurn.report import write_report
+        from unchurn.report.bench import write_report
 
         write_report(self, Path(path))
 

@@ -1,7 +1,7 @@
 """Intervals and tests: of rates, of paired differences, over examples, clusters of them, and runs.
 
-Everything is a fraction, every interval 95 %. How often the intervals cover what they estimate is
-simulated by `benchmarks/coverage.py` and shown in docs/statistics.md.
+Everything is a fraction, every interval 95 % unless asked otherwise. How often the intervals cover
+what they estimate is simulated by `benchmarks/coverage.py` and shown in docs/statistics.md.
 """
 
 from __future__ import annotations
@@ -33,8 +33,14 @@ class Interval:
     high: float
     note: str = ""
 
+    def to_dict(self) -> dict[str, float | str | None]:
+        """As JSON has it: what is not a number is null, no note is no note."""
+        numbers = {"value": self.value, "low": self.low, "high": self.high}
+        plain = {k: None if math.isnan(v) else v for k, v in numbers.items()}
+        return {**plain, **({"note": self.note} if self.note else {})}
 
-def proportion(events: int, n: int) -> Interval:
+
+def proportion(events: int, n: int, level: float = LEVEL) -> Interval:
     """A rate: Wilson's interval; Clopper and Pearson's, which is exact, under five events.
 
     >>> proportion(30, 1000)
@@ -47,11 +53,11 @@ def proportion(events: int, n: int) -> Interval:
     if n == 0:
         return Interval(NAN, NAN, NAN, "no such examples")
     few = min(events, n - events) < FEW
-    found = binomtest(events, n).proportion_ci(LEVEL, "exact" if few else "wilson")
+    found = binomtest(events, n).proportion_ci(level, "exact" if few else "wilson")
     return Interval(events / n, float(found.low), float(found.high), FEW_EVENTS if few else "")
 
 
-def clustered_proportion(events: Array, sizes: Array) -> Interval:
+def clustered_proportion(events: Array, sizes: Array, level: float = LEVEL) -> Interval:
     """A rate whose examples come in clusters: events and examples of each cluster.
 
     Clusters are left out one at a time (jackknife); the interval is Student's on the logit scale.
@@ -67,14 +73,14 @@ def clustered_proportion(events: Array, sizes: Array) -> Interval:
         return Interval(total / n if n else NAN, NAN, NAN, "a single cluster")
     value = total / n
     variance = _jackknife((total - events) / (n - sizes))
-    quantile = float(t.ppf((1 + LEVEL) / 2, count - 1))
+    quantile = float(t.ppf((1 + level) / 2, count - 1))
     few = min(np.count_nonzero(events), np.count_nonzero(sizes - events)) < FEW
     if few or variance == 0:
         effective = value * (1 - value) / variance if variance > 0 else float(count)
         effective = min(effective, n)
         k = value * effective
-        low = float(beta.ppf((1 - LEVEL) / 2, k, effective - k + 1)) if k > 0 else 0.0
-        high = float(beta.ppf((1 + LEVEL) / 2, k + 1, effective - k)) if k < effective else 1.0
+        low = float(beta.ppf((1 - level) / 2, k, effective - k + 1)) if k > 0 else 0.0
+        high = float(beta.ppf((1 + level) / 2, k + 1, effective - k)) if k < effective else 1.0
         return Interval(value, low, high, FEW_EVENTS)
     half = quantile * math.sqrt(variance) / (value * (1 - value))
     centre = math.log(value / (1 - value))
@@ -82,7 +88,7 @@ def clustered_proportion(events: Array, sizes: Array) -> Interval:
     return Interval(value, low, high)
 
 
-def paired_difference(gained: int, lost: int, n: int) -> Interval:
+def paired_difference(gained: int, lost: int, n: int, level: float = LEVEL) -> Interval:
     """Of two rates on the same n examples, gained and lost by so many: Tango's score interval.
 
     >>> paired_difference(12, 5, 100)
@@ -93,7 +99,7 @@ def paired_difference(gained: int, lost: int, n: int) -> Interval:
 
     if n == 0:
         return Interval(NAN, NAN, NAN, "no such examples")
-    quantile = float(norm.ppf((1 + LEVEL) / 2))
+    quantile = float(norm.ppf((1 + level) / 2))
 
     def score(delta: float) -> float:
         """How many standard errors the data lie from a true difference of delta."""
@@ -121,16 +127,20 @@ def paired_difference(gained: int, lost: int, n: int) -> Interval:
     return Interval(value, ends[0], ends[1], few)
 
 
-def clustered_difference(gained: Array, lost: Array, sizes: Array) -> Interval:
+def clustered_difference(
+    gained: Array, lost: Array, sizes: Array, level: float = LEVEL
+) -> Interval:
     """A paired difference whose examples come in clusters, left out one at a time."""
     from scipy.stats import t
 
+    clusters = sizes > 0
+    gained, lost, sizes = gained[clusters], lost[clusters], sizes[clusters]
     change, n, count = gained.astype(np.float64) - lost, float(sizes.sum()), len(sizes)
     if count < 2:
         return Interval(float(change.sum()) / n if n else NAN, NAN, NAN, "a single cluster")
     value = float(change.sum()) / n
     spread = math.sqrt(_jackknife((change.sum() - change) / (n - sizes)))
-    half = float(t.ppf((1 + LEVEL) / 2, count - 1)) * spread
+    half = float(t.ppf((1 + level) / 2, count - 1)) * spread
     few = FEW_EVENTS if np.count_nonzero(gained + lost) < FEW else ""
     return Interval(value, max(value - half, -1.0), min(value + half, 1.0), few)
 
@@ -176,7 +186,7 @@ def over_runs(each: Array, without: Sequence[Sequence[bool]]) -> Interval:
     by_example = each.mean(axis=0, dtype=np.float64)
     value = float(by_example.mean())
     weights = np.array(without, float)
-    if n_runs < FEWEST_RUNS or n < 2:
+    if n_runs < 2 or n < 2 or not weights.any(axis=1).all():  # without a run, nothing is left
         return Interval(value, NAN, NAN)
     left = (weights / weights.sum(axis=1, keepdims=True)) @ each  # (runs, n)
     of_runs = _jackknife(left.mean(axis=1))

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from unchurn.errors import InputError
+from unchurn.files import safe_cell
 from unchurn.metrics import ChurnSummary, MeanSd
 from unchurn.paper import METRICS, published
 from unchurn.stats import Interval
@@ -220,14 +221,9 @@ def _csv(result: Result) -> str:
         runs = result.experiment.runs - len(row.failures)
         failure = "; ".join(row.failures)
         writer.writerow(
-            [_cell(result.experiment.data.name), name, text, is_chosen, runs, *numbers, failure]
+            [safe_cell(result.experiment.data.name), name, text, is_chosen, runs, *numbers, failure]
         )
     return file.getvalue()
-
-
-def _cell(text: str) -> str:
-    """Text that no spreadsheet takes for a formula."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
 
 
 def _number(value: float) -> str:

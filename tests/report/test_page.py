@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from unchurn import Dataset, bench
-from unchurn.report import advice
+from unchurn.report.bench import advice
 from unchurn.settings import make_setting
 
 CHROMIUM = shutil.which("chromium")

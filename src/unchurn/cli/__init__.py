@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from unchurn import __version__
-from unchurn.cli import bench, data, reproduce, smooth
+from unchurn.cli import bench, compare, data, reproduce, smooth
 from unchurn.errors import InputError
 
 EXIT_BAD_INPUT = 2
@@ -25,6 +25,8 @@ app = typer.Typer(
     rich_markup_mode="markdown",  # docstrings are reflowed to the terminal's width
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command("compare")(compare.compare)
+app.command("gate")(compare.gate)
 app.command("bench")(bench.bench)
 app.command("report")(bench.report)
 app.command("reproduce")(reproduce.reproduce)

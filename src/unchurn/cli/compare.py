@@ -1,0 +1,205 @@
+"""`unchurn compare` and `unchurn gate`: two files of predictions in, a clear answer out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from unchurn.comparison import Comparison
+    from unchurn.gate import Verdict
+
+Base = Annotated[Path, typer.Argument(help="Predictions of the model in use.")]
+Candidate = Annotated[Path, typer.Argument(help="Predictions of the model to replace it.")]
+Labels = Annotated[Path | None, typer.Option(help="File with the true labels.")]
+Retrains = Annotated[
+    list[Path] | None,
+    typer.Option(help="Other retrainings of base's recipe: one or more files, or a bench folder."),
+]
+# What follows the first file after --retrains: an option of its own takes one.
+More = Annotated[list[Path] | None, typer.Argument(help="More files after --retrains.")]
+Id = Annotated[str | None, typer.Option("--id", help="Column to join by.")]
+Prediction = Annotated[str | None, typer.Option(help="Column of the predicted label.")]
+Label = Annotated[str | None, typer.Option(help="Column of the true label.")]
+Probabilities = Annotated[
+    str | None, typer.Option(help="How the columns of probabilities begin, or the one there is.")
+]
+Positive = Annotated[str | None, typer.Option(help="The class that one probability is of.")]
+Threshold = Annotated[
+    float | None, typer.Option(min=0, max=1, help="Predict the positive class from here on.")
+]
+Slices = Annotated[str | None, typer.Option(help="Columns to slice by, by comma.")]
+Cluster = Annotated[str | None, typer.Option(help="Column of what groups rows, such as a user.")]
+MinSlice = Annotated[int, typer.Option(min=1, help="Examples that a slice needs.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+AsMarkdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown.")]
+FlipsFile = Annotated[Path | None, typer.Option("--flips", help="Write the flips as CSV.")]
+
+
+def compare(
+    base: Base,
+    candidate: Candidate,
+    more: More = None,
+    labels: Labels = None,
+    retrains: Retrains = None,
+    id_: Id = None,
+    prediction: Prediction = None,
+    label: Label = None,
+    probabilities: Probabilities = None,
+    positive: Positive = None,
+    threshold: Threshold = None,
+    slices: Slices = None,
+    cluster: Cluster = None,
+    min_slice: MinSlice = 50,
+    as_json: AsJson = False,
+    as_markdown: AsMarkdown = False,
+    flips: FlipsFile = None,
+) -> None:
+    """Compare two models' predictions: what flips, for better or worse, where, beyond noise?
+
+    CSV, Parquet, JSON lines or NPZ; a row per example, joined by id.
+    """
+    columns = _columns(id_, prediction, label, probabilities, positive, threshold, slices, cluster)
+    result = _compare(base, candidate, labels, _all(retrains, more), columns, min_slice)
+    _answer(result, None, as_json, as_markdown, flips)
+
+
+def gate(
+    base: Base,
+    candidate: Candidate,
+    more: More = None,
+    policy: Annotated[Path | None, typer.Option(help="TOML file of limits.")] = None,
+    max_churn: Annotated[float | None, typer.Option(help="Fraction that may change.")] = None,
+    max_bad_flips: Annotated[
+        float | None, typer.Option(help="Fraction that may turn from right to wrong.")
+    ] = None,
+    max_excess_churn: Annotated[
+        float | None, typer.Option(help="Churn beyond that of retraining alone.")
+    ] = None,
+    max_accuracy_loss: Annotated[float | None, typer.Option(help="Accuracy to lose.")] = None,
+    max_slice_churn: Annotated[float | None, typer.Option(help="Churn of any slice.")] = None,
+    max_slice_bad_flips: Annotated[
+        float | None, typer.Option(help="Bad flips of any slice.")
+    ] = None,
+    max_slice_accuracy_loss: Annotated[
+        float | None, typer.Option(help="Accuracy loss of any slice.")
+    ] = None,
+    must_not_flip: Annotated[
+        Path | None, typer.Option(help="File of ids, one a line, that must not flip.")
+    ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Print the policy in words.")] = False,
+    junit: Annotated[Path | None, typer.Option(help="Write JUnit XML.")] = None,
+    labels: Labels = None,
+    retrains: Retrains = None,
+    id_: Id = None,
+    prediction: Prediction = None,
+    label: Label = None,
+    probabilities: Probabilities = None,
+    positive: Positive = None,
+    threshold: Threshold = None,
+    slices: Slices = None,
+    cluster: Cluster = None,
+    min_slice: Annotated[int | None, typer.Option(min=1, help="Examples of a slice.")] = None,
+    as_json: AsJson = False,
+    as_markdown: AsMarkdown = False,
+    flips: FlipsFile = None,
+) -> None:
+    """Decide whether a candidate may replace the model in use: promote, hold or reject.
+
+    Promote: what is measured lies inside every limit, with its whole 95 % interval; reject: wholly
+    outside one; hold otherwise. Exit code: promote 0, reject 1, bad input 2, hold 3.
+    """
+    from unchurn.files import atomic_write
+    from unchurn.gate import decide, read_policy
+
+    limits: dict[str, Any] = {
+        "max_churn": max_churn, "max_bad_flips": max_bad_flips,
+        "max_excess_churn": max_excess_churn, "max_accuracy_loss": max_accuracy_loss,
+        "max_slice_churn": max_slice_churn, "max_slice_bad_flips": max_slice_bad_flips,
+        "max_slice_accuracy_loss": max_slice_accuracy_loss, "min_slice": min_slice,
+        "must_not_flip": must_not_flip.read_text("utf-8").split("\n") if must_not_flip else None,
+    }  # fmt: skip
+    if limits["must_not_flip"] is not None:
+        limits["must_not_flip"] = [line.strip() for line in limits["must_not_flip"] if line.strip()]
+    rules = read_policy(policy, limits)
+    if explain:
+        for line in rules.explain():
+            typer.echo(line)
+        return
+    columns = _columns(id_, prediction, label, probabilities, positive, threshold, slices, cluster)
+    result = _compare(base, candidate, labels, _all(retrains, more), columns, rules.min_slice)
+    verdict = decide(result, rules)
+    if junit is not None:
+        with atomic_write(junit) as temporary:
+            temporary.write_text(verdict.junit(), "utf-8")
+    _answer(result, verdict, as_json, as_markdown, flips)
+    raise typer.Exit(verdict.exit_code)
+
+
+def _all(retrains: list[Path] | None, more: list[Path] | None) -> list[Path]:
+    """The retrainings; files that follow nothing are a mistake."""
+    from unchurn.errors import InputError
+
+    if more and not retrains:
+        raise InputError(f"two files are compared; what is {more[0]} for? (--retrains?)")
+    return [*(retrains or []), *(more or [])]
+
+
+def _columns(*given: Any) -> Any:
+    from unchurn.predictions import Columns
+
+    id_, prediction, label, probabilities, positive, threshold, slices, cluster = given
+    names = tuple(name.strip() for name in slices.split(",")) if slices else ()
+    return Columns(id_, prediction, label, probabilities, positive, threshold, names, cluster)
+
+
+def _compare(
+    base: Path,
+    candidate: Path,
+    labels: Path | None,
+    retrains: list[Path],
+    columns: Any,
+    min_slice: int,
+) -> Comparison:
+    from unchurn.comparison import compare
+    from unchurn.floor import retraining_files
+
+    others = retraining_files(retrains, base) if retrains else None
+    names = (base.name, candidate.name)
+    if names[0] == names[1]:
+        names = (str(base), str(candidate))
+    return compare(
+        base, candidate, labels, retrains=others, columns=columns, min_slice=min_slice, names=names
+    )
+
+
+def _answer(
+    result: Comparison,
+    verdict: Verdict | None,
+    as_json: bool,
+    as_markdown: bool,
+    flips: Path | None,
+) -> None:
+    """Print in the form that was asked for; write what was asked for."""
+    from rich.console import Console
+
+    from unchurn.errors import InputError
+    from unchurn.report import words
+    from unchurn.report.flipped import write_flipped
+
+    if as_json and as_markdown:
+        raise InputError("--json or --markdown, not both")
+    if as_json:
+        decided = {} if verdict is None else {"verdict": verdict.to_dict()}
+        typer.echo(json.dumps({**result.to_dict(), **decided}, indent=1, ensure_ascii=False))
+    elif as_markdown:
+        typer.echo(words.markdown(result, verdict), nl=False)
+    else:
+        console = Console(highlight=False)
+        words.show(console, result, verdict)
+    if flips is not None:
+        count = write_flipped(result, flips)
+        typer.echo(f"wrote {flips}: {count:,} flips", err=True)

@@ -1,0 +1,90 @@
+"""Anything that holds a table as a Polars frame: files, frames, arrays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unchurn.errors import InputError
+from unchurn.files import read_table, reading
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SUFFIXES = (".csv", ".parquet", ".jsonl", ".ndjson", ".npz")
+PREDICTION = "\0prediction"  # the column of an array of labels: a name that no file has
+PROBABILITIES = "probabilities_"  # how the columns of an array of probabilities begin
+
+
+def as_table(source: Any, name: str) -> pl.DataFrame:
+    """A file's path, a Polars or pandas frame, labels (n,) or probabilities (n, classes)."""
+    import polars as pl
+
+    if isinstance(source, str | Path):
+        return _read(Path(source))
+    if isinstance(source, pl.DataFrame):
+        return source
+    if hasattr(source, "columns") and hasattr(source, "iloc"):  # a pandas frame
+        return pl.DataFrame({str(c): source[c].to_numpy() for c in source.columns}, strict=False)
+    array = np.asarray(source)
+    if array.ndim == 1:
+        return pl.DataFrame({PREDICTION: _series(array)})
+    if array.ndim == 2 and array.dtype.kind == "f":
+        return pl.DataFrame({f"{PROBABILITIES}{i}": array[:, i] for i in range(array.shape[1])})
+    raise InputError(
+        f"{name}: must be labels (n,) or probabilities (n, classes), not {array.shape}"
+    )
+
+
+def _series(array: Any) -> pl.Series:
+    import polars as pl
+
+    return pl.Series(array.tolist() if array.dtype.kind == "O" else array, strict=False)
+
+
+def _read(path: Path) -> pl.DataFrame:
+    """A table from a file of any of the kinds."""
+    import polars as pl
+
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise InputError(f"{path}: the name must end in {', '.join(SUFFIXES)}")
+    with reading(path, "a file of predictions"):
+        if suffix in (".jsonl", ".ndjson"):
+            if path.stat().st_size == 0:
+                raise InputError(f"{path}: is empty")
+            return pl.read_ndjson(path, infer_schema_length=None)
+        if suffix == ".npz":
+            return _read_npz(path)
+        return read_table(path)
+
+
+def _read_npz(path: Path) -> pl.DataFrame:
+    """Arrays of one dimension as columns; of two, a column per class, named by `classes`."""
+    import polars as pl
+
+    columns: dict[str, Any] = {}
+    with np.load(path, allow_pickle=False) as arrays:
+        classes = [str(c) for c in arrays["classes"]] if "classes" in arrays else None
+        for name in arrays.files:
+            array = arrays[name]
+            if name == "classes":
+                continue
+            if array.ndim == 2:
+                names = classes or [str(i) for i in range(array.shape[1])]
+                if len(names) != array.shape[1]:
+                    raise InputError(
+                        f"{path}: {len(names)} classes for {array.shape[1]} columns of {name}"
+                    )
+                prefix = name if name.endswith("_") else f"{name}_"
+                columns |= {f"{prefix}{c}": array[:, i] for i, c in enumerate(names)}
+            elif array.ndim == 1:
+                columns[name] = _series(array)
+            else:
+                raise InputError(f"{path}: {name} has {array.ndim} dimensions; 1 or 2 are allowed")
+    sizes = {len(column) for column in columns.values()}
+    if len(sizes) > 1:
+        raise InputError(f"{path}: arrays of different lengths: {sorted(sizes)}")
+    return pl.DataFrame(columns)

@@ -1,0 +1,294 @@
+"""One model's predictions, from a file, a frame or an array: which column is what, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from unchurn.errors import InputError
+from unchurn.frames import PREDICTION, PROBABILITIES, as_table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+# Names that are taken for what they say, in this order; case, spaces and hyphens do not matter.
+NAMES = {
+    "id": ("id", "example_id", "row_id", "uid", "uuid", "key", "index"),
+    "prediction": ("prediction", "predicted", "pred", "predicted_label", "prediction_label",
+                   "y_pred", "yhat", "y_hat", "predicted_class"),
+    "label": ("label", "true_label", "truth", "target", "y_true", "actual", "gold", "y"),
+    "probability": ("probability", "prob", "proba", "score", "p"),
+}  # fmt: skip
+PREFIXES = (PROBABILITIES, "probability_", "proba_", "prob_", "p_")
+TOLERANCE = 1e-3  # by which a row's probabilities may miss the sum of 1
+ID, LABEL, PROBABILITY = "\0id", "\0label", "\0p "  # our columns, by names that no file has
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which column is what. What is not named is guessed.
+
+    `probabilities` is the beginning of the names of one column per class, or the whole name of the
+    one column with the probability of the class `positive`.
+    """
+
+    id: str | None = None
+    prediction: str | None = None
+    label: str | None = None
+    probabilities: str | None = None
+    positive: str | None = None
+    threshold: float | None = None
+    slices: tuple[str, ...] = ()
+    cluster: str | None = None
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """A model's predictions: a table with our own column names, and what became of theirs."""
+
+    name: str
+    table: pl.DataFrame
+    classes: tuple[str, ...]  # that have a column of probabilities
+    taken: dict[str, str]  # what each of their columns was taken for
+    excluded: dict[str, int]  # rows left out, by reason
+    n_rows: int | None  # of a table without ids, whose rows are told by their place
+
+
+@dataclass(frozen=True)
+class Labels:
+    """True labels by id."""
+
+    name: str
+    table: pl.DataFrame
+    n_rows: int | None  # of a table without ids
+
+
+def read_predictions(source: Any, name: str, columns: Columns) -> Predictions:
+    """Read a model's predictions: a file, a Polars or pandas frame, labels or probabilities."""
+    table = as_table(source, name)
+    if table.height == 0:
+        raise InputError(f"{name}: has no rows")
+    found = _find(table, name, columns)
+    if found.prediction is None and found.probabilities is None:
+        raise InputError(
+            f"{name}: which column is the prediction? Name it with --prediction, or the "
+            f"probabilities with --probabilities; there are {', '.join(table.columns)}"
+        )
+    return _checked(table, name, found)
+
+
+def read_labels(source: Any, name: str, columns: Columns) -> Labels:
+    """Read true labels from a file, a frame or an array, with an id where there is one."""
+    import polars as pl
+
+    table = as_table(source, name)
+    if table.columns == [PREDICTION]:  # an array
+        columns = replace(columns, label=PREDICTION)
+    found = _find(table, name, columns)
+    if found.label is None:
+        raise InputError(
+            f"{name}: which column is the true label? Name it with --label; there are "
+            f"{', '.join(table.columns)}"
+        )
+    ids = table[found.id] if found.id else pl.int_range(table.height, eager=True)
+    labels = pl.DataFrame({ID: ids, LABEL: _labels(table[found.label], name)})
+    return Labels(name, _distinct(labels, name), None if found.id else table.height)
+
+
+def _find(table: pl.DataFrame, name: str, asked: Columns) -> Columns:
+    """Fill in what was not named; what was named must be there."""
+    plain = {c.lower().replace(" ", "_").replace("-", "_"): c for c in reversed(table.columns)}
+
+    def guess(kind: str) -> str | None:
+        return next((plain[n] for n in NAMES[kind] if n in plain), None)
+
+    for kind in ("id", "prediction", "cluster"):
+        column = getattr(asked, kind)
+        if column is not None and column not in table.columns and kind != "cluster":
+            raise InputError(f"{name}: no column {column!r}; there are {', '.join(table.columns)}")
+    label = asked.label if asked.label in table.columns else None
+    prediction = PREDICTION if PREDICTION in table.columns else asked.prediction
+    probabilities = asked.probabilities
+    if probabilities is None:
+        probabilities = next(
+            (p for p in PREFIXES if sum(c.lower().startswith(p) for c in table.columns) > 1),
+            guess("probability"),
+        )
+    return replace(
+        asked,
+        id=asked.id or guess("id"),
+        prediction=prediction or guess("prediction"),
+        label=label if asked.label else guess("label"),
+        probabilities=probabilities,
+        slices=tuple(s for s in asked.slices if s in table.columns),
+        cluster=asked.cluster if asked.cluster in table.columns else None,
+    )
+
+
+def _checked(table: pl.DataFrame, name: str, found: Columns) -> Predictions:
+    """Rename to our columns, derive the prediction, leave out and count rows that say nothing."""
+    import polars as pl
+
+    ours: dict[str, pl.Series] = {}
+    taken = {"id": found.id or "the row's place"}
+    ours[ID] = table[found.id] if found.id else pl.int_range(table.height, eager=True)
+    probabilities, classes = _probabilities(table, name, found)
+    if found.prediction is not None and found.threshold is None:
+        ours[PREDICTION] = _labels(table[found.prediction], name)
+        taken["prediction"] = "the array" if found.prediction == PREDICTION else found.prediction
+    if found.label is not None:
+        ours[LABEL] = _labels(table[found.label], name)
+        taken["label"] = found.label
+    for column in (*found.slices, *([found.cluster] if found.cluster else [])):
+        ours[column] = table[column]
+    ours |= {f"{PROBABILITY}{c}": p for c, p in zip(classes, probabilities, strict=True)}
+    frame = pl.DataFrame(ours)
+    excluded = {}
+    missing = pl.any_horizontal(
+        pl.lit(value=False), *(pl.col(f"{PROBABILITY}{c}").is_null() for c in classes)
+    )
+    if PREDICTION in ours:
+        missing |= pl.col(PREDICTION).is_null()
+    gone = frame.select(missing).to_series()
+    if gone.any():
+        excluded[f"{name}: without a prediction"] = int(gone.sum())
+        frame = frame.filter(~gone)
+    if frame.height == 0:
+        raise InputError(f"{name}: no row has a prediction")
+    if classes:
+        taken["probabilities"] = (
+            ", ".join(classes) if len(classes) < 6 else f"{len(classes)} classes"
+        )
+        _check_sums(frame, name, classes)
+        if PREDICTION not in frame.columns:
+            taken["prediction"] = _rule(found, classes)
+            decided = _decide(frame, found, classes)
+            frame = frame.with_columns(_labels(decided, name).alias(PREDICTION))
+    n_rows = None if found.id else table.height
+    return Predictions(name, _distinct(frame, name), classes, taken, excluded, n_rows)
+
+
+def _probabilities(
+    table: pl.DataFrame, name: str, found: Columns
+) -> tuple[list[pl.Series], tuple[str, ...]]:
+    """Columns of probabilities and the classes they are of; NaN is a gap."""
+    asked = found.probabilities
+    if asked is None:
+        return [], ()
+    names = [c for c in table.columns if c.lower().startswith(asked.lower()) and c != asked]
+    if asked in table.columns and len(names) < 2:
+        positive = found.positive if found.positive is not None else "1"
+        values = _numbers(table[asked], name)
+        return [1 - values, values], ("0" if positive == "1" else f"not {positive}", positive)
+    if len(names) < 2:
+        raise InputError(
+            f"{name}: no column {asked!r} and no two columns that begin so; there are "
+            f"{', '.join(table.columns)}"
+        )
+    classes = tuple(c[len(asked) :] for c in names)
+    if found.positive is not None and found.positive not in classes:
+        raise InputError(f"{name}: no probability of {found.positive!r}; of {', '.join(classes)}")
+    return [_numbers(table[c], name).alias(c) for c in names], classes
+
+
+def _numbers(column: pl.Series, name: str) -> pl.Series:
+    import polars as pl
+
+    try:
+        numbers = column.cast(pl.Float64)
+    except pl.exceptions.PolarsError as error:
+        raise InputError(f"{name}: column {column.name!r} is not all numbers") from error
+    outside = (numbers < 0) | (numbers > 1)
+    if outside.any():
+        row = first(outside)
+        raise InputError(
+            f"{name}: {column.name!r} has {numbers[row]:g} in row {row}: no probability (of "
+            "logits, take the softmax first)"
+        )
+    return numbers.fill_nan(None)
+
+
+def _check_sums(frame: pl.DataFrame, name: str, classes: Sequence[str]) -> None:
+    """Refuse probabilities that do not sum to 1."""
+    import polars as pl
+
+    sums = frame.select(pl.sum_horizontal(f"{PROBABILITY}{c}" for c in classes)).to_series()
+    off = (sums - 1).abs() > TOLERANCE
+    if off.any():
+        row = first(off)
+        raise InputError(
+            f"{name}: probabilities of {int(off.sum()):,} rows do not sum to 1, first in row {row} "
+            f"({sums[row]:.4g})"
+        )
+
+
+def _rule(found: Columns, classes: tuple[str, ...]) -> str:
+    """How the prediction comes from the probabilities, in words."""
+    if found.threshold is None:
+        return "the most probable class"
+    return f"{found.positive or classes[-1]} from a probability of {found.threshold:g}"
+
+
+def _decide(frame: pl.DataFrame, found: Columns, classes: tuple[str, ...]) -> pl.Series:
+    """The predicted class from the probabilities: the largest, or by the threshold."""
+    import polars as pl
+
+    if found.threshold is None:
+        table = frame.select(f"{PROBABILITY}{c}" for c in classes).to_numpy()
+        return pl.Series(classes, dtype=pl.String).gather(table.argmax(axis=1))
+    if len(classes) != 2:
+        raise InputError(f"a threshold is for two classes, not {len(classes)}")
+    positive = found.positive or classes[-1]
+    negative = next(c for c in classes if c != positive)
+    above = frame[f"{PROBABILITY}{positive}"] >= found.threshold
+    chosen = pl.when(above).then(pl.lit(positive)).otherwise(pl.lit(negative))
+    return frame.select(chosen.alias(PREDICTION))[PREDICTION]
+
+
+def _labels(column: pl.Series, name: str) -> pl.Series:
+    """Labels as whole numbers or text: 1, 1.0 and "1" are the same class."""
+    import polars as pl
+
+    kind = column.dtype
+    if kind.is_integer() and kind not in (pl.UInt64, pl.Int128):
+        return column.cast(pl.Int64)
+    if kind.is_float():
+        column = column.fill_nan(None)
+        whole = column.cast(pl.Int64, strict=False)
+        if (whole.cast(pl.Float64) != column).any() or whole.null_count() > column.null_count():
+            raise InputError(
+                f"{name}: column {column.name!r} holds fractions, no labels: of probabilities say "
+                "--probabilities"
+            )
+        return whole
+    if kind.is_nested() or kind == pl.Object:
+        raise InputError(f"{name}: column {column.name!r} is {kind}, no labels")
+    text = column.cast(pl.String)
+    # A column of digits, as CSV files with a missing value have it, is numbers.
+    numbers = text.cast(pl.Int64, strict=False)
+    same = (numbers.cast(pl.String) == text).fill_null(value=True) & (
+        numbers.is_not_null() | text.is_null()
+    )
+    return numbers if same.all() and numbers.null_count() < len(numbers) else text
+
+
+def _distinct(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    """Refuse ids that are missing or twice there."""
+    ids = frame[ID]
+    if ids.null_count():
+        raise InputError(
+            f"{name}: {ids.null_count():,} rows have no id, first {ids.is_null().arg_max()}"
+        )
+    in_order = not ids.dtype.is_nested() and ids.is_sorted() and not (ids == ids.shift()).any()
+    if not in_order and ids.n_unique() < len(ids):
+        row = first(ids.is_duplicated())
+        twice = len(ids) - ids.n_unique()
+        raise InputError(f"{name}: {twice:,} ids are there more than once, such as {ids[row]!r}")
+    return frame
+
+
+def first(rows: pl.Series) -> int:
+    """The number of the first row that is true."""
+    found = rows.fill_null(value=False).arg_max()
+    return 0 if found is None else found

@@ -1,0 +1,70 @@
+"""The flipped examples, ranked for a labeller: bad first, then the most confident."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unchurn.files import atomic_write, safe_cell
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from unchurn.comparison import Comparison
+
+KINDS = ("bad", "wrong to wrong", "good", "unlabelled")  # in the order of a labeller's interest
+
+
+def flipped(comparison: Comparison, most: int | None = None) -> pl.DataFrame:
+    """A row per flipped example: id, both predictions, label, kind, confidence, slices.
+
+    Confidence is the candidate's probability of what it predicts, where there are probabilities.
+    """
+    import polars as pl
+
+    paired, outcomes = comparison.paired, comparison.outcomes
+    rows = np.flatnonzero(outcomes.flipped)
+    kind = np.full(len(rows), KINDS.index("unlabelled"))
+    for name, mask in (
+        ("bad", outcomes.bad), ("wrong to wrong", outcomes.wrong_to_wrong), ("good", outcomes.good),
+    ):  # fmt: skip
+        kind[mask[rows]] = KINDS.index(name)
+    confidence = np.zeros(len(rows))
+    if paired.probabilities is not None:
+        confidence = paired.probabilities[1][rows].max(axis=1)
+    order = np.lexsort((-confidence, kind))[:most]
+    rows, kind, confidence = rows[order], kind[order], confidence[order]
+    names = pl.Series([*paired.classes, None], dtype=pl.String)  # the last is that of no label
+    columns = {
+        "id": paired.ids.gather(rows),
+        "base": names.gather(paired.base[rows]),
+        "candidate": names.gather(paired.candidate[rows]),
+    }
+    if paired.labels is not None:
+        at = np.where(paired.labels[rows] < 0, len(paired.classes), paired.labels[rows])
+        columns["label"] = names.gather(at)
+        columns["kind"] = pl.Series(KINDS).gather(kind)
+    if paired.probabilities is not None:
+        columns["confidence"] = pl.Series(confidence)
+    for name, column in paired.slices.items():
+        columns.setdefault(name, column.gather(rows))
+    return pl.DataFrame(columns)
+
+
+def write_flipped(comparison: Comparison, path: Path) -> int:
+    """Write them as CSV that a spreadsheet takes for no formula; give how many there are."""
+    import polars as pl
+
+    table = flipped(comparison)
+    texts = [
+        pl.Series(c.name, [None if v is None else safe_cell(v) for v in c.to_list()], pl.String)
+        if c.dtype == pl.String
+        else c
+        for c in table
+    ]
+    safe = pl.DataFrame(texts).rename({c: safe_cell(c) for c in table.columns})
+    with atomic_write(path) as temporary:
+        safe.write_csv(temporary)
+    return table.height

@@ -1,0 +1,144 @@
+"""Slices: does a part of the examples flip more, or lose more accuracy, than the rest?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from unchurn.arrays import IntArray
+from unchurn.errors import InputError
+from unchurn.stats import Interval
+
+if TYPE_CHECKING:
+    from unchurn.outcomes import Counting, Outcomes
+    from unchurn.pairing import Paired
+
+MOST_VALUES = 1000  # of a column to slice by; more is an identifier
+NOTABLE = 0.05  # false discoveries, Benjamini–Yekutieli
+
+
+@dataclass(frozen=True)
+class Slice:
+    """One value of a column: its churn and the rest's, and the p-value that they are the same.
+
+    `q` is p after Benjamini and Yekutieli's correction for all slices, which may overlap.
+    """
+
+    column: str
+    value: str
+    n: int
+    churn: Interval
+    rest: float
+    p: float
+    q: float
+    bad_flips: Interval | None
+    accuracy_difference: Interval | None
+
+    @property
+    def is_notable(self) -> bool:
+        """Whether it differs from the rest beyond chance, among all slices that were looked at."""
+        return self.q <= NOTABLE
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values."""
+        plain = {
+            name: value.to_dict() if isinstance(value, Interval) else value
+            for name, value in vars(self).items()
+        }
+        return {**plain, "notable": self.is_notable}
+
+
+def compare_slices(
+    paired: Paired, outcomes: Outcomes, counting: Counting, min_size: int, level: float = 0.95
+) -> list[Slice]:
+    """Every value that is there often enough; most different from the rest first."""
+    from scipy.stats import false_discovery_control
+
+    found = []
+    for name, column in paired.slices.items():
+        values, numbers = _values(name, column)
+        sizes = np.bincount(numbers, minlength=len(values))
+        for number in np.flatnonzero((sizes >= min_size) & (sizes < paired.n)):
+            inside = numbers == number
+            labelled = inside & outcomes.labelled
+            known = bool(labelled.any())
+            found.append(
+                Slice(
+                    name,
+                    values[number],
+                    int(sizes[number]),
+                    counting.rate(outcomes.flipped, inside, level),
+                    float(np.mean(outcomes.flipped[~inside])),
+                    _p_value(outcomes.flipped, inside, counting),
+                    math.nan,
+                    counting.rate(outcomes.bad, labelled, level) if known else None,
+                    counting.difference(outcomes.good, outcomes.bad, labelled, level)
+                    if known
+                    else None,
+                )
+            )
+    if not found:
+        return []
+    corrected = false_discovery_control([one.p for one in found], method="by")
+    ranked = [replace(s, q=float(q)) for s, q in zip(found, corrected, strict=True)]
+    return sorted(ranked, key=lambda one: (one.q, one.p, one.column, one.value))
+
+
+def _values(name: str, column: Any) -> tuple[list[str], IntArray]:
+    """The distinct values as text, and each row's number among them; a gap is a value too."""
+    import polars as pl
+
+    text = column.cast(pl.String).fill_null("(missing)")
+    distinct = text.unique().sort()
+    if len(distinct) > MOST_VALUES:
+        raise InputError(
+            f"slice column {name!r} has {len(distinct):,} distinct values: slices are for "
+            f"categories, of at most {MOST_VALUES}"
+        )
+    numbers = text.cast(pl.Enum(distinct)).to_physical().to_numpy().astype(np.int64)
+    return distinct.to_list(), numbers
+
+
+def _p_value(
+    flipped: npt.NDArray[np.bool_], inside: npt.NDArray[np.bool_], counting: Counting
+) -> float:
+    """That a slice and the rest flip alike: Fisher's exact test, or Student's over clusters."""
+    if counting.clusters is not None:
+        return _clustered_p_value(flipped, inside, counting.clusters)
+    from scipy.stats import chi2_contingency, fisher_exact
+
+    table = [[int((flipped & part).sum()), int((~flipped & part).sum())]
+             for part in (inside, ~inside)]  # fmt: skip
+    if not sum(row[0] for row in table) or not sum(row[1] for row in table):
+        return 1.0
+    expected = np.outer(np.sum(table, axis=1), np.sum(table, axis=0)) / len(flipped)
+    if expected.min() >= 5:
+        return float(chi2_contingency(table, correction=False).pvalue)
+    return float(fisher_exact(table).pvalue)
+
+
+def _clustered_p_value(
+    flipped: npt.NDArray[np.bool_], inside: npt.NDArray[np.bool_], clusters: IntArray
+) -> float:
+    """The difference of two rates over its standard error, clusters left out one at a time."""
+    from scipy.stats import t
+
+    size = int(clusters.max()) + 1
+    rates = []
+    for part in (inside, ~inside):
+        events = np.bincount(clusters[flipped & part], minlength=size)
+        sizes = np.bincount(clusters[part], minlength=size)
+        left = sizes.sum() - sizes
+        if not left.all():  # all of a part in one cluster: nothing to learn
+            return 1.0
+        rates.append(((events.sum() - events) / left, events.sum() / sizes.sum()))
+    without = rates[0][0] - rates[1][0]
+    variance = (size - 1) / size * float(np.sum((without - without.mean()) ** 2))
+    difference = abs(float(rates[0][1] - rates[1][1]))
+    if variance == 0:
+        return 1.0 if difference == 0 else 0.0
+    return float(2 * t.sf(difference / math.sqrt(variance), size - 1))
