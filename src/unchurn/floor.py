@@ -12,7 +12,7 @@ import numpy as np
 from unchurn.errors import InputError
 from unchurn.pairing import pair
 from unchurn.predictions import ID, Predictions
-from unchurn.stats import Interval, over_runs, prediction_interval
+from unchurn.stats import Interval, churn_over_runs, excess_over_runs, prediction_interval
 
 SEED_ONLY = (
     "retrainings that vary only the seed give the noise of the seed alone: new data or code may "
@@ -100,7 +100,6 @@ def noise_floor(base: Predictions, candidate: Predictions, retrains: list[Predic
 def _floor(retrained: Any, moved: Any, n_rows: int) -> Floor:
     """The floor from masks of what moved: (R, n) for the retrainings, (n,) for the candidate."""
     n_runs, n = retrained.shape
-    others = [[run != other for other in range(n_runs)] for run in range(n_runs)]
     each = retrained.mean(axis=1)
     notes = [SEED_ONLY]
     if n < n_rows:
@@ -118,9 +117,9 @@ def _floor(retrained: Any, moved: Any, n_rows: int) -> Floor:
     return Floor(
         n,
         tuple(float(c) for c in each),
-        over_runs(retrained.astype(np.int8), others),
+        churn_over_runs(retrained),
         float(moved.mean()),
-        over_runs(moved.astype(np.int8) - retrained.astype(np.int8), others),
+        excess_over_runs(moved, retrained),
         expected,
         tuple(notes),
     )
