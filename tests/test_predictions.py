@@ -56,7 +56,7 @@ def test_probabilities_give_the_most_probable_class_or_go_by_a_threshold(tmp_pat
     assert found.classes == ("no", "yes")
     assert found.taken["prediction"] == "the most probable class"
     assert labels_of(pl.DataFrame(table), threshold=0.3) == ["yes", "yes"]
-    assert labels_of(pl.DataFrame(table), threshold=0.3, positive="no") == ["no", "no"]
+    assert labels_of(pl.DataFrame(table), threshold=0.3, positive="no") == ["no", "yes"]
     single = pl.DataFrame({"score": [0.4, 0.8]})
     assert labels_of(single) == [0, 1]
     assert labels_of(single, threshold=0.3, positive="spam") == ["spam", "spam"]
