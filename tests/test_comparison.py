@@ -135,6 +135,7 @@ def test_thresholds_of_two_classes():
     row = next(r for r in result.thresholds if r["threshold"] == 0.3)
     assert row["churn"] == np.mean((p >= 0.3) != (q >= 0.3))
     assert row["accuracy_base"] == np.mean((p >= 0.3) == labels)
+    assert f"| 0.3 | {row['churn']:.2%} |" in words.markdown(result)
     assert compare(*RNG.dirichlet([1, 1, 1], (2, 10))).thresholds == []
 
 
