@@ -213,7 +213,9 @@ def _count_slack(n: int, beta: float, log_sets: float, inequality: str) -> float
 
 
 def _log_sets(n: int, delta: float, d: int) -> float:
-    """log(4D/δ) + D·log n: a union bound over the D·n^D neighbourhoods that there can be."""
+    """log(4D/δ) + D·log n: a union bound over at most D·n^D different neighbourhoods."""
+    # The paper's lemma counts n of them on the line. With the closed balls at the n − k midpoints
+    # there are 2(n − k) + 1, more than n if k ≤ n/2; the logarithm hardly notices.
     whole(d, 1, "d")
     return math.log(4 * d / _probability(delta, "delta")) + d * math.log(n)
 
