@@ -20,7 +20,7 @@ LINES = {
     "√(1/n)": ("#e15759", [8, 3, 2, 3]),
 }
 BOUND, FITTED, OPTIMAL, ROOT = LINES
-MEAN = "mean"
+MEAN, JOINED = "mean", "through the means"
 SHAPES = {"admitted by the theorem": "circle", "not admitted": "cross"}
 LOG = alt.Scale(type="log", nice=False, padding=10)
 # Powers of ten only, and no grid lines between.
@@ -116,15 +116,19 @@ def _lines(rows: Sequence[Row]) -> list[Row]:
 def _against_k(rows: Sequence[Row], sizes: list[int], title: str, subtitle: str) -> alt.LayerChart:
     """Measured means and the bound at several k, a colour for each n."""
     data = _points(rows)
-    data += [{"n": r["n"], "k": r["k"], "line": BOUND, "value": r["bound"]} for r in rows]
+    for line, key in ((BOUND, "bound"), (JOINED, "mean")):
+        data += [{"n": row["n"], "k": row["k"], "line": line, "value": row[key]} for row in rows]
     colour = alt.Color(
         "n:O",
         scale=alt.Scale(domain=sizes, scheme=alt.SchemeParams("viridis", extent=[0, 0.9])),
         legend=alt.Legend(format=",", title="n, in the upper panels"),
     )
     points, lines = _marks(data, "k")
-    bound = lines.mark_line(strokeWidth=1.5, strokeDash=LINES[BOUND][1]).encode(colour)
-    return _titled(bound + points.encode(colour), title, subtitle)
+    dashes = alt.Scale(domain=[BOUND, JOINED], range=[LINES[BOUND][1], [1, 0]])
+    lines = lines.mark_line(strokeWidth=1.5).encode(
+        colour, alt.StrokeDash("line:N", scale=dashes, title="lines in the upper panels")
+    )
+    return _titled(lines + points.encode(colour), title, subtitle)
 
 
 def _against_n(rows: Sequence[Row], title: str, subtitle: list[str]) -> alt.LayerChart:
@@ -147,7 +151,9 @@ def _marks(data: list[Row], x: str) -> tuple[alt.Chart, alt.Chart]:
         alt.X(f"{x}:Q", scale=LOG, axis=LARGE),
         alt.Y("value:Q", title="error", scale=LOG, axis=SMALL),
     )
-    points = base.transform_filter(f"datum.line == '{MEAN}'").mark_point(filled=True, size=60)
+    points = base.transform_filter(f"datum.line == '{MEAN}'").mark_point(
+        filled=True, size=60, opacity=1
+    )
     shape = alt.Shape(
         "theorem:N",
         title="mean over the draws",

@@ -48,8 +48,9 @@ FULL = {
 }
 QUICK = {1: {10**3: 40, 10**4: 40}, 2: {10**3: 40, 4 * 10**3: 40}}
 
-# Milliseconds that a draw takes, and a million points of it, on one core of a 2-core machine.
-COST = {(1, 1): (1, 250), (1, 2): (50, 6000), (2, 1): (1, 250), (2, 2): (50, 9000)}
+# By theorem and dimension: milliseconds for a draw, and more for each million of its points, as one
+# otherwise idle core took.
+COST = {(1, 1): (1, 160), (1, 2): (20, 6000), (2, 1): (1, 130), (2, 2): (20, 7700)}
 
 
 def theorem1(
@@ -117,7 +118,7 @@ def theorem2(
 
 
 def expected_seconds(theorem: int, *, quick: bool = False) -> float:
-    """How long `theorem1` (1) or `theorem2` (2) takes, about, on one core."""
+    """How long `theorem1` (1) or `theorem2` (2) takes on one otherwise idle core, about."""
     if theorem not in (1, 2):
         raise InputError(f"theorem must be 1 or 2, not {theorem!r}")
     return sum(case.draws * case.cost for case in _cases(theorem, quick)) / 1000
