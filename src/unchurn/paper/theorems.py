@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from scipy.stats import binomtest
 
 from unchurn.arrays import whole
 from unchurn.errors import InputError
+from unchurn.files import atomic_write
 from unchurn.paper.theorem_problems import Float64, Line, Problem, Square
 from unchurn.theory import (
     optimal_exponent,
@@ -54,7 +56,11 @@ COST = {(1, 1): (1, 160), (1, 2): (20, 6000), (2, 1): (1, 130), (2, 2): (20, 770
 
 
 def theorem1(
-    seed: int = 0, *, quick: bool = False, on_progress: Progress | None = None
+    seed: int = 0,
+    *,
+    quick: bool = False,
+    on_progress: Progress | None = None,
+    folder: Path | None = None,
 ) -> list[Row]:
     """Measure sup|η_k − η| against Theorem 1's bound: a row for each problem, n and k.
 
@@ -70,9 +76,12 @@ def theorem1(
         Two small n and few draws, in seconds: for a first look, and for tests.
     on_progress
         Called after each draw with the work done and all work, in expected milliseconds.
+    folder
+        Where the errors of each problem and n are kept as they are finished, so that the same call
+        goes on where it was stopped.
     """
     rows = []
-    for case, errors in _measure(1, quick, seed, on_progress):
+    for case, errors in _measure(1, quick, seed, on_progress, folder):
         assumed = case.problem.assumptions
         low, high = theorem1_k_range(assumed, case.n, DELTA)
         for k, values in zip(case.ks, errors, strict=True):
@@ -92,7 +101,11 @@ def theorem1(
 
 
 def theorem2(
-    seed: int = 0, *, quick: bool = False, on_progress: Progress | None = None
+    seed: int = 0,
+    *,
+    quick: bool = False,
+    on_progress: Progress | None = None,
+    folder: Path | None = None,
 ) -> list[Row]:
     """Measure sup|η_k − η̃_β| at k = ⌊βn⌋ against Theorem 2's bound; parameters as `theorem1`.
 
@@ -100,7 +113,7 @@ def theorem2(
     "as_written" that it is so with Hoeffding's, as the paper has it: see `theorem2_large_enough`.
     """
     rows = []
-    for case, errors in _measure(2, quick, seed, on_progress):
+    for case, errors in _measure(2, quick, seed, on_progress, folder):
         n, d = case.n, case.problem.d
         for beta, k, values in zip(BETAS, case.ks, errors, strict=True):
             admitted = theorem2_large_enough(n, beta, DELTA, d)
@@ -195,16 +208,22 @@ def _ks(problem: Problem, n: int) -> list[int]:
 
 
 def _measure(
-    theorem: int, quick: bool, seed: int, on_progress: Progress | None
+    theorem: int, quick: bool, seed: int, on_progress: Progress | None, folder: Path | None
 ) -> Iterator[tuple[_Case, Float64]]:
     """Each case with its errors, (k, draws)."""
     whole(seed, 0, "seed")
     cases = _cases(theorem, quick)
     done, total = 0, sum(case.draws * case.cost for case in cases)
     for case in cases:
+        number = PROBLEMS.index(case.problem)
+        name = f"theorem{theorem}-{number}-{case.n}-{case.draws}-{seed}.npy"
+        if folder is not None and (folder / name).exists():
+            done += case.draws * case.cost
+            yield case, np.load(folder / name, allow_pickle=False)
+            continue
         errors = np.empty((len(case.ks), case.draws))
         for draw in range(case.draws):
-            stream = (theorem, PROBLEMS.index(case.problem), case.n, draw)
+            stream = (theorem, number, case.n, draw)
             rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=stream))
             points, labels = case.problem.draw(rng, case.n)
             for i, k in enumerate(case.ks):
@@ -213,6 +232,9 @@ def _measure(
             done += case.cost
             if on_progress is not None:
                 on_progress(done, total)
+        if folder is not None:
+            with atomic_write(folder / name) as temporary, temporary.open("wb") as file:
+                np.save(file, errors)
         yield case, errors
 
 
