@@ -143,7 +143,7 @@ def rates(rows: Sequence[Row]) -> list[Row]:
     For Theorem 1 the errors are those at the optimal k. "fitted" is the slope of log(mean error) on
     log(n), with the standard error that the draws give it. Beside it: "optimal", the exponent of
     the theory without its logarithm; "optimal_with_log", the slope that (log n / n) to that power
-    has over the same n, which is the one to compare with; and "root_n", that of √(1/n).
+    has over the same n; and "root_n", that of √(1/n). Theorem 2's own rate is √(log n / n).
     """
     groups: dict[tuple[str, float | None], list[Row]] = {}
     for row in rows:
