@@ -259,8 +259,8 @@ def test_what_cannot_be_compared_is_named(base, candidate, labels, message):
 
 def test_classes_of_one_side_are_noted():
     result = compare(["a", "b"], ["a", "c"], ["a", "d"])
-    assert "classes that only base has: b" in result.notes
-    assert "classes that only the labels has: d" in result.notes
+    assert "classes only in base: b" in result.notes
+    assert "classes only in the labels: d" in result.notes
 
 
 def test_it_is_there_by_its_name():
