@@ -66,7 +66,7 @@ def _read_npz(path: Path) -> pl.DataFrame:
     import polars as pl
 
     columns: dict[str, Any] = {}
-    with np.load(path, allow_pickle=False) as arrays:
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
         classes = [str(c) for c in arrays["classes"]] if "classes" in arrays else None
         for name in arrays.files:
             array = arrays[name]

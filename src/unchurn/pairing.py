@@ -143,6 +143,8 @@ def _truth(
                 f"as id {both[ID][row]!r}: {one[row]!r} and {two[row]!r}"
             )
         return one.zip_with(one.is_not_null(), two), []
+    if sides and sides[0].null_count() == len(sides[0]):
+        return None, ["the column of true labels is empty"]
     return (sides[0], []) if sides else (None, [])
 
 
@@ -183,14 +185,14 @@ def _check_classes(
     candidate: Predictions,
     notes: list[str],
 ) -> None:
-    """Say which classes only one side knows; nothing in common is an error."""
+    """Say which classes only one side knows; numbers against names are an error."""
     known = [np.bincount(n[n >= 0], minlength=len(classes)) > 0 for n in numbers]
     names = np.array(classes)
     sides = [(base.name, candidate.name), *([("the models", "the labels")] * (len(known) > 2))]
     for (one, two), (a, b) in zip(
         sides, [(known[0], known[1]), (known[0] | known[1], known[-1])], strict=False
     ):
-        if not (a & b).any():
+        if not (a & b).any() and _are_numbers(names[a]) != _are_numbers(names[b]):
             raise InputError(
                 f"{one} and {two} have no class in common: {', '.join(names[a][:5])} and "
                 f"{', '.join(names[b][:5])}"
@@ -198,7 +200,11 @@ def _check_classes(
         for who, only in ((one, a & ~b), (two, b & ~a)):
             if only.any() and len(known) > 1:
                 shown = ", ".join(names[only][:5]) + (" …" if only.sum() > 5 else "")
-                notes.append(f"classes that only {who} has: {shown}")
+                notes.append(f"classes only in {who}: {shown}")
+
+
+def _are_numbers(names: npt.NDArray[np.str_]) -> bool:
+    return all(name.lstrip("-").isdigit() for name in names)
 
 
 def _probabilities(

@@ -196,7 +196,7 @@ def _numbers(column: pl.Series, name: str) -> pl.Series:
     import polars as pl
 
     try:
-        numbers = column.cast(pl.Float64)
+        numbers = column.cast(pl.Float64).fill_nan(None)
     except pl.exceptions.PolarsError as error:
         raise InputError(f"{name}: column {column.name!r} is not all numbers") from error
     outside = (numbers < 0) | (numbers > 1)
@@ -206,7 +206,7 @@ def _numbers(column: pl.Series, name: str) -> pl.Series:
             f"{name}: {column.name!r} has {numbers[row]:g} in row {row}: no probability (of "
             "logits, take the softmax first)"
         )
-    return numbers.fill_nan(None)
+    return numbers
 
 
 def _check_sums(frame: pl.DataFrame, name: str, classes: Sequence[str]) -> None:
@@ -277,9 +277,8 @@ def _distinct(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     """Refuse ids that are missing or twice there."""
     ids = frame[ID]
     if ids.null_count():
-        raise InputError(
-            f"{name}: {ids.null_count():,} rows have no id, first {ids.is_null().arg_max()}"
-        )
+        row = first(ids.is_null())
+        raise InputError(f"{name}: {ids.null_count():,} rows have no id, first row {row}")
     in_order = not ids.dtype.is_nested() and ids.is_sorted() and not (ids == ids.shift()).any()
     if not in_order and ids.n_unique() < len(ids):
         row = first(ids.is_duplicated())

@@ -19,6 +19,7 @@ from unchurn.datasets import DATASETS
 from unchurn.datasets.base import Dataset
 from unchurn.errors import InputError
 from unchurn.experiment import Experiment, members, plan
+from unchurn.files import atomic_write
 from unchurn.learners import Learner
 from unchurn.methods import METHODS
 from unchurn.metrics import ChurnSummary, churn_summary
@@ -110,6 +111,25 @@ class Result:
         from unchurn import tables
 
         return tables.render(self, form)
+
+    def write_predictions(self, folder: Path) -> None:
+        """Write METHOD-RUN.parquet for every chosen setting's runs, as `unchurn compare` reads."""
+        import polars as pl
+
+        data = self.experiment.data
+        names = pl.Series(data.classes)
+        folder.mkdir(parents=True, exist_ok=True)
+        for method, result in self.choose().items():
+            for run, predicted in enumerate(result.predictions["test"]):
+                table = pl.DataFrame(
+                    {
+                        "id": pl.int_range(len(predicted), eager=True),
+                        "prediction": names.gather(predicted),
+                        "label": names.gather(data.y_test),
+                    }
+                )
+                with atomic_write(folder / f"{method}-{run}.parquet") as temporary:
+                    table.write_parquet(temporary)
 
     def report(self, path: str | Path) -> None:
         """Write one self-contained HTML page."""

@@ -20,7 +20,7 @@ def test_bench_shows_a_plan_a_table_and_where_it_is(run, tmp_path):
     table = pl.read_csv(tmp_path / "b/table.csv")
     assert table["method"].to_list() == ["control", "knn_ls", "ensemble"]
     assert {p.name for p in (tmp_path / "b").iterdir()} == {
-        "bench.json", "runs", "table.csv", "table.md", "table.tex",
+        "bench.json", "predictions", "runs", "table.csv", "table.md", "table.tex",
     }  # fmt: skip
     assert run("report", "b") == (0, "wrote b/report.html\nwrote b/frontier.svg\n", "")
     assert "Use " in (tmp_path / "b/report.html").read_text()

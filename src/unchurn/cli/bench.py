@@ -69,6 +69,7 @@ def bench(
     for form, name in (("csv", "table.csv"), ("markdown", "table.md"), ("latex", "table.tex")):
         with atomic_write(asked.folder / name) as temporary:
             temporary.write_text(result.table(form))
+    result.write_predictions(asked.folder / "predictions")
     with atomic_write(asked.folder / CONFIG) as temporary:
         temporary.write_text(asked.to_json())
     console.print(f"\n{tables.render(result, 'text', width=console.width)}")
@@ -77,6 +78,7 @@ def bench(
         n = len(todo.jobs)
         console.print(f"{n} trainings served for {todo.n_separate}: {saved} saved by sharing")
     console.print(f"tables: {asked.folder}/table.csv, table.md, table.tex")
+    console.print(f"predictions of every run, for unchurn compare: {asked.folder}/predictions")
     console.print(f"a page of it: unchurn report {asked.folder}")
 
 
