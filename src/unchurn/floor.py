@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from unchurn.errors import InputError
 from unchurn.pairing import pair
@@ -55,8 +56,8 @@ class Floor:
         }
 
 
-def retraining_files(paths: list[Path], base: Path) -> list[Path]:
-    """The files of retrainings: as given; of a bench's folder, the runs of plain training."""
+def retraining_files(paths: list[Path], base: Path | None = None) -> list[Path]:
+    """The files of retrainings but base: as given; of a bench's folder, runs of plain training."""
     files: list[Path] = []
     for path in paths:
         if path.is_dir():
@@ -68,7 +69,7 @@ def retraining_files(paths: list[Path], base: Path) -> list[Path]:
             files += found
         else:
             files.append(path)
-    others = [path for path in files if path.resolve() != base.resolve()]
+    others = [path for path in files if base is None or path.resolve() != base.resolve()]
     if not others:
         raise InputError("the only retraining is base itself")
     return others
@@ -76,25 +77,30 @@ def retraining_files(paths: list[Path], base: Path) -> list[Path]:
 
 def noise_floor(base: Predictions, candidate: Predictions, retrains: list[Predictions]) -> Floor:
     """Compare base with each retraining and the candidate, on the rows that all of them have."""
+    moved = what_moved(base, [candidate, *retrains])
+    return _floor(moved[1:], moved[0], base.table.height)
+
+
+def what_moved(base: Predictions, others: list[Predictions]) -> npt.NDArray[np.bool_]:
+    """Where each of the others differs from base, (others, n), on the rows that all have."""
     import polars as pl
 
     common = base.table.select(ID)
-    for other in (candidate, *retrains):
-        paired = pair(base, other)
-        kept = pl.DataFrame({ID: paired.ids})
+    for other in others:
+        kept = pl.DataFrame({ID: pair(base, other).ids})
         if kept.height < common.height:
             common = common.join(kept, on=ID, how="semi", maintain_order="left")
     if common.height == 0:
         raise InputError("the retrainings have no example in common with both models")
     flips = []
-    for other in (candidate, *retrains):
+    for other in others:
         paired = pair(base, other)
         moved = paired.base != paired.candidate
         if paired.n > common.height:
             at = pl.DataFrame({ID: paired.ids, "moved": moved})
             moved = common.join(at, on=ID, how="left", maintain_order="left")["moved"].to_numpy()
         flips.append(moved)
-    return _floor(np.stack(flips[1:]), flips[0], base.table.height)
+    return np.stack(flips)
 
 
 def _floor(retrained: Any, moved: Any, n_rows: int) -> Floor:

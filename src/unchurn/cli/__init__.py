@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from unchurn import __version__
-from unchurn.cli import bench, compare, data, reproduce, smooth
+from unchurn.cli import bench, compare, data, plan, reproduce, smooth
 from unchurn.errors import InputError
 
 EXIT_BAD_INPUT = 2
@@ -27,6 +27,7 @@ app = typer.Typer(
 )
 app.command("compare")(compare.compare)
 app.command("gate")(compare.gate)
+app.command("plan")(plan.plan)
 app.command("bench")(bench.bench)
 app.command("report")(bench.report)
 app.command("reproduce")(reproduce.reproduce)

@@ -1,0 +1,119 @@
+"""`unchurn plan`: how many rows and retrainings does it take to see a difference?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from unchurn.planning import ExcessPlan, LossPlan, Noise
+
+
+def plan(
+    more: Annotated[list[Path] | None, typer.Argument(help="More files after --retrains.")] = None,
+    accuracy_loss: Annotated[
+        float | None, typer.Option(help="A loss of accuracy to see, or to rule out.")
+    ] = None,
+    excess: Annotated[
+        float | None, typer.Option(help="Churn beyond that of retraining alone, to see.")
+    ] = None,
+    churn: Annotated[
+        float | None, typer.Option(help="Expected churn of a retraining; 0.03 if not given.")
+    ] = None,
+    floor_sd: Annotated[
+        float | None,
+        typer.Option(
+            help="Standard deviation of churn between retrainings; churn/20 if not given."
+        ),
+    ] = None,
+    retrains: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Retrainings to measure both by: three files or more, or a bench folder."
+        ),
+    ] = None,
+    retrains_count: Annotated[
+        int | None, typer.Option(help="How many retrainings there will be; several if not given.")
+    ] = None,
+    power: Annotated[float, typer.Option(help="How probably it is to be seen.")] = 0.8,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Plan a comparison: how many rows and retrainings to see a loss of accuracy or excess churn?
+
+    All are fractions: 0.005 is half a percentage point.
+    """
+    from unchurn.errors import InputError
+    from unchurn.planning import RETRAINS, plan_excess, plan_loss
+
+    if accuracy_loss is None and excess is None:
+        raise InputError("what is to be seen? Give --accuracy-loss, --excess or both")
+    files = [*(retrains or []), *(more or [])]
+    if more and not retrains:
+        raise InputError(f"what is {more[0]} for? (--retrains?)")
+    noise = _noise(files, churn, floor_sd)
+    loss = None if accuracy_loss is None else plan_loss(accuracy_loss, noise.churn, power)
+    counts = RETRAINS if retrains_count is None else [retrains_count]
+    beyond = None if excess is None else plan_excess(excess, noise, power, counts)
+    if as_json:
+        plans = {"accuracy_loss": loss, "excess": beyond}
+        typer.echo(json.dumps({k: p and p.to_dict() for k, p in plans.items()}, indent=1))
+        return
+    how = "as measured" if files else "as expected"
+    typer.echo(f"churn of a retraining  {noise.churn:.2%}, {how}; power {power:.0%}")
+    if loss is not None:
+        _show_loss(loss)
+    if beyond is not None:
+        _show_excess(beyond)
+
+
+def _noise(files: list[Path], churn: float | None, floor_sd: float | None) -> Noise:
+    """How much retraining moves: from files, as given, or the defaults."""
+    from unchurn.errors import InputError
+    from unchurn.planning import CHURN, RELATIVE_SD, Noise
+
+    if not files:
+        churn = CHURN if churn is None else churn
+        return Noise(churn, RELATIVE_SD * churn if floor_sd is None else floor_sd)
+    if churn is not None or floor_sd is not None:
+        raise InputError("--retrains measures churn and its sd: give them or the files, not both")
+    from unchurn.floor import retraining_files, what_moved
+    from unchurn.predictions import Columns, read_predictions
+
+    base, *others = [read_predictions(p, str(p), Columns()) for p in retraining_files(files)]
+    if len(others) < 2:
+        raise InputError("--retrains: give three files or more: a base and two to compare with it")
+    return Noise.of(what_moved(base, others))
+
+
+def _show_loss(plan: LossPlan) -> None:
+    size = f"{plan.loss:.2%}"
+    typer.echo(f"\nlabelled rows to see a loss of accuracy of {size}")
+    typer.echo(f"  {plan.to_see:>13,}  so that the 95 % interval excludes zero")
+    typer.echo(
+        f"  {plan.to_rule_out:>13,}  to pass --max-accuracy-loss {plan.loss:g} when nothing is lost"
+    )
+
+
+def _show_excess(plan: ExcessPlan) -> None:
+    """Rows by retrainings: they trade off, up to a point."""
+    typer.echo(f"\nrows, without labels, to see {plan.excess:.2%} beyond one more retraining")
+    typer.echo(
+        f"(churn between retrainings differs by a standard deviation of {plan.noise.sd:.2%})"
+    )
+    typer.echo(f"  {'retrainings':>11}  {'rows':>13}")
+    for size in plan.sizes:
+        rows = "none enough" if size.rows is None else f"{size.rows:,}"
+        note = "" if size.rows is not None else f"  at best seen {size.at_best:.0%} of the time"
+        typer.echo(f"  {size.retrains:>11}  {rows:>13}{note}")
+    most = max(size.retrains for size in plan.sizes)
+    if all(size.rows is None for size in plan.sizes):
+        from unchurn.planning import least_excess
+
+        least = least_excess(plan.noise, most, plan.power)
+        typer.echo(
+            "A candidate is itself one draw of training: "
+            + (f"{most} retrainings show no less than {least:.2%}." if least else "retrain more.")
+        )
