@@ -10,7 +10,10 @@ from unchurn import churn_summary
 from unchurn.stats import (
     accuracy_difference,
     churn_difference,
+    churn_over_runs,
+    clustered_difference,
     clustered_proportion,
+    excess_over_runs,
     mcnemar,
     paired_difference,
     prediction_interval,
@@ -135,3 +138,41 @@ def test_a_new_retraining_lies_where_the_others_promise():
     assert 0.925 < inside / 1000 < 0.975
     assert math.isnan(prediction_interval(np.array([0.1]), 100)[0])
     assert prediction_interval(np.array([0.0, 0.01, 0.02]), 100)[0] > 0
+
+
+def test_nothing_seen_is_not_certainty():
+    nothing = np.zeros(30, int)
+    change = clustered_difference(nothing, nothing, np.full(30, 100))
+    alone = paired_difference(0, 0, 30)
+    assert (change.low, change.high) == pytest.approx((alone.low, alone.high))
+    assert change.note == "few events"
+    floor = churn_over_runs(np.zeros((3, 200), bool))
+    assert floor.high == pytest.approx(proportion(0, 200).high)
+    excess = excess_over_runs(np.zeros(200, bool), np.zeros((3, 200), bool))
+    assert excess.low < 0 < excess.high
+    low, high = prediction_interval(np.array([0.05, 0.05]), 200)  # ten flips twice
+    assert low < 0.045 < 0.055 < high
+
+
+def test_rates_at_other_levels_are_exact():
+    found = proportion(12, 200, level=0.9975)
+    expected = binomtest(12, 200).proportion_ci(0.9975, "exact")
+    assert (found.low, found.high, found.note) == (expected.low, expected.high, "")
+
+
+def test_few_clusters_that_hold_the_events_widen():
+    sizes = np.full(100, 20)
+    spread, together = np.zeros(100, int), np.zeros(100, int)
+    spread[:60] = 1
+    together[:6] = 10
+    widths = [one.high - one.low for one in
+              (clustered_proportion(events, sizes) for events in (spread, together))]  # fmt: skip
+    assert widths[1] > 2.5 * widths[0]
+
+
+def test_the_floor_lies_between_0_and_1():
+    moved = RNG.random((3, 300)) < 0.02
+    floor = churn_over_runs(moved)
+    assert 0 < floor.low < floor.value < floor.high < 1
+    assert math.isnan(churn_over_runs(moved[:1]).low)
+    assert math.isnan(excess_over_runs(moved[0], moved[:1]).low)

@@ -41,7 +41,8 @@ class Floor:
     def is_another_retraining(self) -> bool | None:
         """Whether the candidate moves as one more retraining would; None if that cannot be said."""
         low, high = self.expected
-        return None if math.isnan(low) else low <= self.candidate <= high
+        candidate = max(self.candidate, 0.5 / self.n)  # no flip counts as half, as there
+        return None if math.isnan(low) else low <= candidate <= high
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values."""
@@ -78,7 +79,7 @@ def retraining_files(paths: list[Path], base: Path | None = None) -> list[Path]:
 def noise_floor(base: Predictions, candidate: Predictions, retrains: list[Predictions]) -> Floor:
     """Compare base with each retraining and the candidate, on the rows that all of them have."""
     moved = what_moved(base, [candidate, *retrains])
-    return _floor(moved[1:], moved[0], base.table.height)
+    return floor_of(moved[1:], moved[0], base.table.height)
 
 
 def what_moved(base: Predictions, others: list[Predictions]) -> npt.NDArray[np.bool_]:
@@ -103,7 +104,7 @@ def what_moved(base: Predictions, others: list[Predictions]) -> npt.NDArray[np.b
     return np.stack(flips)
 
 
-def _floor(retrained: Any, moved: Any, n_rows: int) -> Floor:
+def floor_of(retrained: Any, moved: Any, n_rows: int) -> Floor:
     """The floor from masks of what moved: (R, n) for the retrainings, (n,) for the candidate."""
     n_runs, n = retrained.shape
     each = retrained.mean(axis=1)

@@ -102,8 +102,8 @@ def plan_loss(loss: float, churn: float = CHURN, power: float = POWER) -> LossPl
     _check(churn, power)
     if not 0 < loss <= churn:
         raise InputError(
-            f"a loss of accuracy of {loss!r} must be above 0 and at most the churn, {churn:g}: what does "
-            "not flip is not lost"
+            f"a loss of accuracy of {loss!r} must be above 0 and at most the churn, {churn:g}: "
+            "what does not flip is not lost"
         )
     enough, likely = _quantile((1 + LEVEL) / 2), _quantile(power)
     to_see = (enough * math.sqrt(churn) + likely * math.sqrt(churn - loss**2)) ** 2 / loss**2

@@ -155,7 +155,8 @@ def churn_difference(first: Array, second: Array) -> Interval:
     """
     each = _pairwise(first) - _pairwise(second)
     pairs = list(combinations(range(len(first)), 2))
-    return _student(each, [[run not in pair for pair in pairs] for run in range(len(first))])
+    without = [[run not in pair for pair in pairs] for run in range(len(first))]
+    return _student(each, without, pairs=True)
 
 
 def accuracy_difference(first: Array, second: Array, labels: Array) -> Interval:
@@ -186,9 +187,9 @@ def excess_over_runs(candidate: Array, moved: Array) -> Interval:
     return _difference(gained, lost, each.shape[1], spread, few=True, level=LEVEL)
 
 
-def _student(each: Array, without: Sequence[Sequence[bool]]) -> Interval:
+def _student(each: Array, without: Sequence[Sequence[bool]], pairs: bool = False) -> Interval:
     """Student's interval for the mean over runs and examples."""
-    value, spread = _over_runs(each, without)
+    value, spread = _over_runs(each, without, pairs)
     return Interval(value, NAN, NAN) if spread is None else spread.around(value)
 
 
@@ -196,7 +197,9 @@ def _others(n_runs: int) -> list[list[bool]]:
     return [[run != other for other in range(n_runs)] for run in range(n_runs)]
 
 
-def _over_runs(each: Array, without: Sequence[Sequence[bool]]) -> tuple[float, _Spread | None]:
+def _over_runs(
+    each: Array, without: Sequence[Sequence[bool]], pairs: bool = False
+) -> tuple[float, _Spread | None]:
     """The mean of values by (rows, examples); `without` says which rows a run has no part in.
 
     Runs and examples are both drawn at random. What varies by example and run alone is in both
@@ -215,7 +218,7 @@ def _over_runs(each: Array, without: Sequence[Sequence[bool]]) -> tuple[float, _
     variance = of_examples + max(of_runs - of_both, 0.0)
     # Of pairs, leaving out runs overstates the variance (Efron and Stein), up to fourfold for three
     # runs: then runs that vary no more than their examples do are not held against the interval.
-    uncertain = 0.0 if len(each) > n_runs and of_runs <= of_both else of_runs
+    uncertain = 0.0 if pairs and of_runs <= of_both else of_runs
     doubt = uncertain**2 / (n_runs - 1) + of_examples**2 / (n - 1)
     return value, _Spread(variance, variance**2 / doubt if doubt else math.inf, n)
 

@@ -1,0 +1,79 @@
+import json
+import subprocess
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+
+from unchurn.planning import Noise, plan_excess, plan_loss
+
+
+def test_a_loss_of_accuracy(run):
+    code, out, _ = run("plan", "--accuracy-loss", "0.005", "--churn", "0.03")
+    plan = plan_loss(0.005, 0.03)
+    assert code == 0
+    assert f"{plan.to_see:,}" in out
+    assert f"{plan.to_rule_out:,}" in out
+    assert "excess" not in out
+
+
+def test_an_excess_by_retrainings(run):
+    code, out, _ = run("plan", "--excess", "0.01", "--churn", "0.05", "--floor-sd", "0.001")
+    sizes = plan_excess(0.01, Noise(0.05, 0.001)).sizes
+    assert code == 0
+    assert "none enough" in out
+    assert all(f"{size.rows:,}" in out for size in sizes[1:])
+
+
+def test_what_cannot_be_seen_is_said(run):
+    code, out, _ = run("plan", "--excess", "0.001", "--retrains-count", "3")
+    assert code == 0
+    assert "3 retrainings show no less than" in out
+
+
+def test_json(run):
+    code, out, _ = run("plan", "--accuracy-loss", ".01", "--excess", "0.02", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert found["accuracy_loss"]["to_see"] == plan_loss(0.01).to_see
+    assert [size["retrains"] for size in found["excess"]["sizes"]] == [2, 3, 5, 10]
+
+
+def test_retrainings_are_measured(run, tmp_path):
+    rng = np.random.default_rng(0)
+    runs = rng.random((4, 500)) < 0.05
+    for i, predictions in enumerate(runs):
+        frame = pl.DataFrame({"id": range(500), "prediction": predictions.astype(int)})
+        frame.write_csv(tmp_path / f"{i}.csv")
+    files = ("0.csv", "1.csv", "2.csv", "3.csv")
+    code, out, _ = run("plan", "--excess", "0.05", "--json", "--retrains", *files)
+    assert code == 0
+    noise = Noise.of(runs[1:] != runs[0])
+    assert json.loads(out)["excess"]["noise"] == pytest.approx(vars(noise))
+    code, _, err = run("plan", "--excess", "0.05", "--retrains", *files[:2])
+    assert (code, "three files" in err) == (2, True)
+
+
+@pytest.mark.parametrize(("arguments", "words"), [
+    ((), "--accuracy-loss, --excess"),
+    (("--accuracy-loss", "0.5"), "at most the churn"),
+    (("--excess", "0.1", "--power", "2"), "power"),
+    (("more.csv", "--excess", "0.1"), "--retrains?"),
+    (("--excess", "0.1", "--churn", "0.1", "--retrains", "a.csv"), "not both"),
+    (("--excess", "0.1", "--retrains", "nowhere.csv"), "nowhere.csv"),
+])  # fmt: skip
+def test_errors_are_one_line(run, arguments, words):
+    code, out, err = run("plan", *arguments)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert words in err
+
+
+def test_it_loads_neither_torch_nor_numba():
+    script = (
+        "import sys; sys.argv = ['unchurn', 'plan', '--accuracy-loss', '.01', '--excess', '.02']\n"
+        "from unchurn.cli import main\n"
+        "try: main()\n"
+        "finally: assert not {'torch', 'numba'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
