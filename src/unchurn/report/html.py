@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ def write_page(path: Path, template: str, charts: list[dict[str, Any]], **values
         temporary.write_text(page, "utf-8")
 
 
+@cache  # bundling takes seconds
 def _vega() -> str:
     """Vega's JavaScript, all of it, so that the page draws offline."""
     code = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
