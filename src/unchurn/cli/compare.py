@@ -37,6 +37,7 @@ MinSlice = Annotated[int, typer.Option(min=1, help="Examples that a slice needs.
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 AsMarkdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown.")]
 FlipsFile = Annotated[Path | None, typer.Option("--flips", help="Write the flips as CSV.")]
+HtmlFile = Annotated[Path | None, typer.Option("--html", help="Write a page with charts.")]
 
 
 def compare(
@@ -57,14 +58,16 @@ def compare(
     as_json: AsJson = False,
     as_markdown: AsMarkdown = False,
     flips: FlipsFile = None,
+    html: HtmlFile = None,
 ) -> None:
     """Compare two models' predictions: what flips, for better or worse, where, beyond noise?
 
     CSV, Parquet, JSON lines or NPZ; a row per example, joined by id.
     """
+    _check_page(html)
     columns = _columns(id_, prediction, label, probabilities, positive, threshold, slices, cluster)
     result = _compare(base, candidate, labels, _all(retrains, more), columns, min_slice)
-    _answer(result, None, as_json, as_markdown, flips)
+    _answer(result, None, as_json, as_markdown, flips, html)
 
 
 def gate(
@@ -106,6 +109,7 @@ def gate(
     as_json: AsJson = False,
     as_markdown: AsMarkdown = False,
     flips: FlipsFile = None,
+    html: HtmlFile = None,
 ) -> None:
     """Decide whether a candidate may replace the model in use: promote, hold or reject.
 
@@ -129,14 +133,24 @@ def gate(
         for line in rules.explain():
             typer.echo(line)
         return
+    _check_page(html)
     columns = _columns(id_, prediction, label, probabilities, positive, threshold, slices, cluster)
     result = _compare(base, candidate, labels, _all(retrains, more), columns, rules.min_slice)
     verdict = decide(result, rules)
     if junit is not None:
         with atomic_write(junit) as temporary:
             temporary.write_text(verdict.junit(), "utf-8")
-    _answer(result, verdict, as_json, as_markdown, flips)
+    _answer(result, verdict, as_json, as_markdown, flips, html)
     raise typer.Exit(verdict.exit_code)
+
+
+def _check_page(html: Path | None) -> None:
+    """Say before the work what would keep the page from being written: its place, or an extra."""
+    if html is not None:
+        from unchurn.files import check_place
+        from unchurn.report import comparison  # noqa: F401
+
+        check_place(html)
 
 
 def _all(retrains: list[Path] | None, more: list[Path] | None) -> list[Path]:
@@ -182,6 +196,7 @@ def _answer(
     as_json: bool,
     as_markdown: bool,
     flips: Path | None,
+    html: Path | None,
 ) -> None:
     """Print in the form that was asked for; write what was asked for."""
     from rich.console import Console
@@ -203,3 +218,6 @@ def _answer(
     if flips is not None:
         count = write_flipped(result, flips)
         typer.echo(f"wrote {flips}: {count:,} flips", err=True)
+    if html is not None:
+        result.html(html, verdict)
+        typer.echo(f"wrote {html}", err=True)
