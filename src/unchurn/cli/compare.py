@@ -64,7 +64,7 @@ def compare(
 
     CSV, Parquet, JSON lines or NPZ; a row per example, joined by id.
     """
-    _check_page(html)
+    _check_places(html, flips)
     columns = _columns(id_, prediction, label, probabilities, positive, threshold, slices, cluster)
     result = _compare(base, candidate, labels, _all(retrains, more), columns, min_slice)
     _answer(result, None, as_json, as_markdown, flips, html)
@@ -124,16 +124,14 @@ def gate(
         "max_excess_churn": max_excess_churn, "max_accuracy_loss": max_accuracy_loss,
         "max_slice_churn": max_slice_churn, "max_slice_bad_flips": max_slice_bad_flips,
         "max_slice_accuracy_loss": max_slice_accuracy_loss, "min_slice": min_slice,
-        "must_not_flip": must_not_flip.read_text("utf-8").split("\n") if must_not_flip else None,
+        "must_not_flip": _ids(must_not_flip) if must_not_flip else None,
     }  # fmt: skip
-    if limits["must_not_flip"] is not None:
-        limits["must_not_flip"] = [line.strip() for line in limits["must_not_flip"] if line.strip()]
     rules = read_policy(policy, limits)
     if explain:
         for line in rules.explain():
             typer.echo(line)
         return
-    _check_page(html)
+    _check_places(html, flips, junit)
     columns = _columns(id_, prediction, label, probabilities, positive, threshold, slices, cluster)
     result = _compare(base, candidate, labels, _all(retrains, more), columns, rules.min_slice)
     verdict = decide(result, rules)
@@ -144,13 +142,27 @@ def gate(
     raise typer.Exit(verdict.exit_code)
 
 
-def _check_page(html: Path | None) -> None:
-    """Say before the work what would keep the page from being written: its place, or an extra."""
+def _check_places(html: Path | None, *others: Path | None) -> None:
+    """Say before the work what would keep a file from being written: its place, or an extra."""
+    from unchurn.files import check_place
+
+    for path in (html, *others):
+        if path is not None:
+            check_place(path)
     if html is not None:
-        from unchurn.files import check_place
         from unchurn.report import comparison  # noqa: F401
 
-        check_place(html)
+
+def _ids(path: Path) -> list[str]:
+    """Ids from a file, one a line."""
+    from unchurn.errors import InputError
+    from unchurn.files import reading
+
+    with reading(path, "a text file"):
+        ids = [line.strip() for line in path.read_text("utf-8").splitlines() if line.strip()]
+    if not ids:
+        raise InputError(f"{path}: no id is there")
+    return ids
 
 
 def _all(retrains: list[Path] | None, more: list[Path] | None) -> list[Path]:
