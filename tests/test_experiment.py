@@ -243,4 +243,22 @@ def test_a_diverged_reference_fails_the_runs_that_need_it(tmp_path):
     carry_out(run, store, workers=1)
     failures = collect(run, store).settings[2].failures
     assert len(failures) == 3
-    assert "its reference, plain fit 1 of run 0, diverged" in failures[0]
+    assert "its reference, plain fit 1 of run 0: loss is " in failures[0]
+
+
+def test_a_killed_run_fails_with_its_reason_and_is_tried_again_next_time(tmp_path, monkeypatch):
+    from unchurn import running
+
+    run = experiment()
+    store = Store(tmp_path)
+    real = running.local.execute
+
+    def all_killed(function, calls, workers, killed):
+        return ((number, killed()) for number in range(len(calls)))
+
+    monkeypatch.setattr(running.local, "execute", all_killed)
+    carry_out(run, store, workers=1)
+    assert "killed, most likely for want of memory" in collect(run, store).settings[0].failures[0]
+    monkeypatch.setattr(running.local, "execute", real)
+    carry_out(run, store, workers=1)
+    assert not any(result.failures for result in collect(run, store).settings)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,8 +20,6 @@ from unchurn.slicing import Slice, compare_slices
 from unchurn.stats import Interval, mcnemar
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from unchurn.gate import Policy, Verdict
 
 SCHEMA = "unchurn.compare/1"
@@ -82,6 +81,12 @@ class Comparison:
         from unchurn.gate import decide
 
         return decide(self, policy)
+
+    def html(self, path: str | Path, verdict: Verdict | None = None) -> None:
+        """Write it as one HTML page that needs no network, a gate's verdict above it if given."""
+        from unchurn.report.comparison import write_comparison
+
+        write_comparison(self, Path(path), verdict)
 
 
 def compare(

@@ -83,6 +83,11 @@ def reading(path: Path, kind: str) -> Iterator[None]:
 def check_output(path: Path) -> None:
     """Refuse an output that could not be written, before the work that makes it."""
     check_suffix(path)
+    check_place(path)
+
+
+def check_place(path: Path) -> None:
+    """Refuse a place where nothing can be written."""
     if not path.parent.is_dir():
         raise InputError(f"cannot write {path}: there is no folder {path.parent}")
     if path.is_dir() or not os.access(path.parent, os.W_OK):

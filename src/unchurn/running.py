@@ -33,6 +33,7 @@ from unchurn.neighbors import knn_labels
 from unchurn.store import DamagedError, Store, Stored
 from unchurn.training import DivergedError, score_distinct
 
+KILLED = "its process was killed, most likely for want of memory"
 # done, total, and the training that was just finished, if any
 OnProgress = Callable[[int, int, "tuple[Job, Outcome] | None"], None]
 
@@ -54,7 +55,8 @@ def carry_out(
     def train(jobs: list[Job], arguments: Callable[[Job], tuple[Any, ...]]) -> None:
         nonlocal done
         jobs = [job for job in jobs if id(job) in missing]
-        for number, outcome in local.execute(_train, [arguments(job) for job in jobs], workers):
+        calls = [arguments(job) for job in jobs]
+        for number, outcome in local.execute(_train, calls, workers, _killed):
             store.put(experiment.identity(jobs[number]), outcome.record, **outcome.arrays)
             done += 1
             on_progress(done, total, (jobs[number], outcome))
@@ -80,7 +82,9 @@ def carry_out(
             n = len(experiment.parts.x_train)
             fail(job, f"k={job.method.reference_k} is more than the {n} training examples")
         elif id(job) in missing and where and where not in references:
-            fail(job, f"its reference, plain fit {where[1]} of run {where[0]}, diverged")
+            stored = store.get(experiment.identity(todo.plain[where]))
+            reason = stored.record["failure"] if stored else "it is gone"
+            fail(job, f"its reference, plain fit {where[1]} of run {where[0]}: {reason}")
     train(todo.fits, with_reference)
     return notes
 
@@ -128,6 +132,11 @@ def _train(
         failure = str(error)
     seconds = round(time.perf_counter() - start, 3)
     return Outcome(arrays, {**_circumstances(), "failure": failure, "seconds": seconds})
+
+
+def _killed() -> Outcome:
+    """What a training gives whose process was killed, even when it was the only one."""
+    return Outcome({}, {**_circumstances(), "failure": KILLED})
 
 
 def _classes(probabilities: Float32) -> npt.NDArray[np.unsignedinteger]:
@@ -179,7 +188,11 @@ def _load(experiment: Experiment, store: Store, job: Job, notes: list[str]) -> S
     """A finished run; a damaged one is dropped, noted and so made again."""
     identity = experiment.identity(job)
     try:
-        return store.get(identity)
+        stored = store.get(identity)
+        if stored is None or not (stored.record["failure"] or "").endswith(KILLED):
+            return stored
+        store.drop(identity)  # there may be more memory now
+        return None
     except DamagedError as error:
         notes.append(f"damaged, made again: {error}")
         store.drop(identity)

@@ -129,6 +129,23 @@ def test_bad_input_is_one_line_and_exit_code_2(run, files, arguments, message):
     assert len(err.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--flips", "no/where.csv"), "cannot write no/where.csv"),
+        (("--junit", "no/where.xml"), "cannot write no/where.xml"),
+        (("--must-not-flip", "none.txt"), "none.txt: No such file"),
+        (("--must-not-flip", "empty.txt"), "empty.txt: no id is there"),
+        (("--must-not-flip", "cand.parquet"), "cand.parquet: damaged, or not a text file"),
+    ],
+)
+def test_what_a_gate_cannot_do_is_said_first(run, files, tmp_path, arguments, message):
+    (tmp_path / "empty.txt").write_text("\n")
+    code, out, err = run("gate", *files, "--max-churn", "0.5", *arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+
+
 def test_a_gate_without_limits_is_refused(run, files):
     code, _, err = run("gate", *files)
     assert code == 2

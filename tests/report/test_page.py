@@ -1,18 +1,15 @@
 """The page in a real browser: drawn, sortable, silent, offline, and nothing in it runs as code."""
 
-import shutil
 from dataclasses import replace
 
 import numpy as np
 import polars as pl
 import pytest
-from playwright.sync_api import sync_playwright
 
 from unchurn import Dataset, bench
 from unchurn.report.bench import advice
 from unchurn.settings import make_setting
 
-CHROMIUM = shutil.which("chromium")
 EVIL = "<script>alert(1)</script>"
 RNG = np.random.default_rng(0)
 Y = RNG.integers(0, 3, 200)
@@ -32,32 +29,13 @@ def result():
     return bench(TABLE, SETTINGS, runs=3, epochs=2, workers=1, validation=False)
 
 
-@pytest.fixture(scope="module")
-def pages():
-    if CHROMIUM is None:
-        pytest.skip("chromium is not installed: the page was not tried in a browser")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=CHROMIUM,
-            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
-        )
-        yield browser
-        browser.close()
-
-
 @pytest.fixture
-def open_page(pages, tmp_path):
+def open_page(visit, tmp_path):
     """Open a result's page; give it with what it asked for and said."""
 
     def open_(result, **options):
         result.report(tmp_path / "report.html")
-        page = pages.new_context(**options).new_page()
-        asked, said = [], []
-        page.on("request", lambda request: asked.append(request.url))
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("dialog", lambda dialog: said.append(dialog.message))
-        page.goto(f"file://{tmp_path}/report.html")
+        page, asked, said = visit(tmp_path / "report.html", **options)
         page.wait_for_selector(".chart .marks")
         return page, asked, said
 

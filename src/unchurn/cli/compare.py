@@ -37,6 +37,7 @@ MinSlice = Annotated[int, typer.Option(min=1, help="Examples that a slice needs.
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 AsMarkdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown.")]
 FlipsFile = Annotated[Path | None, typer.Option("--flips", help="Write the flips as CSV.")]
+HtmlFile = Annotated[Path | None, typer.Option("--html", help="Write a page with charts.")]
 
 
 def compare(
@@ -57,14 +58,16 @@ def compare(
     as_json: AsJson = False,
     as_markdown: AsMarkdown = False,
     flips: FlipsFile = None,
+    html: HtmlFile = None,
 ) -> None:
     """Compare two models' predictions: what flips, for better or worse, where, beyond noise?
 
     CSV, Parquet, JSON lines or NPZ; a row per example, joined by id.
     """
+    _check_places(html, flips)
     columns = _columns(id_, prediction, label, probabilities, positive, threshold, slices, cluster)
     result = _compare(base, candidate, labels, _all(retrains, more), columns, min_slice)
-    _answer(result, None, as_json, as_markdown, flips)
+    _answer(result, None, as_json, as_markdown, flips, html)
 
 
 def gate(
@@ -106,6 +109,7 @@ def gate(
     as_json: AsJson = False,
     as_markdown: AsMarkdown = False,
     flips: FlipsFile = None,
+    html: HtmlFile = None,
 ) -> None:
     """Decide whether a candidate may replace the model in use: promote, hold or reject.
 
@@ -120,23 +124,45 @@ def gate(
         "max_excess_churn": max_excess_churn, "max_accuracy_loss": max_accuracy_loss,
         "max_slice_churn": max_slice_churn, "max_slice_bad_flips": max_slice_bad_flips,
         "max_slice_accuracy_loss": max_slice_accuracy_loss, "min_slice": min_slice,
-        "must_not_flip": must_not_flip.read_text("utf-8").split("\n") if must_not_flip else None,
+        "must_not_flip": _ids(must_not_flip) if must_not_flip else None,
     }  # fmt: skip
-    if limits["must_not_flip"] is not None:
-        limits["must_not_flip"] = [line.strip() for line in limits["must_not_flip"] if line.strip()]
     rules = read_policy(policy, limits)
     if explain:
         for line in rules.explain():
             typer.echo(line)
         return
+    _check_places(html, flips, junit)
     columns = _columns(id_, prediction, label, probabilities, positive, threshold, slices, cluster)
     result = _compare(base, candidate, labels, _all(retrains, more), columns, rules.min_slice)
     verdict = decide(result, rules)
     if junit is not None:
         with atomic_write(junit) as temporary:
             temporary.write_text(verdict.junit(), "utf-8")
-    _answer(result, verdict, as_json, as_markdown, flips)
+    _answer(result, verdict, as_json, as_markdown, flips, html)
     raise typer.Exit(verdict.exit_code)
+
+
+def _check_places(html: Path | None, *others: Path | None) -> None:
+    """Say before the work what would keep a file from being written: its place, or an extra."""
+    from unchurn.files import check_place
+
+    for path in (html, *others):
+        if path is not None:
+            check_place(path)
+    if html is not None:
+        from unchurn.report import comparison  # noqa: F401
+
+
+def _ids(path: Path) -> list[str]:
+    """Ids from a file, one a line."""
+    from unchurn.errors import InputError
+    from unchurn.files import reading
+
+    with reading(path, "a text file"):
+        ids = [line.strip() for line in path.read_text("utf-8").splitlines() if line.strip()]
+    if not ids:
+        raise InputError(f"{path}: no id is there")
+    return ids
 
 
 def _all(retrains: list[Path] | None, more: list[Path] | None) -> list[Path]:
@@ -182,6 +208,7 @@ def _answer(
     as_json: bool,
     as_markdown: bool,
     flips: Path | None,
+    html: Path | None,
 ) -> None:
     """Print in the form that was asked for; write what was asked for."""
     from rich.console import Console
@@ -203,3 +230,6 @@ def _answer(
     if flips is not None:
         count = write_flipped(result, flips)
         typer.echo(f"wrote {flips}: {count:,} flips", err=True)
+    if html is not None:
+        result.html(html, verdict)
+        typer.echo(f"wrote {html}", err=True)

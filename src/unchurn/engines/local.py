@@ -15,34 +15,64 @@ from typing import Any, TypeVar
 
 import joblib
 
-from unchurn.errors import InputError
-
 Result = TypeVar("Result")
 
 
 def execute(
-    function: Callable[..., Result], arguments: Sequence[tuple[Any, ...]], workers: int
+    function: Callable[..., Result],
+    arguments: Sequence[tuple[Any, ...]],
+    workers: int,
+    killed: Callable[[], Result],
 ) -> Iterator[tuple[int, Result]]:
-    """Call the function on each tuple of arguments; yield its number and result, in any order."""
-    if workers == 1 or len(arguments) < 2:
-        for number, values in enumerate(arguments):
+    """Call the function on each tuple of arguments; yield its number and result, in any order.
+
+    A worker process that is killed, as for want of memory, takes the others with it: what was not
+    finished is called again, with fewer at a time if nothing was finished in between. A call that
+    is killed when it is alone gives the result of `killed`.
+    """
+    left = dict(enumerate(arguments))
+    broken = False
+    while left:
+        before = len(left)
+        try:
+            for number, result in _attempt(function, left, workers, apart=broken):
+                del left[number]
+                yield number, result
+        except BrokenExecutor:
+            broken = True
+            if len(left) < before:
+                continue
+            if workers > 1:
+                workers //= 2
+                continue
+            number = next(iter(left))
+            del left[number]
+            yield number, killed()
+
+
+def _attempt(
+    function: Callable[..., Result], left: dict[int, tuple[Any, ...]], workers: int, *, apart: bool
+) -> Iterator[tuple[int, Result]]:
+    """Call the function on what is left; `apart` keeps calls that may be killed out of here."""
+    if not apart and (workers == 1 or len(left) < 2):
+        for number, values in list(left.items()):
             yield number, function(*values)
         return
+    one = workers == 1  # in a process of its own, which joblib gives from two workers on
     parallel = joblib.Parallel(
-        n_jobs=workers, return_as="generator_unordered", pre_dispatch="2*n_jobs"
+        n_jobs=max(workers, 2),
+        return_as="generator_unordered",
+        pre_dispatch=1 if one else "2*n_jobs",
+        batch_size=1,
     )
     # What an interruption cancels is made by the next run; joblib would lament it on stderr.
     warnings.filterwarnings("ignore", message=r"\d+ tasks which were still being processed")
     with _interrupts_held():
-        joblib.Parallel(n_jobs=workers)(joblib.delayed(os.getpid)() for _ in range(workers))
-    calls = (joblib.delayed(_numbered)(n, function, values) for n, values in enumerate(arguments))
-    try:
-        yield from parallel(calls)
-    except BrokenExecutor as error:
-        raise InputError(
-            "a worker process was killed, most likely for want of memory: the same command goes "
-            "on; try fewer --workers"
-        ) from error
+        joblib.Parallel(n_jobs=max(workers, 2))(
+            joblib.delayed(os.getpid)() for _ in range(max(workers, 2))
+        )
+    calls = [joblib.delayed(_numbered)(n, function, values) for n, values in left.items()]
+    yield from parallel(calls)
 
 
 @contextmanager

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import base64
 import io
-import json
 import math
 import platform
-import re
 from collections import Counter
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import jinja2
 import numpy as np
-import vl_convert
 
 from unchurn import __version__, charts, selection
 from unchurn.arrays import Array
 from unchurn.datasets.base import Dataset
-from unchurn.files import atomic_write
 from unchurn.paper import METRICS
+from unchurn.report.html import write_page
 from unchurn.tables import APART, best_single, footer, interval_text, papers
 
 if TYPE_CHECKING:
@@ -36,13 +32,11 @@ N_FEATURES = 40  # of each, shown of a table
 
 def write_report(result: Result, path: Path) -> None:
     """Write the page; it asks nothing of the network, and everything in it is escaped."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-    )
     rows = _rows(result)
-    page = environment.get_template("page.html").render(
+    write_page(
+        path,
+        "bench.html",
+        _charts(result),
         name=result.experiment.data.name,
         advice=advice(result),
         rows=rows,
@@ -53,15 +47,11 @@ def write_report(result: Result, path: Path) -> None:
         ],
         paper=PAPER,
         footer=footer(result),
-        charts=[{"id": f"chart{i}", **c} for i, c in enumerate(_charts(result))],
-        vega=_vega(),
         examples=_examples(result),
         shown=_name(_shown(result)) if result.choose() else "",
         facts=_facts(result),
         notes=[*result.experiment.data.notes, *result.notes],
     )
-    with atomic_write(path) as temporary:
-        temporary.write_text(page, "utf-8")
 
 
 def advice(result: Result) -> str:
@@ -122,24 +112,13 @@ def _rows(result: Result) -> list[dict[str, Any]]:
     return rows
 
 
-def _charts(result: Result) -> list[dict[str, str]]:
+def _charts(result: Result) -> list[dict[str, Any]]:
     """Titles and specifications."""
     shown: dict[str, Any] = {}
     if charts.frontier_data(result):
         shown["Accuracy against correct churn"] = charts.frontier(result)
     shown |= {f"Along {name}": chart for name, chart in charts.curves(result).items()}
-    return [{"title": title, "spec": _in_script(chart.to_dict())} for title, chart in shown.items()]
-
-
-def _vega() -> str:
-    """Vega's JavaScript, all of it, so that the page draws offline."""
-    code = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
-    return re.sub("</(?=script)", r"<\\/", code, flags=re.IGNORECASE)
-
-
-def _in_script(value: Any) -> str:
-    """JSON that cannot end the script element it stands in."""
-    return json.dumps(value).replace("<", "\\u003c")
+    return [{"title": title, "spec": chart.to_dict()} for title, chart in shown.items()]
 
 
 def _shown(result: Result) -> SettingResult:

@@ -80,10 +80,10 @@ def measures(comparison: Comparison) -> Table:
     return rows
 
 
-def slices(comparison: Comparison) -> Table:
+def slices(comparison: Comparison, most: int = N_SLICES) -> Table:
     """The slices that differ most from the rest."""
     rows = [["slice", "examples", "churn", "95 % interval", "the rest", "q", ""]]
-    for one in comparison.slices[:N_SLICES]:
+    for one in comparison.slices[:most]:
         rows.append(
             [
                 f"{one.column}={one.value}", f"{one.n:,}", _percent(one.churn.value),
@@ -94,7 +94,7 @@ def slices(comparison: Comparison) -> Table:
     return rows if len(rows) > 1 else []
 
 
-def classes(comparison: Comparison) -> Table:
+def classes(comparison: Comparison, most: int = N_CLASSES) -> Table:
     """The classes with the most flips."""
     labelled = comparison.n_labelled > 0
     columns = {"class": "class", "predicted_base": "predicted by base", "flips_from": "flips from",
@@ -103,7 +103,7 @@ def classes(comparison: Comparison) -> Table:
         columns |= {"labelled": "labelled", "bad_flips": "bad flips", "good_flips": "good flips"}
     ranked = sorted(comparison.classes, key=lambda c: -(c["flips_from"] + c["flips_to"]))
     rows = [list(columns.values())]
-    for row in ranked[:N_CLASSES]:
+    for row in ranked[:most]:
         rows.append([str(row["class"]), *(f"{row[c]:,}" for c in list(columns)[1:])])
     return rows
 

@@ -1,0 +1,46 @@
+"""What every HTML page shares: one file, everything escaped, charts that are drawn offline."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import vl_convert
+
+from unchurn.files import atomic_write
+
+
+def write_page(path: Path, template: str, charts: list[dict[str, Any]], **values: Any) -> None:
+    """Fill a template beside this file and write it.
+
+    A chart is a dict with a `title` and the Vega-Lite `spec`, and whatever else the template shows.
+    """
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    drawn = [
+        {**chart, "id": f"chart{i}", "spec": _in_script(chart["spec"])}
+        for i, chart in enumerate(charts)
+    ]
+    vega = _vega() if drawn else ""
+    page = environment.get_template(template).render(charts=drawn, vega=vega, **values)
+    with atomic_write(path) as temporary:
+        temporary.write_text(page, "utf-8")
+
+
+@cache  # bundling takes seconds
+def _vega() -> str:
+    """Vega's JavaScript, all of it, so that the page draws offline."""
+    code = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    return re.sub("</(?=script)", r"<\\/", code, flags=re.IGNORECASE)
+
+
+def _in_script(value: Any) -> str:
+    """JSON that cannot end the script element it stands in."""
+    return json.dumps(value).replace("<", "\\u003c")
