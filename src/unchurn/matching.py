@@ -19,7 +19,7 @@ Rows = npt.NDArray[np.int32]
 
 
 def find(ids: pl.Series, among: pl.Series) -> IntArray | None:
-    """The row of each id among others, all distinct, ABSENT where there is none; None: as it stands.
+    """The row of each id among others, which are distinct, or ABSENT; None if they are the same.
 
     Whole numbers that lie close together, as most ids do, have a place each: no hashing, no
     sorting. Others are joined by Polars.
