@@ -135,6 +135,7 @@ def test_thresholds_of_two_classes():
     row = next(r for r in result.thresholds if r["threshold"] == 0.3)
     assert row["churn"] == np.mean((p >= 0.3) != (q >= 0.3))
     assert row["accuracy_base"] == np.mean((p >= 0.3) == labels)
+    assert f"| 0.3 | {row['churn']:.2%} |" in words.markdown(result)
     assert compare(*RNG.dirichlet([1, 1, 1], (2, 10))).thresholds == []
 
 
@@ -258,8 +259,8 @@ def test_what_cannot_be_compared_is_named(base, candidate, labels, message):
 
 def test_classes_of_one_side_are_noted():
     result = compare(["a", "b"], ["a", "c"], ["a", "d"])
-    assert "classes that only base has: b" in result.notes
-    assert "classes that only the labels has: d" in result.notes
+    assert "classes only in base: b" in result.notes
+    assert "classes only in the labels: d" in result.notes
 
 
 def test_it_is_there_by_its_name():

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 README = (Path(__file__).parent.parent / "README.md").read_text()
 
@@ -24,6 +25,11 @@ def test_python_and_shell_blocks_run(tmp_path, capsys):
 
     for name in ("logits", "labels"):
         np.save(tmp_path / f"{name}.npy", session[name])
+    countries = np.array(["de", "fr"])[np.arange(1000) % 2]
+    for name, every in {"production": 97, "candidate": 970, "again1": 96, "again2": 95}.items():
+        said = np.where(np.arange(1000) % every == 0, "dog", "cat")
+        table = {"id": range(1000), "prediction": said, "label": ["cat"] * 1000}
+        pl.DataFrame({**table, "country": countries}).write_parquet(tmp_path / f"{name}.parquet")
     shell = "".join(re.findall(r"```sh\n(.*?)```", README, re.DOTALL))
     commands = re.findall(r"^unchurn .*$", shell, re.MULTILINE)
     assert commands

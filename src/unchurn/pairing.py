@@ -219,7 +219,7 @@ def _check_classes(
         for who, only in ((one, a & ~b), (two, b & ~a)):
             if only.any() and len(known) > 1:
                 shown = ", ".join(names[only][:5]) + (" …" if only.sum() > 5 else "")
-                notes.append(f"classes that only {who} has: {shown}")
+                notes.append(f"classes only in {who}: {shown}")
 
 
 def _are_numbers(names: npt.NDArray[np.str_]) -> bool:

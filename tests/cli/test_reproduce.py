@@ -1,3 +1,6 @@
+import json
+
+import numpy as np
 import polars as pl
 import pytest
 
@@ -44,6 +47,22 @@ def test_a_dry_run_only_plans(run, tmp_path):
 def test_figure1_needs_no_data(run, tmp_path):
     assert run("reproduce", "figure1", "--out", "r") == (0, "wrote r/figure1.png\n", "")
     assert (tmp_path / "r/figure1.png").stat().st_size > 10_000
+
+
+def test_theorems_are_simulated_kept_and_resumed(run, tmp_path):
+    code, out, err = run("reproduce", "theorem1", "--quick", "--out", "r")
+    assert (code, err) == (0, "")
+    assert "theorem1: about" in out
+    assert "the bound holds" in out
+    kept = json.loads((tmp_path / "r/theorem1-quick.json").read_text())
+    assert kept["command"] == "unchurn reproduce theorem1 --quick"
+    assert (tmp_path / "r/theorem1-quick.svg").stat().st_size > 10_000
+    parts = sorted((tmp_path / "r/draws").iterdir())
+    np.save(parts[0], np.load(parts[0]) + 1)  # what is kept is not drawn again
+    assert run("reproduce", "theorem1", "--quick", "--out", "r")[0] == 0
+    again = json.loads((tmp_path / "r/theorem1-quick.json").read_text())
+    assert again["rows"][0]["mean"] == pytest.approx(kept["rows"][0]["mean"] + 1)
+    assert again["rows"][-1] == kept["rows"][-1]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 import csv
 from importlib.resources import files
 
+import numpy as np
 import pytest
 
 from unchurn.errors import InputError
@@ -62,6 +63,17 @@ def test_variants_differ_in_recipe_only():
     assert [run.training.epochs for run in found.values()] == [5, 10, 20, 50, 100]
     assert next(iter(found)) == "trial-epochs-phishing-5epochs"
     assert {run.model for run in found.values()} == {"mlp"}
+
+
+def test_other_splits_have_the_same_rows():
+    found = list(experiments("trial-split", "phishing").values())
+    assert [s.name for s in found[0].settings] == ["control", "label_smoothing", "knn_ls"]
+    assert len({run.data.fingerprint for run in found}) == 5
+    for run in found:
+        rows = np.concatenate([run.data.x_train, run.data.x_test]).sum(axis=0)
+        np.testing.assert_allclose(rows, np.concatenate(
+            [found[0].data.x_train, found[0].data.x_test]).sum(axis=0))  # fmt: skip
+        assert len(run.data.y_train) == 201
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 PAGE, FIGURE1 = "page", "figure1"
+THEOREMS = {"theorem1": 1, "theorem2": 2}
 
 
 def reproduce(
@@ -30,6 +31,9 @@ def reproduce(
     subset: Annotated[int | None, typer.Option(help="Train on so many examples only.")] = None,
     out: Annotated[Path, typer.Option(help="Folder of runs and results.")] = Path("reproduction"),
     workers: Annotated[int | None, typer.Option(help="Processes; else one a core.")] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Theorems: small sizes and few draws.")
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan only.")] = False,
 ) -> None:
     """Make a table or figure of the paper from data, and show it beside what was published.
@@ -48,11 +52,14 @@ def reproduce(
     from unchurn.store import Store
 
     console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
-    names = [*STUDIES, FIGURE1, PAGE]
+    names = [*STUDIES, FIGURE1, *THEOREMS, PAGE]
     if what not in names:
         raise InputError(f"nothing to reproduce named {what!r}: there are {', '.join(names)}")
     if what == FIGURE1:
         _figure1(console, out)
+        return
+    if what in THEOREMS:
+        _theorem(console, what, out, quick, dry_run)
         return
     if what == PAGE:
         _page(console, out)
@@ -85,6 +92,45 @@ def _figure1(console: Console, out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     charts.save(charts.smoothing_panels(), out / "figure1.png")
     console.print(f"wrote {out}/figure1.png")
+
+
+def _theorem(console: Console, what: str, out: Path, quick: bool, dry_run: bool) -> None:
+    """Simulate a theorem's claim; keep its rows as they are finished."""
+    import json
+
+    from unchurn import charts
+    from unchurn.files import atomic_write
+    from unchurn.paper import theorem_charts, theorems
+    from unchurn.paper.kept import commit
+    from unchurn.progress import progress_bar
+
+    seconds = theorems.expected_seconds(THEOREMS[what], quick=quick)
+    console.print(f"{what}: about {max(seconds / 60, 0.1):.1f} min on one core")
+    if dry_run:
+        return
+    draws = out / "draws"
+    draws.mkdir(parents=True, exist_ok=True)
+    with progress_bar(what, round(1000 * seconds)) as advance:
+        last = 0
+
+        def on_progress(done: int, total: int) -> None:
+            nonlocal last
+            advance(done - last)
+            last = done
+
+        simulate = {"theorem1": theorems.theorem1, "theorem2": theorems.theorem2}[what]
+        rows = simulate(quick=quick, on_progress=on_progress, folder=draws)
+    draw = {"theorem1": theorem_charts.theorem1_chart, "theorem2": theorem_charts.theorem2_chart}
+    name = f"{what}-quick" if quick else what
+    command = f"unchurn reproduce {what}{' --quick' * quick}"
+    facts = {"command": command, "commit": commit(), "rates": theorems.rates(rows), "rows": rows}
+    with atomic_write(out / f"{name}.json") as temporary:
+        temporary.write_text(json.dumps(facts, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    charts.save(draw[what](rows), out / f"{name}.svg")
+    verdicts = [row["verdict"] for row in rows]
+    for verdict in dict.fromkeys(verdicts):
+        console.print(f"the bound {verdict}: {verdicts.count(verdict)} of {len(rows)} points")
+    console.print(f"wrote {out}/{name}.json and .svg")
 
 
 def _page(console: Console, out: Path) -> None:

@@ -8,11 +8,14 @@ import altair as alt
 
 from unchurn import charts
 from unchurn.paper.kept import Kept, paper_row
+from unchurn.paper.theorem_charts import theorem1_chart, theorem2_chart
 
 FIGURE2 = {"a": {"k": 10, "b": 0.9}, "b": {"k": 10, "a": 0.5}, "k": {"a": 1.0, "b": 0.9}}
 
 
-def all_figures(kept: list[Kept]) -> dict[str, alt.TopLevelMixin]:
+def all_figures(
+    kept: list[Kept], theorems: dict[str, dict[str, Any]]
+) -> dict[str, alt.TopLevelMixin]:
     """Every chart that the results give, by the name of its file."""
     # Thousands of points: as a picture a tenth the size of the drawing.
     figures: dict[str, alt.TopLevelMixin] = {"figure1.png": charts.smoothing_panels()}
@@ -23,6 +26,8 @@ def all_figures(kept: list[Kept]) -> dict[str, alt.TopLevelMixin]:
             figures[f"{one.name}-curves.svg"] = _figure2(one)
         if one.study == "figure3":
             figures[f"{one.name}.svg"] = charts.frontier(one.result)
+    draw = {"theorem1": theorem1_chart, "theorem2": theorem2_chart}
+    figures |= {f"{name}.svg": draw[name](facts["rows"]) for name, facts in theorems.items()}
     return figures
 
 
@@ -57,19 +62,20 @@ def against_paper(rows: list[dict[str, Any]]) -> alt.HConcatChart:
     for metric in ("accuracy", "churn"):
         shown = [row for row in rows if row["metric"] == metric]
         values = [row[kind] for row in shown for kind in ("paper", "ours")]
-        log = alt.Scale(type="log" if metric == "churn" else "linear", zero=False, nice=True)
+        kind: Any = "log" if metric == "churn" else "linear"
+        scale = alt.Scale(type=kind, zero=False, nice=False, padding=10)
         ends = [{"paper": v, "ours": v} for v in (min(values), max(values))]
         line = (
             alt.Chart(alt.InlineData(values=ends))
             .mark_line(color="#888888", strokeDash=[4, 3])
-            .encode(alt.X("paper:Q", scale=log), alt.Y("ours:Q", scale=log))
+            .encode(alt.X("paper:Q", scale=scale), alt.Y("ours:Q", scale=scale))
         )
         points = (
             alt.Chart(alt.InlineData(values=shown))
             .mark_point(filled=True, size=60, opacity=0.8)
             .encode(
-                alt.X("paper:Q", title=f"{metric} in the paper, %", scale=log),
-                alt.Y("ours:Q", title=f"our {metric}, %", scale=log),
+                alt.X("paper:Q", title=f"{metric} in the paper, %", scale=scale),
+                alt.Y("ours:Q", title=f"our {metric}, %", scale=scale),
                 alt.Color("dataset:N"),
                 tooltip=["dataset:N", "method:N", "paper:Q", "ours:Q"],
             )

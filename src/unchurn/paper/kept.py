@@ -87,7 +87,7 @@ def keep(folder: Path, name: str, study: str, result: Result, command: str) -> N
             for r in result.settings
         ],
         "command": command,
-        "commit": _commit(),
+        "commit": commit(),
         "made_by": result.made_by,
         "seconds": round(result.seconds),
     }
@@ -214,7 +214,7 @@ def _percent(value: float) -> str:
     return "" if math.isnan(value) else f"{100 * value:.4f}"
 
 
-def _commit() -> str:
+def commit() -> str:
     """The last commit of the package's code, or the version if it is not in a repository."""
     package = Path(__file__).parents[1]
     commit = _git(package, "log", "-1", "--abbrev=12", "--format=%h", "--", ".")

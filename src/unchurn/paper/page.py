@@ -84,7 +84,7 @@ def write_page(folder: Path) -> list[Path]:
 
     kept = read_all(folder)
     written = []
-    for name, chart in figures.all_figures(kept).items():
+    for name, chart in figures.all_figures(kept, _theorems(folder)).items():
         written.append(folder / name)
         charts.save(chart, written[-1])
     for one in kept:

@@ -26,6 +26,7 @@ NAMES = {
 SIGNS = {"promote": "✅", "hold": "⏸️", "reject": "❌"}
 N_SLICES = 10  # that are shown
 N_CLASSES = 12
+SHOWN_THRESHOLDS = (0.1, 0.3, 0.5, 0.7, 0.9)
 Table = list[list[str]]
 
 
@@ -107,6 +108,21 @@ def classes(comparison: Comparison) -> Table:
     return rows
 
 
+def thresholds(comparison: Comparison) -> Table:
+    """For two classes: churn, and both accuracies, at some other thresholds."""
+    rows = [["threshold", "churn", "accuracy of base", "accuracy of candidate"]]
+    for row in comparison.thresholds:
+        if row["threshold"] in SHOWN_THRESHOLDS:
+            known = [row[k] for k in ("accuracy_base", "accuracy_candidate") if k in row]
+            cells = [_percent(row["churn"]), *(_percent(value) for value in known)]
+            rows.append([f"{row['threshold']:g}", *cells])
+    return [row[: len(rows[-1])] for row in rows] if len(rows) > 1 else []
+
+
+def _tables(comparison: Comparison) -> list[Table]:
+    return [f(comparison) for f in (measures, slices, classes, thresholds)]
+
+
 def remarks(comparison: Comparison) -> list[str]:
     """What was taken for what, what was left out, and what else to know."""
     lines = []
@@ -132,7 +148,7 @@ def markdown(comparison: Comparison, verdict: Verdict | None = None) -> str:
     parts.append(_escaped(headline(comparison)))
     if (sentence := floor_sentence(comparison)) is not None:
         parts.append(_escaped(sentence))
-    for table in (measures(comparison), slices(comparison), classes(comparison)):
+    for table in _tables(comparison):
         if table:
             parts.append(_markdown_table(table))
     parts += [f"- {_escaped(line)}" for line in remarks(comparison)]
@@ -153,7 +169,7 @@ def show(console: Console, comparison: Comparison, verdict: Verdict | None = Non
     console.print(Text(headline(comparison), style="bold"))
     if (sentence := floor_sentence(comparison)) is not None:
         console.print(Text(sentence))
-    for table in (measures(comparison), slices(comparison), classes(comparison)):
+    for table in _tables(comparison):
         if table:
             _rich_table(console, table)
     for line in remarks(comparison):
