@@ -168,7 +168,8 @@ def compare_readers(variant: Variant, rounds: int) -> None:
     readers = ("unchurn", *variant.peers)
     rows: dict[str, list[dict[str, Any]]] = {reader: [] for reader in readers}
     with tempfile.TemporaryDirectory() as folder:
-        write(variant, Path(folder))
+        settings = json.dumps(vars(variant))
+        subprocess.run([sys.executable, __file__, "--write", settings, folder], check=True)
         files = [f"{folder}/{name}.parquet" for name in ("base", "candidate")]
         for _ in range(rounds):
             for reader in readers:
@@ -196,9 +197,12 @@ def compare_readers(variant: Variant, rounds: int) -> None:
 
 
 def main() -> None:
-    """Time every variant, or measure one reader where a process was started for it."""
+    """Time every variant; or what a process was started for: write files, measure a reader."""
     if sys.argv[1:2] == ["--measure"]:
         measure(*sys.argv[2:])
+        return
+    if sys.argv[1:2] == ["--write"]:  # a process's peak memory is passed on to those it starts
+        write(Variant(**json.loads(sys.argv[2])), Path(sys.argv[3]))
         return
     n, rounds, *_ = [*(int(a) for a in sys.argv[1:]), *(10_000_000, 3)[len(sys.argv) - 1 :]]
     print("| files | reader | seconds | ratio | processor seconds | ratio | peak GiB |")
