@@ -36,8 +36,7 @@ def find(ids: pl.Series, among: pl.Series) -> IntArray | None:
             return _by_place(numbers, *places)
         if _is_hashed(ids):
             found = _by_hash(ids.hash().to_numpy(), among.hash().to_numpy())
-            there = found >= 0
-            if ids.filter(there).equals(among.gather(found[there])):
+            if _is_true(found, ids, among):
                 return found
     return _by_join(ids, among)
 
@@ -139,6 +138,14 @@ def _by_hash(hashes: Hashes, among: Hashes) -> Rows:
 
     in_blocks(one, len(hashes))
     return found
+
+
+def _is_true(found: Rows, ids: pl.Series, among: pl.Series) -> bool:
+    """Whether ids are equal where their hashes are."""
+    there = found >= 0
+    if not there.all():
+        ids, found = ids.filter(there), found[there]
+    return ids.equals(among.gather(found))
 
 
 def _by_join(ids: pl.Series, among: pl.Series) -> IntArray:
