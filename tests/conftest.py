@@ -4,6 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# Times are never asserted: the first call of a kernel compiles it, and machines are shared.
+settings.register_profile("unchurn", deadline=None)
+settings.load_profile("unchurn")
 
 REAL_DATA = os.environ.get("UNCHURN_DATA")
 

@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -7,20 +8,17 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from unchurn import knn_labels
+import unchurn
 from unchurn.errors import InputError
-from unchurn.neighbors import labels as module
+from unchurn.neighbors import brute, frame, kdtree, proposals
 
-ENGINES = {"kdtree": 10**9, "matmul": 0}  # by the largest number of dimensions for the kd-tree
+EXACT = ("kdtree", "brute")
 
 
-@pytest.fixture(params=ENGINES)
-def engine(request, monkeypatch):
-    """Run a test with each engine, whatever the number of dimensions."""
-    monkeypatch.setattr(module, "KDTREE_MAX_DIMENSIONS", ENGINES[request.param])
-    unused = {"kdtree": module.matmul, "matmul": module.kdtree}[request.param]
-    monkeypatch.setattr(unused, "proposer", None)
-    return request.param
+@pytest.fixture(params=EXACT)
+def knn_labels(request):
+    """`knn_labels` by each engine, whatever the number of dimensions."""
+    return partial(unchurn.knn_labels, engine=request.param)
 
 
 def brute_force(points, labels, k, n_classes):
@@ -51,7 +49,7 @@ VALUES = {
 
 
 @pytest.mark.parametrize("values", VALUES)
-def test_equals_brute_force(engine, values):
+def test_equals_brute_force(knn_labels, values):
     @given(st.data())
     def check(data):
         n, d = data.draw(st.integers(1, 25)), data.draw(st.integers(1, 4))
@@ -66,7 +64,7 @@ def test_equals_brute_force(engine, values):
 
 @pytest.mark.parametrize("d", [1, 2, 10, 20, 100])
 @pytest.mark.parametrize("levels", [2, 5, None])
-def test_equals_brute_force_on_more_points(engine, d, levels):
+def test_equals_brute_force_on_more_points(knn_labels, d, levels):
     rng = np.random.default_rng(d)
     points = rng.normal(size=(150, d)) if levels is None else rng.integers(0, levels, (150, d))
     labels = rng.integers(0, 4, 150)
@@ -75,7 +73,7 @@ def test_equals_brute_force_on_more_points(engine, d, levels):
         np.testing.assert_array_equal(result, brute_force(points, labels.tolist(), k, 4))
 
 
-def test_all_points_at_one_distance(engine):
+def test_all_points_at_one_distance(knn_labels):
     """Every point is a tie for every other: the whole set is everyone's neighbourhood."""
     labels = np.arange(40) % 3
     result = knn_labels(np.eye(40), labels, [1, 2])
@@ -84,16 +82,20 @@ def test_all_points_at_one_distance(engine):
     np.testing.assert_allclose(result[1], np.tile(share, (40, 1)), rtol=1e-6)
 
 
-def test_identical_points_share_one_label():
+def test_identical_points_share_one_label(knn_labels):
     result = knn_labels(np.zeros((5, 3)), [0, 0, 1, 1, 1], k=1)
     np.testing.assert_allclose(result, np.tile([0.4, 0.6], (5, 1)), rtol=1e-6)
 
 
-def test_blocks_do_not_change_the_answer(engine, monkeypatch):
+def test_blocks_do_not_change_the_answer(knn_labels, monkeypatch):
     rng = np.random.default_rng(0)
     points, labels = rng.integers(0, 6, (200, 3)), rng.integers(0, 3, 200)
     whole = knn_labels(points, labels, [1, 20])
-    monkeypatch.setattr(module, "BLOCK", 100)
+    monkeypatch.setattr(kdtree, "LEAVES_AT_A_TIME", 1)
+    monkeypatch.setattr(frame, "ROWS_AT_A_TIME", 7)
+    monkeypatch.setattr(brute, "QUERIES", 3)
+    monkeypatch.setattr(brute, "CHUNK", 50)
+    monkeypatch.setattr(proposals, "BLOCK", 100)
     for one, other in zip(whole, knn_labels(points, labels, [1, 20]), strict=True):
         np.testing.assert_array_equal(one, other)
 
@@ -118,32 +120,35 @@ except KeyboardInterrupt:
     assert done.stdout == "alive\n"
 
 
-@example(k=[3, 1, 3])
-@given(k=st.lists(st.integers(1, 30), min_size=1, max_size=4))
-def test_several_k_from_one_search(k):
-    rng = np.random.default_rng(0)
-    points, labels = rng.integers(0, 4, (30, 2)), rng.integers(0, 3, 30)
-    together = knn_labels(points, labels, k)
-    np.testing.assert_array_equal(knn_labels(points, labels, np.array(k)), together)
-    for value, result in zip(k, together, strict=True):
-        np.testing.assert_array_equal(result, knn_labels(points, labels, value))
+def test_several_k_from_one_search(knn_labels):
+    @example(k=[3, 1, 3])
+    @given(k=st.lists(st.integers(1, 30), min_size=1, max_size=4))
+    def check(k):
+        rng = np.random.default_rng(0)
+        points, labels = rng.integers(0, 4, (30, 2)), rng.integers(0, 3, 30)
+        together = knn_labels(points, labels, k)
+        np.testing.assert_array_equal(knn_labels(points, labels, np.array(k)), together)
+        for value, result in zip(k, together, strict=True):
+            np.testing.assert_array_equal(result, knn_labels(points, labels, value))
+
+    check()
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int8, bool])
-def test_any_numbers_will_do(dtype):
+def test_any_numbers_will_do(knn_labels, dtype):
     points = np.array([[0, 1], [1, 1], [0, 0], [1, 0], [1, 1]], dtype)
     result = knn_labels(points, [0, 1, 1, 0, 1], 2)
     np.testing.assert_array_equal(result, brute_force(points, [0, 1, 1, 0, 1], 2, 2))
 
 
-def test_shape_and_type_of_the_result():
+def test_shape_and_type_of_the_result(knn_labels):
     result = knn_labels([0.0, 1.0, 5.0], [0, 2, 2], 1, n_classes=4)
     assert result.shape == (3, 4)
     assert result.dtype == np.float32
     assert knn_labels([[0.0], [1.0]], [1, 0], 1).shape == (2, 2)
 
 
-def test_far_rows_are_told_apart_however_close(engine):
+def test_far_rows_are_told_apart_however_close(knn_labels):
     """Distances that differ in the last place only are still ordered exactly."""
     step = np.nextafter(1.0, 2.0)
     points = [[0.0], [1.0], [-step]]
@@ -169,6 +174,6 @@ def test_far_rows_are_told_apart_however_close(engine):
         ([[0.0], [1.0]], [0, -1], 1, "label -1 at row 1"),
     ],
 )
-def test_bad_input_is_named(embeddings, labels, k, message):
+def test_bad_input_is_named(knn_labels, embeddings, labels, k, message):
     with pytest.raises(InputError, match=message):
         knn_labels(embeddings, labels, k)

@@ -1,0 +1,140 @@
+"""`KNNLabels`: k-NN labels of new points, from an index that is made once."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+
+from unchurn.arrays import as_classes, whole
+from unchurn.errors import InputError
+from unchurn.neighbors.engine import (
+    Engine,
+    Float32,
+    Float64,
+    collapse,
+    distinct,
+    n_workers,
+)
+from unchurn.neighbors.inputs import Neighbours, as_ks, as_points, check_spread
+
+# Up to here a kd-tree is faster than matrix products (docs/benchmarks.md).
+KDTREE_MAX_DIMENSIONS = 16
+ENGINES = ("auto", "kdtree", "brute")
+
+
+class KNNLabels(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
+    """Mean labels of the fitted points nearest to new ones.
+
+    The neighbourhood is that of `knn_labels`, which documents the parameters: all fitted points
+    within the k-th smallest distance, every tie counted. A new point is not its own neighbour,
+    unless it was fitted too.
+
+    Attributes
+    ----------
+    engine_
+        The engine in use.
+    n_classes_
+        Columns of the results.
+
+    Examples
+    --------
+    >>> index = KNNLabels(k=2).fit([[0.0], [1.0], [2.0]], labels=[0, 1, 1])
+    >>> index.transform([[1.75], [1.0]])  # from the second, 0 and 2 are equally far
+    array([[0.        , 1.        ],
+           [0.33333334, 0.6666667 ]], dtype=float32)
+    """
+
+    def __init__(
+        self,
+        k: Neighbours = 10,
+        *,
+        n_classes: int | None = None,
+        engine: str = "auto",
+        workers: int | None = None,
+        progress: bool = False,
+    ) -> None:
+        self.k = k
+        self.n_classes = n_classes
+        self.engine = engine
+        self.workers = workers
+        self.progress = progress
+
+    def fit(self, embeddings: npt.ArrayLike, labels: npt.ArrayLike) -> KNNLabels:
+        """Index (n, D) embeddings and their n class numbers."""
+        points = as_points(embeddings)
+        classes = as_classes(labels, self.n_classes, n=len(points))
+        as_ks(self.k, len(points))
+        workers = n_workers(None if self.workers is None else whole(self.workers, 1, "workers"))
+        self.engine_ = _choose(self.engine, points.shape[1])
+        self.n_classes_ = self.n_classes or int(classes.max()) + 1
+        self.n_ = len(points)
+        self._box = points.min(axis=0), points.max(axis=0)
+        # Equal points have equal answers: search once per distinct point, weighted by its labels.
+        points, histogram, self._which = collapse(points, classes, self.n_classes_)
+        self._index = _make(self.engine_, points, histogram, workers)
+        return self
+
+    def transform(self, embeddings: npt.ArrayLike) -> Float32 | list[Float32]:
+        """(rows, n_classes) float32 for (rows, D) new points, or a list of them, one per k."""
+        if not hasattr(self, "_index"):
+            raise InputError("this KNNLabels is not fitted: call fit first")
+        queries = as_points(embeddings)
+        low, high = self._box
+        if queries.shape[1] != low.size:
+            raise InputError(f"embeddings have {queries.shape[1]} columns, the fitted {low.size}")
+        low, high = np.minimum(low, queries.min(axis=0)), np.maximum(high, queries.max(axis=0))
+        check_spread(low, high, "embeddings")
+        queries, which = distinct(queries)
+        return self._answer(queries, len(queries), which)
+
+    def fit_transform(
+        self, embeddings: npt.ArrayLike, labels: npt.ArrayLike
+    ) -> Float32 | list[Float32]:
+        """`knn_labels`: those of the fitted points themselves."""
+        self.fit(embeddings, labels)
+        rows = self.n_ if self._which is None else int(self._which.max()) + 1
+        return self._answer(None, rows, self._which)
+
+    def _answer(self, queries: Float64 | None, rows: int, which: Any) -> Float32 | list[Float32]:
+        """Ask the engine, once for each distinct k, and deal its answers out to all rows."""
+        ks = as_ks(self.k, self.n_)
+        falling = np.unique(ks)[::-1]
+        if self.progress:
+            from unchurn.progress import progress_bar
+
+            with progress_bar("k-NN labels", rows) as advance:
+                answers = self._index.answer(queries, falling, advance)
+        else:
+            answers = self._index.answer(queries, falling, lambda _: None)
+        place = {int(k): i for i, k in enumerate(falling)}
+        results = [answers[place[k]] if which is None else answers[place[k]][which] for k in ks]
+        return results[0] if isinstance(self.k, int | np.integer) else results
+
+
+def _choose(engine: str, n_dimensions: int) -> str:
+    """The engine that "auto" stands for: never an approximate one."""
+    if engine not in ENGINES:
+        raise InputError(f"there is no engine {engine!r}: choose one of {', '.join(ENGINES)}")
+    if engine != "auto":
+        return engine
+    few = n_dimensions <= KDTREE_MAX_DIMENSIONS
+    return "kdtree" if few and find_spec("numba") is not None else "brute"
+
+
+def _make(engine: str, points: Float64, histogram: Any, workers: int) -> Engine:
+    """Build the engine; each lives in a file of its own, imported when needed."""
+    if engine == "kdtree":
+        from unchurn.neighbors.kdtree import KDTree
+
+        return KDTree(points, histogram, workers)
+    if find_spec("numba") is not None:
+        from unchurn.neighbors.brute import Brute
+
+        return Brute(points, histogram, workers)
+    from unchurn.neighbors.proposals import Proposed, by_products
+
+    return Proposed(points, histogram, by_products(points), cost=2 * len(points))

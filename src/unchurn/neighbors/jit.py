@@ -1,0 +1,34 @@
+"""How the kernels are compiled: once per machine, kept on disk, without holding Python's lock.
+
+A kernel calls only kernels of its own file: Numba's cache on disk knows when that file has changed,
+but not when another one has that it calls into.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from numba import njit
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# Sums in any order and fused: only for what proposes candidates, never for what decides.
+ROUGH = frozenset({"contract", "reassoc", "nsz"})
+
+
+def exact(function: F) -> F:
+    """Compile with every operation as written."""
+    return _compile(function, fastmath=False)
+
+
+def rough(function: F) -> F:
+    """Compile for speed: operations may be reordered and fused."""
+    return _compile(function, fastmath=set(ROUGH))
+
+
+def _compile(function: F, **options: Any) -> F:
+    """Cache beside the source or, where that is read-only, in NUMBA_CACHE_DIR or the user's own."""
+    try:
+        compiled: F = njit(cache=True, nogil=True, **options)(function)
+    except RuntimeError:  # no folder to write to at all: compile anew in every process
+        compiled = njit(nogil=True, **options)(function)
+    return compiled
