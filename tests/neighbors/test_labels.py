@@ -10,14 +10,17 @@ from hypothesis.extra import numpy as hnp
 
 import unchurn
 from unchurn.errors import InputError
-from unchurn.neighbors import brute, frame, kdtree, proposals
+from unchurn.neighbors import brute, frame, index, kdtree, proposals
 
-EXACT = ("kdtree", "brute")
+EXACT = ("kdtree", "brute", "numpy", "faiss", "torch")
 
 
 @pytest.fixture(params=EXACT)
-def knn_labels(request):
-    """`knn_labels` by each engine, whatever the number of dimensions."""
+def knn_labels(request, monkeypatch):
+    """`knn_labels` by each engine, whatever the number of dimensions and of points."""
+    if request.param == "numpy":  # what "brute" is for few points, or without Numba
+        return partial(unchurn.knn_labels, engine="brute")
+    monkeypatch.setattr(index, "SMALL", 0)
     return partial(unchurn.knn_labels, engine=request.param)
 
 
@@ -62,15 +65,40 @@ def test_equals_brute_force(knn_labels, values):
     check()
 
 
-@pytest.mark.parametrize("d", [1, 2, 10, 20, 100])
-@pytest.mark.parametrize("levels", [2, 5, None])
-def test_equals_brute_force_on_more_points(knn_labels, d, levels):
+def by_table(points, labels, k, n_classes):
+    """The definition with NumPy, by the table of all distances: for more points."""
+    points = np.asarray(points, np.float64)
+    distances = np.zeros((len(points), len(points)))
+    for column in points.T:
+        distances += (column[:, None] - column) ** 2
+    inside = distances <= np.sort(distances, axis=1)[:, k - 1 : k]
+    counts = inside.astype(float) @ np.eye(n_classes)[labels]
+    return (counts / inside.sum(axis=1, keepdims=True)).astype(np.float32)
+
+
+DATA = {
+    "normal": lambda rng, shape: rng.normal(size=shape),
+    "two levels": lambda rng, shape: rng.integers(0, 2, shape),
+    "five levels": lambda rng, shape: rng.integers(0, 5, shape),
+    "offset": lambda rng, shape: rng.integers(0, 9, shape) / 7 + 1e4,
+    "long tails": lambda rng, shape: np.exp(4 * rng.normal(size=shape)),
+    "one outlier": lambda rng, shape: np.vstack([rng.normal(size=shape)[1:], [1e9] * shape[1]]),
+    "clusters": lambda rng, shape: (
+        1e3 * rng.integers(0, 3, (shape[0], 1)) + 1e-4 * rng.normal(size=shape)
+    ),
+    "float16": lambda rng, shape: rng.normal(size=shape).astype(np.float16),
+}
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 10, 16, 20, 100, 1000])
+@pytest.mark.parametrize("data", DATA)
+def test_equals_the_table_of_distances(knn_labels, d, data):
     rng = np.random.default_rng(d)
-    points = rng.normal(size=(150, d)) if levels is None else rng.integers(0, levels, (150, d))
-    labels = rng.integers(0, 4, 150)
-    for k in (1, 2, 9, 149, 150):
-        result = knn_labels(points, labels, k)
-        np.testing.assert_array_equal(result, brute_force(points, labels.tolist(), k, 4))
+    n = 400 if d < 1000 else 150
+    points, labels = DATA[data](rng, (n, d)), rng.integers(0, 4, n)
+    ks = [1, 2, 9, 60, n - 1, n]
+    for k, result in zip(ks, knn_labels(points, labels, ks, n_classes=4), strict=True):
+        np.testing.assert_array_equal(result, by_table(points, labels, k, 4))
 
 
 def test_all_points_at_one_distance(knn_labels):
@@ -80,6 +108,30 @@ def test_all_points_at_one_distance(knn_labels):
     np.testing.assert_array_equal(result[0], np.eye(3, dtype=np.float32)[labels])
     share = np.bincount(labels) / 40
     np.testing.assert_allclose(result[1], np.tile(share, (40, 1)), rtol=1e-6)
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_the_number_of_threads_does_not_matter(knn_labels, workers):
+    rng = np.random.default_rng(0)
+    points, labels = rng.normal(size=(3000, 5)), rng.integers(0, 3, 3000)
+    np.testing.assert_array_equal(
+        knn_labels(points, labels, 20, workers=workers), by_table(points, labels, 20, 3)
+    )
+
+
+def test_one_class(knn_labels):
+    result = knn_labels(np.random.default_rng(0).normal(size=(50, 2)), np.zeros(50, int), [1, 7])
+    np.testing.assert_array_equal(result, np.ones((2, 50, 1)))
+
+
+def test_more_ties_than_a_list_holds(knn_labels, monkeypatch):
+    """Queries whose ties overflow the first lists are searched again with the longest."""
+    monkeypatch.setattr(brute, "CHUNK", 16)
+    points = np.vstack([np.zeros(10), np.repeat(np.eye(10), 30, axis=0), np.eye(10)[:3] * 2.5])
+    points[1:301] += np.linspace(0, 1e-9, 300)[:, None]  # distinct, and all but equally far
+    labels = np.arange(len(points)) % 3
+    for k in (1, 2, 40):
+        np.testing.assert_array_equal(knn_labels(points, labels, k), by_table(points, labels, k, 3))
 
 
 def test_identical_points_share_one_label(knn_labels):

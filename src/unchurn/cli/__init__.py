@@ -35,6 +35,7 @@ app = typer.Typer(
 app.command("bench")(bench.bench)
 app.command("report")(bench.report)
 app.command("smooth")(smooth.smooth)
+app.command("warmup")(smooth.warmup)
 app.add_typer(data.app)
 
 

@@ -17,7 +17,7 @@ from unchurn.arrays import Array, IntArray
 from unchurn.neighbors.engine import Advance, Float32, Float64, in_threads
 from unchurn.neighbors.frame import Frame
 from unchurn.neighbors.kernels import Lists, Slack, finish, sift
-from unchurn.neighbors.stock import Stock, make_stock
+from unchurn.neighbors.stock import LEAF, Stock, make_stock
 
 # Queries and points of one product: its 1 MiB of results stay in the cache.
 QUERIES, CHUNK = 256, 1024
@@ -49,10 +49,11 @@ class Brute:
             self.frame, self.stock, rows, _norms(rows), points, ks, self._slack(dtype), answers
         )
         todo: IntArray = np.arange(len(points))
+        spare = CHUNK + LEAF  # a list has to take one more chunk
         # One BLAS thread for each of ours: blocks of queries share nothing.
         with threadpool_limits(1, user_api="blas"):
             # Short lists do for nearly all queries; those with very many ties need the longest.
-            for room in (min(len(rows), 4 * int(ks[0])) + 4 * CHUNK, len(rows) + 2 * CHUNK):
+            for room in (min(len(rows), 4 * int(ks[0])) + 2 * CHUNK + spare, len(rows) + spare):
                 if todo.size:
                     todo = self._round(search, todo, room, advance)
         return answers
@@ -80,12 +81,10 @@ class Brute:
 
     def _slack(self, dtype: npt.DTypeLike) -> Slack:
         """What rounding can do to a rough distance of points of norm 1 and a query at 0."""
-        d, kind = self.rows.shape[1], np.finfo(dtype)
         return Slack(
-            relative=2 * (d + 8) * float(np.finfo(np.float64).eps),
+            relative=2 * (self.rows.shape[1] + 8) * float(np.finfo(np.float64).eps),
             absolute=self.frame.rounding(dtype),
-            # A sum of D products is off by half an eps each, the norms added to it by a few more.
-            floor=0.6 * (d + 8) * float(kind.eps) + 2 * d * float(kind.tiny) + self.frame.lost(),
+            floor=self.frame.products_error(dtype),
         )
 
 

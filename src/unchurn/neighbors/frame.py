@@ -58,3 +58,22 @@ class Frame:
     def lost(self) -> float:
         """What exact squares below the smallest float64, which are lost, come to in the frame."""
         return self.centre.size * 2.0**-1073 * self.scale * self.scale
+
+    def products_error(self, dtype: npt.DTypeLike) -> float:
+        """Error of |x|² + |y|² − 2xy for |y| ≤ 1 and x at 0; it grows as 1 + |x|²."""
+        d, kind = self.centre.size, np.finfo(dtype)
+        # A sum of D products is off by half an eps each, the norms added to it by a few more.
+        return 0.6 * (d + 8) * float(kind.eps) + 2 * d * float(kind.tiny) + self.lost()
+
+    def no_less_than(self, rough: Array, placed: Array) -> Float64:
+        """Exact squared distances that no point falls below whose rough one is larger than this.
+
+        `rough` are float32 products of one point and each query; `placed` are the queries.
+        """
+        norms = np.einsum("ij,ij->i", placed, placed, dtype=np.float64)
+        least = np.maximum(rough - self.products_error(np.float32) * (1 + norms), 0)
+        distance = np.sqrt(least) - self.rounding(np.float32) * (1 + np.sqrt(norms))
+        exact: Float64 = (
+            np.maximum(distance, 0) ** 2 * (1 - 1e-12) / (self.scale * self.scale) - 1e-300
+        )
+        return exact

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator
 
 from unchurn.arrays import as_classes, whole
 from unchurn.errors import InputError
@@ -23,10 +22,13 @@ from unchurn.neighbors.inputs import Neighbours, as_ks, as_points, check_spread
 
 # Up to here a kd-tree is faster than matrix products (docs/benchmarks.md).
 KDTREE_MAX_DIMENSIONS = 16
-ENGINES = ("auto", "kdtree", "brute")
+# Up to this many points NumPy alone is done before Numba is loaded.
+SMALL = 1000
+APPROXIMATE = ("ivf", "hnsw")
+ENGINES = ("auto", "kdtree", "brute", "faiss", "torch", *APPROXIMATE)
 
 
-class KNNLabels(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
+class KNNLabels:
     """Mean labels of the fitted points nearest to new ones.
 
     The neighbourhood is that of `knn_labels`, which documents the parameters: all fitted points
@@ -39,6 +41,8 @@ class KNNLabels(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typ
         The engine in use.
     n_classes_
         Columns of the results.
+    quality_
+        Of an approximate engine, its recall and the error of its labels; else None.
 
     Examples
     --------
@@ -67,15 +71,21 @@ class KNNLabels(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typ
         """Index (n, D) embeddings and their n class numbers."""
         points = as_points(embeddings)
         classes = as_classes(labels, self.n_classes, n=len(points))
-        as_ks(self.k, len(points))
+        ks = as_ks(self.k, len(points))
         workers = n_workers(None if self.workers is None else whole(self.workers, 1, "workers"))
-        self.engine_ = _choose(self.engine, points.shape[1])
+        device = getattr(embeddings, "device", None) if hasattr(embeddings, "detach") else None
+        self.engine_ = _choose(self.engine, len(points), points.shape[1], device)
         self.n_classes_ = self.n_classes or int(classes.max()) + 1
         self.n_ = len(points)
         self._box = points.min(axis=0), points.max(axis=0)
         # Equal points have equal answers: search once per distinct point, weighted by its labels.
         points, histogram, self._which = collapse(points, classes, self.n_classes_)
-        self._index = _make(self.engine_, points, histogram, workers)
+        self._index = _make(self.engine_, points, histogram, workers, device)
+        self.quality_ = None
+        if self.engine_ in APPROXIMATE:
+            from unchurn.neighbors.faiss import measure
+
+            self.quality_ = measure(self._index, max(ks))  # type: ignore[arg-type]
         return self
 
     def transform(self, embeddings: npt.ArrayLike) -> Float32 | list[Float32]:
@@ -115,23 +125,37 @@ class KNNLabels(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typ
         return results[0] if isinstance(self.k, int | np.integer) else results
 
 
-def _choose(engine: str, n_dimensions: int) -> str:
+def _choose(engine: str, n: int, n_dimensions: int, device: Any) -> str:
     """The engine that "auto" stands for: never an approximate one."""
     if engine not in ENGINES:
         raise InputError(f"there is no engine {engine!r}: choose one of {', '.join(ENGINES)}")
     if engine != "auto":
         return engine
+    if device is not None and device.type != "cpu":
+        return "torch"
     few = n_dimensions <= KDTREE_MAX_DIMENSIONS
-    return "kdtree" if few and find_spec("numba") is not None else "brute"
+    return "kdtree" if few and n > SMALL and find_spec("numba") is not None else "brute"
 
 
-def _make(engine: str, points: Float64, histogram: Any, workers: int) -> Engine:
+def _make(engine: str, points: Float64, histogram: Any, workers: int, device: Any) -> Engine:
     """Build the engine; each lives in a file of its own, imported when needed."""
     if engine == "kdtree":
         from unchurn.neighbors.kdtree import KDTree
 
         return KDTree(points, histogram, workers)
-    if find_spec("numba") is not None:
+    if engine == "torch":
+        from unchurn.neighbors.device import on_device
+
+        return on_device(points, histogram, device or "cpu")
+    if engine == "faiss":
+        from unchurn.neighbors.faiss import flat
+
+        return flat(points, histogram, workers)
+    if engine in APPROXIMATE:
+        from unchurn.neighbors.faiss import approximate
+
+        return approximate(points, histogram, engine, workers)
+    if len(points) > SMALL and find_spec("numba") is not None:
         from unchurn.neighbors.brute import Brute
 
         return Brute(points, histogram, workers)

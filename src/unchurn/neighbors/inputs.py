@@ -16,6 +16,8 @@ Neighbours = int | Sequence[int] | IntArray
 
 def as_points(embeddings: npt.ArrayLike, name: str = "embeddings") -> Float64:
     """Check embeddings and give them as (n, D) float64."""
+    if hasattr(embeddings, "detach"):  # a torch tensor; what decides is computed on the CPU
+        embeddings = embeddings.detach().cpu()
     array = as_array(embeddings, name)
     if array.ndim == 1:
         array = array[:, None]

@@ -11,8 +11,9 @@ from numba import njit
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# Sums in any order and fused: only for what proposes candidates, never for what decides.
-ROUGH = frozenset({"contract", "reassoc", "nsz"})
+# Sums in any order and fused, and no thought of NaN: only for what proposes candidates, never for
+# what decides.
+ROUGH = frozenset({"contract", "reassoc", "nsz", "nnan"})
 
 
 def exact(function: F) -> F:
@@ -23,6 +24,16 @@ def exact(function: F) -> F:
 def rough(function: F) -> F:
     """Compile for speed: operations may be reordered and fused."""
     return _compile(function, fastmath=set(ROUGH))
+
+
+def exact_inline(function: F) -> F:
+    """The same, as part of its callers: passing arrays to a short function costs more than it."""
+    return _compile(function, fastmath=False, inline="always")
+
+
+def rough_inline(function: F) -> F:
+    """The same, as part of its callers (and with their rules: what decides calls none of these)."""
+    return _compile(function, fastmath=set(ROUGH), inline="always")
 
 
 def _compile(function: F, **options: Any) -> F:

@@ -13,15 +13,17 @@ from typing import NamedTuple
 import numpy as np
 
 from unchurn.arrays import Array, IntArray
-from unchurn.neighbors.jit import exact, rough
+from unchurn.neighbors.jit import exact, exact_inline, rough, rough_inline
 from unchurn.neighbors.stock import LEAF, Stock
 
 # A bracket of the k-th distance that holds no more points than this is left to exact distances.
 FEW = 8
-# A query's first bound comes from this many times k points next to it.
-SEEDS = 4
+# A query's first bound comes from this many times k points next to it: in few dimensions they are
+# most of its neighbours, in many a tighter bound pays.
+SEEDS_IN_FEW, FEW_DIMENSIONS, SEEDS_IN_MANY = 2, 4, 8
 # Rough distances are less; what lies beyond is no point at all.
-LARGEST = 3e38
+LARGEST = np.float32(3e38)
+ROW = np.uint64(LEAF)
 
 
 class Slack(NamedTuple):
@@ -51,14 +53,14 @@ class Lists(NamedTuple):
     bounds: Array
 
 
-@exact
+@exact_inline
 def at_most(rough_value: float, slack: Slack) -> float:
     """No point farther than one at this rough distance, by its exact one, has more than this."""
     edge = sqrt((rough_value + slack.floor) / (1 - slack.relative)) + 2 * slack.absolute
     return edge * edge * (1 + slack.relative) + slack.floor
 
 
-@exact
+@exact_inline
 def at_least(rough_value: float, slack: Slack) -> float:
     """What is below is surely nearer than what is above `rough_value`; −1 if nothing is."""
     rest = rough_value - slack.floor
@@ -66,7 +68,7 @@ def at_least(rough_value: float, slack: Slack) -> float:
     return edge * edge * (1 - slack.relative) - slack.floor if edge > 0 else -1.0
 
 
-@rough
+@rough_inline
 def count_within(values: Array, weights: IntArray, weighted: bool, limit: float) -> int:
     """How many points have a value of at most `limit`."""
     if weighted:
@@ -76,11 +78,11 @@ def count_within(values: Array, weights: IntArray, weighted: bool, limit: float)
         return total
     count = np.int32(0)
     for i in range(values.size):
-        count += np.int32(values[i] <= limit)
+        count = np.int32(count + np.int32(values[i] <= limit))
     return int(count)
 
 
-@exact
+@exact_inline
 def bracket(
     values: Array, weights: IntArray, weighted: bool, k: int, high: float, at_high: int, few: int
 ) -> tuple[float, float, int]:
@@ -106,7 +108,7 @@ def bracket(
     return low, high, at_high
 
 
-@exact
+@exact_inline
 def add_labels(places: IntArray, stock: Stock, counts: IntArray) -> int:
     """Count the labels of the points at these places; give their number."""
     labels, weights, total = stock.labels, stock.weights, 0
@@ -121,7 +123,7 @@ def add_labels(places: IntArray, stock: Stock, counts: IntArray) -> int:
     return total
 
 
-@exact
+@exact_inline
 def exact_distance(point: Array, query: Array) -> float:
     """As `knn_labels` defines it."""
     total = 0.0
@@ -131,15 +133,14 @@ def exact_distance(point: Array, query: Array) -> float:
     return total
 
 
-@exact
+@exact_inline
 def exact_kth(distances: Array, places: IntArray, weights: IntArray, k: int) -> float:
     """Distance within which k points are first reached, by comparison with pivots."""
     low, high, turn = -1.0, np.inf, 0
     while True:
-        turn += 7919
-        pivot = -1.0
+        turn, pivot = (turn + 7919) % distances.size, -1.0
         for i in range(distances.size):
-            pivot = distances[(i + turn) % distances.size]
+            pivot = distances[i + turn if i + turn < distances.size else i + turn - distances.size]
             if low < pivot < high:
                 break
         below, upto = 0, 0
@@ -154,7 +155,7 @@ def exact_kth(distances: Array, places: IntArray, weights: IntArray, k: int) -> 
             return pivot
 
 
-@exact
+@exact_inline
 def settle(
     values: Array,
     places: IntArray,
@@ -196,7 +197,7 @@ def settle(
     return high, at_high
 
 
-@exact
+@exact_inline
 def answer(
     values: Array,
     places: IntArray,
@@ -225,31 +226,87 @@ def answer(
             answers[which, row, c] = counts[c] / total
 
 
-@rough
-def leaf_distances(block: Array, query: Array, out: Array) -> None:
-    """Rough squared distances of a leaf's (D, LEAF) points, up to four dimensions in one sweep."""
-    n_dimensions = query.size
-    if n_dimensions == 1:
-        x, a = block[0], query[0]
+@rough_inline
+def leaf_distances(flat: Array, start: int, query: Array, out: Array, at: int) -> None:
+    """Rough squared distances of the (D, LEAF) points of a leaf, four dimensions in one sweep.
+
+    Offsets are unsigned: for others Numba looks out for negative ones, and nothing is vectorised.
+    """
+    n_dimensions, rest = query.size, query.size % 4
+    first, to = np.uint64(start), np.uint64(at)
+    if rest == 0:
         for i in range(LEAF):
-            out[i] = (x[i] - a) * (x[i] - a)
-        return
-    x, y, a, b = block[0], block[1], query[0], query[1]
-    for i in range(LEAF):
-        out[i] = (x[i] - a) * (x[i] - a) + (y[i] - b) * (y[i] - b)
-    j = 2
-    while j + 4 <= n_dimensions:
-        x, y, z, w = block[j], block[j + 1], block[j + 2], block[j + 3]
+            out[to + np.uint64(i)] = 0
+    elif rest == 1:
+        a = query[0]
+        for i in range(LEAF):
+            x = flat[first + np.uint64(i)] - a
+            out[to + np.uint64(i)] = x * x
+    elif rest == 2:
+        a, b = query[0], query[1]
+        for i in range(LEAF):
+            place = first + np.uint64(i)
+            x, y = flat[place] - a, flat[place + ROW] - b
+            out[to + np.uint64(i)] = x * x + y * y
+    else:
+        a, b, c = query[0], query[1], query[2]
+        for i in range(LEAF):
+            place = first + np.uint64(i)
+            x, y, z = flat[place] - a, flat[place + ROW] - b, flat[place + ROW + ROW] - c
+            out[to + np.uint64(i)] = x * x + y * y + z * z
+    first += np.uint64(rest * LEAF)
+    for j in range(rest, n_dimensions, 4):
         a, b, c, d = query[j], query[j + 1], query[j + 2], query[j + 3]
         for i in range(LEAF):
-            one = (x[i] - a) * (x[i] - a) + (y[i] - b) * (y[i] - b)
-            out[i] += one + ((z[i] - c) * (z[i] - c) + (w[i] - d) * (w[i] - d))
-        j += 4
-    while j < n_dimensions:
-        x, a = block[j], query[j]
+            place = first + np.uint64(i)
+            x, y = flat[place] - a, flat[place + ROW] - b
+            z, w = flat[place + ROW + ROW] - c, flat[place + ROW + ROW + ROW] - d
+            out[to + np.uint64(i)] += (x * x + y * y) + (z * z + w * w)
+        first += np.uint64(4 * LEAF)
+
+
+@rough
+def seed_distances(flat: Array, leaf: int, n_points: int, query: Array, out: Array) -> float:
+    """Rough squared distances of n points, from that leaf on; gives the largest."""
+    size = query.size * LEAF
+    for i in range((n_points + LEAF - 1) // LEAF):
+        leaf_distances(flat, (leaf + i) * size, query, out, i * LEAF)
+    farthest: float = out[0]
+    for i in range(n_points):
+        farthest = out[i] if out[i] > farthest else farthest
+    return farthest
+
+
+@rough
+def scan(
+    flat: Array,
+    leaves: IntArray,
+    gaps: Array,
+    reach: float,
+    query: Array,
+    collect: float,
+    near: Array,
+    values: Array,
+    places: IntArray,
+) -> int:
+    """List the points of these leaves, if they are in reach, up to the rough distance `collect`."""
+    size, n_near = query.size * LEAF, 0
+    for which in range(leaves.size):
+        if gaps[which] > reach:
+            continue
+        leaf_distances(flat, leaves[which] * size, query, near, 0)
+        some = np.int32(0)
+        for i in range(near.size):
+            if near[i] <= collect:
+                some = np.int32(1)
+        if some == 0:
+            continue
+        place = np.int32(leaves[which] * LEAF)
         for i in range(LEAF):
-            out[i] += (x[i] - a) * (x[i] - a)
-        j += 1
+            values[n_near] = near[i]
+            places[n_near] = place + np.int32(i)
+            n_near += near[i] <= collect
+    return n_near
 
 
 @rough
@@ -263,7 +320,7 @@ def box_distances(lows: Array, highs: Array, query: Array, out: Array) -> None:
             out[i] += gap * gap
 
 
-@exact
+@exact_inline
 def box_to_box(box: Array, other: Array) -> float:
     """Squared distance of two boxes (2, D)."""
     total = 0.0
@@ -339,9 +396,9 @@ def search_leaves(
     slack.absolute is that of points of norm 1; no point of the tree has more.
     """
     n_leaves, n_dimensions, _ = tree.blocks.shape
-    number = tree.blocks.dtype.type
-    k = ks[0]
-    window = min(n_leaves, 1 + SEEDS * k // LEAF + (SEEDS * k // LEAF) % 2)
+    number, flat, k = tree.blocks.dtype.type, tree.blocks.reshape(-1), ks[0]
+    seeds_per_k = SEEDS_IN_FEW if n_dimensions <= FEW_DIMENSIONS else SEEDS_IN_MANY
+    window = min(n_leaves, 1 + (seeds_per_k * k + LEAF - 1) // LEAF)
     room = n_leaves * LEAF
     values, places = np.empty(room + LEAF, number), np.empty(room + LEAF, np.int32)
     weights = np.empty(room + LEAF if stock.weighted else 1, np.int32)
@@ -369,18 +426,12 @@ def search_leaves(
         start = nearest_leaf(tree.nodes, n_leaves, box) - window // 2
         start = max(0, min(start, n_leaves - window))
         seeds, seed_weights = values[: window * LEAF], stock.weights[start * LEAF :]
-        size = min(window * LEAF, len(stock.points) - start * LEAF)
+        n_seeds = min(window * LEAF, len(stock.points) - start * LEAF)
         farthest = number(0)
         for i in range(members):
             for j in range(n_dimensions):
                 query[j] = queries[j, i]
-            for leaf in range(window):
-                leaf_distances(
-                    tree.blocks[start + leaf], query, seeds[leaf * LEAF : leaf * LEAF + LEAF]
-                )
-            high = number(0)
-            for j in range(size):
-                high = max(high, seeds[j])
+            high = seed_distances(flat, start, n_seeds, query, seeds)
             total = count_within(seeds, seed_weights, stock.weighted, high)
             bounds[i] = bracket(
                 seeds, seed_weights, stock.weighted, k, high, total, max(FEW, k // 8)
@@ -396,19 +447,7 @@ def search_leaves(
             box_distances(lows, highs, query, gaps[:n_found])
             collect = number(min(at_most(bounds[i], error) * (1 + slack.relative), LARGEST))
             reach = collect * number(1 + 3 * slack.relative)
-            n_near = 0
-            for which in range(n_found):
-                if gaps[which] > reach:
-                    continue
-                leaf = found[which]
-                leaf_distances(tree.blocks[leaf], query, near)
-                if count_within(near, stock.weights, False, collect) == 0:
-                    continue
-                place = np.int32(leaf * LEAF)
-                for j in range(LEAF):
-                    values[n_near] = near[j]
-                    places[n_near] = place + np.int32(j)
-                    n_near += near[j] <= collect
+            n_near = scan(flat, found[:n_found], gaps, reach, query, collect, near, values, places)
             if stock.weighted:
                 for j in range(n_near):
                     weights[j] = stock.weights[places[j]]
@@ -522,7 +561,7 @@ def finish(
         )
 
 
-@exact
+@exact_inline
 def brute_slack(slack: Slack, own_norm: float) -> Slack:
     """That of a query with this squared norm."""
     return Slack(

@@ -26,10 +26,7 @@ BLOCK = 1 << 22
 
 
 class Proposed:
-    """An engine from a proposer, whose requests take `cost` numbers of working memory per row.
-
-    With exact=False the first proposal is taken as it is: an approximate engine.
-    """
+    """An engine from a proposer, whose requests take `cost` numbers of working memory per row."""
 
     def __init__(
         self,
@@ -38,10 +35,9 @@ class Proposed:
         propose: Propose,
         *,
         cost: int = 0,
-        exact: bool = True,
     ) -> None:
         self.points, self.histogram = points, histogram
-        self.propose, self.cost, self.exact = propose, cost, exact
+        self.propose, self.cost = propose, cost
         self.sizes = histogram.sum(axis=1)
         self.columns = np.ascontiguousarray(points.T)
 
@@ -61,13 +57,13 @@ class Proposed:
             open_rows = []
             for block in np.array_split(rows, n_blocks):
                 candidates, floor = self.propose(queries[block], count)
-                distances = self._distances(queries[block], candidates)
+                distances = self.distances(queries[block], candidates)
                 order = np.argsort(distances, axis=1, kind="stable")
                 candidates = np.take_along_axis(candidates, order, axis=1)
                 distances = np.take_along_axis(distances, order, axis=1)
                 reached = np.cumsum(self.sizes[candidates], axis=1)
                 radii = [_kth(distances, reached, k) for k in ks]
-                sure = (radii[0] < floor) | (count == m) | (not self.exact)
+                sure = (radii[0] < floor) | (count == m)
                 for answer, radius in zip(answers, radii, strict=True):
                     inside = distances[sure] <= radius[sure, None]
                     answer[block[sure]] = _mean_labels(candidates[sure], inside, self.histogram)
@@ -76,7 +72,7 @@ class Proposed:
             rows, count = np.concatenate(open_rows), 2 * count
         return answers
 
-    def _distances(self, queries: Float64, candidates: IntArray) -> Float64:
+    def distances(self, queries: Float64, candidates: IntArray) -> Float64:
         """Squared distances as `knn_labels` defines them: float64, summed in coordinate order."""
         total = np.zeros(candidates.shape)
         for column, own in zip(self.columns, queries.T, strict=True):

@@ -41,7 +41,7 @@ def make_stock(points: Float64, histogram: csr_array, order: IntArray | None = N
     labels[mixed] = -1 - np.arange(np.count_nonzero(mixed))
     entries = np.repeat(mixed, sizes)
     return Stock(
-        points=np.ascontiguousarray(points),
+        points=np.require(points, requirements=["C", "W"]),  # read-only ones are another type
         weights=weights,
         labels=labels,
         starts=np.concatenate([[0], np.cumsum(sizes[mixed])]).astype(np.int64),
