@@ -1,8 +1,10 @@
 """k-NN labels side by side with the libraries' neighbour searches, in one run, answers checked.
 
 Every contender gives the mean label of each point's k nearest, with the same number of threads;
-rounds alternate, medians count. Above 200,000 rows the peers answer 5,000 random queries from the
-full index, and their query time is extrapolated (marked *). Writes docs/benchmarks.md.
+rounds alternate, medians count; peers that the first round shows to be far from the best get no
+other. Above 200,000 rows the peers answer 5,000 random queries from the full index, and their query
+time is extrapolated (marked *). What is measured goes to docs/benchmarks.jsonl, line by line, and
+all that is there to docs/benchmarks.md.
 
 Usage: UNCHURN_DATA=… python benchmarks/knn.py [--rounds 3] [--only mnist] [--no-growth]
 """
@@ -35,8 +37,10 @@ from unchurn.neighbors.warmup import warmup  # noqa: E402
 KS = (10, 100, 500)
 GOALS = {10: 2, 100: 3, 500: 5}  # times the best peer, up to 16 dimensions; beyond, 1
 MANY_ROWS, QUERIES = 200_000, 5_000
-PATIENCE = 60.0  # seconds of one contender after which a case gets no further round
+FAR = 3  # times the best peer's time, beyond which a peer gets no further round
+PATIENCE = 60.0  # seconds of the best peer after which a case gets no further round
 OUT = Path(__file__).parent.parent / "docs" / "benchmarks.md"
+LINES = OUT.with_suffix(".jsonl")
 Data = tuple[np.ndarray, np.ndarray]
 
 
@@ -132,12 +136,21 @@ def run_peer(name: str, points: np.ndarray, labels: np.ndarray, k: int, width: i
     return built - start + asked * (len(points) / QUERIES if many else 1), result, rows
 
 
-def measure(name: str, rounds: int) -> list[dict[str, Any]]:
+def keep(line: dict[str, Any]) -> None:
+    """Add a line to what is measured; a later one replaces an earlier one of the same key."""
+    lines = [json.loads(old) for old in LINES.read_text().splitlines()] if LINES.exists() else []
+    lines = [*(old for old in lines if old["key"] != line["key"]), line]
+    LINES.write_text("".join(json.dumps(each) + "\n" for each in lines), encoding="utf-8")
+    OUT.write_text(page(lines), encoding="utf-8")
+    print(json.dumps(line), flush=True)
+
+
+def measure(name: str, rounds: int) -> None:
     """All k of one case."""
     points, labels = CASES[name]()
     labels = labels.astype(np.int64)
     n, d = points.shape
-    width, peers, lines = int(labels.max()) + 1, contenders(n, d), []
+    width, peers = int(labels.max()) + 1, contenders(n, d)
     for k in KS:
         times: dict[str, list[float]] = {peer: [] for peer in ("unchurn", *peers)}
         differ: dict[str, float] = {}
@@ -145,43 +158,39 @@ def measure(name: str, rounds: int) -> list[dict[str, Any]]:
             start = time.perf_counter()
             ours = knn_labels(points, labels, k, workers=THREADS)
             times["unchurn"].append(time.perf_counter() - start)
+            best = min((times[peer][0] for peer in peers if times[peer]), default=0.0)
             for peer in peers:
-                if times[peer] and times[peer][-1] > 20 * min(t[-1] for t in times.values()):
-                    continue  # one round of a hopeless one is enough
-                seconds, result, rows = run_peer(peer, points, labels, k, width)
-                times[peer].append(seconds)
-                differ[peer] = float((np.abs(result - ours[rows]) > 1e-6).any(axis=1).mean())
-            if max(t[-1] for t in times.values()) > PATIENCE:
+                if not times[peer] or times[peer][0] < FAR * best:
+                    seconds, result, rows = run_peer(peer, points, labels, k, width)
+                    times[peer].append(seconds)
+                    differ[peer] = float((np.abs(result - ours[rows]) > 1e-6).any(axis=1).mean())
+            if best > PATIENCE:
                 break
         medians = {peer: statistics.median(values) for peer, values in times.items()}
-        best = min(peers, key=medians.__getitem__)
-        line = {
-            "case": name if " × " in name else f"{name} logits, {n:,} × {d}",
-            "d": d,
-            "k": k,
-            "n_rounds": len(times["unchurn"]),
-            "medians": medians,
-            "best": best,
-            "ratio": medians[best] / medians["unchurn"],
-            "goal": GOALS[k] if d <= 16 else 1,
-            "extrapolated": n > MANY_ROWS,
-            "differ": differ,
-        }
-        lines.append(line)
-        print(json.dumps(line), flush=True)
-    return lines
+        best_peer = min(peers, key=medians.__getitem__)
+        keep(
+            {
+                "key": f"{name}, k={k}",
+                "case": name if " × " in name else f"{name} logits, {n:,} × {d}",
+                "k": k,
+                "rounds": len(times["unchurn"]),
+                "medians": medians,
+                "best": best_peer,
+                "ratio": medians[best_peer] / medians["unchurn"],
+                "goal": GOALS[k] if d <= 16 else 1,
+                "extrapolated": n > MANY_ROWS,
+                "differ": differ,
+            }
+        )
 
 
-def growth(d: int, sizes: tuple[int, ...]) -> list[tuple[int, float, float]]:
+def growth(d: int, sizes: tuple[int, ...]) -> None:
     """Rows, seconds and peak GiB at k = 10, each in a process of its own."""
-    found = []
     for n in sizes:
         command = [sys.executable, __file__, "--one", f"{n},{d}"]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         seconds, gib = (float(value) for value in done.stdout.split())
-        found.append((n, seconds, gib))
-        print(n, d, seconds, gib, flush=True)
-    return found
+        keep({"key": f"growth {n} × {d}", "d": d, "n": n, "seconds": seconds, "gib": gib})
 
 
 def one(n: int, d: int) -> None:
@@ -195,10 +204,12 @@ def one(n: int, d: int) -> None:
     print(seconds, max(before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) / 2**20)
 
 
-def page(lines: list[dict[str, Any]], grown: dict[int, list[tuple[int, float, float]]]) -> str:
+def page(lines: list[dict[str, Any]]) -> str:
     """docs/benchmarks.md."""
-    rows = []
-    for line in lines:
+    order, rows = list(CASES), []
+    cases = [line for line in lines if "ratio" in line]
+    cases.sort(key=lambda line: (order.index(line["key"].rpartition(", k=")[0]), line["k"]))
+    for line in cases:
         star = "*" if line["extrapolated"] else ""
         others = ", ".join(
             f"{peer} {seconds:.3g}{star}"
@@ -215,12 +226,16 @@ def page(lines: list[dict[str, Any]], grown: dict[int, list[tuple[int, float, fl
         machine=f"{platform.machine()}, {THREADS} threads, Python {platform.python_version()}",
         rows="\n".join(rows),
     )
-    for d, points in grown.items():
-        logs = np.log([[n, seconds] for n, seconds, _ in points])
-        slope = np.polyfit(logs[:, 0], logs[:, 1], 1)[0]
-        text += f"\n{d} dimensions: log-log slope **{slope:.2f}**\n\n| rows | s | peak GiB |\n"
-        text += "| ---: | ---: | ---: |\n"
-        text += "".join(f"| {n:,} | {s:.3g} | {gib:.2f} |\n" for n, s, gib in points)
+    for d in (2, 10):
+        grown = sorted(
+            (line["n"], line["seconds"], line["gib"]) for line in lines if line.get("d") == d
+        )
+        if len(grown) > 1:
+            logs = np.log([[n, seconds] for n, seconds, _ in grown])
+            slope = np.polyfit(logs[:, 0], logs[:, 1], 1)[0]
+            text += f"\n{d} dimensions: log-log slope **{slope:.2f}**\n\n| rows | s | peak GiB |\n"
+            text += "| ---: | ---: | ---: |\n"
+            text += "".join(f"| {n:,} | {s:.3g} | {gib:.2f} |\n" for n, s, gib in grown)
     return text
 
 
@@ -257,15 +272,11 @@ def main() -> None:
         return
     warmup()
     faiss.omp_set_num_threads(THREADS)
-    lines: list[dict[str, Any]] = []
     for name in (name for name in CASES if options.only in name):
-        lines += measure(name, options.rounds)
-        OUT.write_text(page(lines, {}), encoding="utf-8")
-    grown = {}
+        measure(name, options.rounds)
     if not options.no_growth:
         for d in (2, 10):
-            grown[d] = growth(d, (50_000, 200_000, 1_000_000, 5_000_000))
-    OUT.write_text(page(lines, grown), encoding="utf-8")
+            growth(d, (50_000, 200_000, 1_000_000, 5_000_000))
 
 
 if __name__ == "__main__":

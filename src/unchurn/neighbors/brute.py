@@ -14,9 +14,10 @@ from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
 from unchurn.arrays import Array, IntArray
+from unchurn.neighbors.chunks import Lists, finish, sift
 from unchurn.neighbors.engine import Advance, Float32, Float64, in_threads
 from unchurn.neighbors.frame import Frame
-from unchurn.neighbors.kernels import Lists, Slack, finish, sift
+from unchurn.neighbors.kernels import Slack
 from unchurn.neighbors.stock import LEAF, Stock, make_stock
 
 # Queries and points of one product: its 1 MiB of results stay in the cache.

@@ -1,10 +1,9 @@
-"""How the kernels are compiled: once per machine, kept on disk, without holding Python's lock.
-
-A kernel calls only kernels of its own file: Numba's cache on disk knows when that file has changed,
-but not when another one has that it calls into.
-"""
+"""How the kernels are compiled: once per machine, kept on disk, without holding Python's lock."""
 
 from collections.abc import Callable
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
 from typing import Any, TypeVar
 
 from numba import njit
@@ -39,7 +38,18 @@ def rough_inline(function: F) -> F:
 def _compile(function: F, **options: Any) -> F:
     """Cache beside the source or, where that is read-only, in NUMBA_CACHE_DIR or the user's own."""
     try:
-        compiled: F = njit(cache=True, nogil=True, **options)(function)
+        compiled: Any = njit(cache=True, nogil=True, **options)(function)
     except RuntimeError:  # no folder to write to at all: compile anew in every process
         compiled = njit(nogil=True, **options)(function)
-    return compiled
+    else:
+        # Numba takes what it kept for valid until the function's own file changes, although the
+        # kernels call each other across files: let it be valid until any of them changes.
+        with suppress(AttributeError):  # a Numba that keeps it elsewhere, or is switched off
+            compiled._cache._cache_file._source_stamp = _STAMP
+    kernel: F = compiled
+    return kernel
+
+
+_STAMP = sha256(
+    b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
+).digest()

@@ -14,7 +14,8 @@ from unchurn.arrays import IntArray
 from unchurn.neighbors import tree as trees
 from unchurn.neighbors.engine import Advance, Float32, Float64, in_threads
 from unchurn.neighbors.frame import Frame
-from unchurn.neighbors.kernels import Slack, Tree, search_leaves
+from unchurn.neighbors.kernels import Slack
+from unchurn.neighbors.leaves import Tree, search_leaves
 from unchurn.neighbors.stock import LEAF, make_stock
 
 # Leaves that one thread takes at a time: an interruption waits for no more than these.
