@@ -2,8 +2,9 @@
 
 Every contender gives the mean label of each point's k nearest, with the same number of threads;
 rounds alternate, medians count; peers that the first round shows to be far from the best get no
-other. Above 200,000 rows the peers answer 5,000 random queries from the full index, and their query
-time is extrapolated (marked *). What is measured goes to docs/benchmarks.jsonl, line by line, and
+other. Above 200,000 rows (brute force, whose queries all cost the same: above 50,000) the peers
+answer 5,000 random queries from the full index, and their query time is extrapolated (marked *).
+What is measured goes to docs/benchmarks.jsonl, line by line, and
 all that is there to docs/benchmarks.md.
 
 Usage: UNCHURN_DATA=… python benchmarks/knn.py [--rounds 3] [--only mnist] [--no-growth]
@@ -36,7 +37,8 @@ from unchurn.neighbors.warmup import warmup  # noqa: E402
 
 KS = (10, 100, 500)
 GOALS = {10: 2, 100: 3, 500: 5}  # times the best peer, up to 16 dimensions; beyond, 1
-MANY_ROWS, QUERIES = 200_000, 5_000
+MANY_ROWS, MANY_FOR_BRUTE, QUERIES = 200_000, 50_000, 5_000
+BRUTE = ("sklearn brute", "FAISS flat")
 FAR = 3  # times the best peer's time, beyond which a peer gets no further round
 PATIENCE = 60.0  # seconds of the best peer after which a case gets no further round
 OUT = Path(__file__).parent.parent / "docs" / "benchmarks.md"
@@ -115,18 +117,20 @@ PEERS: dict[str, tuple[Callable[..., Any], Callable[..., np.ndarray]]] = {
 }
 
 
-def contenders(n: int, d: int) -> list[str]:
-    """kd-trees are hopeless in many dimensions, brute force on very many rows in few."""
-    if d > 16:
-        return ["sklearn brute", "FAISS flat"]
-    trees = ["scipy cKDTree", "pykdtree", "sklearn kd_tree", "FAISS flat"]
-    return trees if n > MANY_ROWS else [*trees, "sklearn brute"]
+def contenders(d: int) -> list[str]:
+    """Kd-trees are hopeless in many dimensions."""
+    return list(PEERS) if d <= 16 else list(BRUTE)
+
+
+def sampled(peer: str, n: int) -> bool:
+    """Whether a peer answers only some queries."""
+    return n > (MANY_FOR_BRUTE if peer in BRUTE else MANY_ROWS)
 
 
 def run_peer(name: str, points: np.ndarray, labels: np.ndarray, k: int, width: int) -> Any:
     """Seconds for all rows, and the mean labels of the rows that were answered."""
     build, find = PEERS[name]
-    many = len(points) > MANY_ROWS
+    many = sampled(name, len(points))
     rows = np.random.default_rng(1).choice(len(points), QUERIES, False) if many else slice(None)
     start = time.perf_counter()
     index = build(points)
@@ -150,7 +154,7 @@ def measure(name: str, rounds: int) -> None:
     points, labels = CASES[name]()
     labels = labels.astype(np.int64)
     n, d = points.shape
-    width, peers = int(labels.max()) + 1, contenders(n, d)
+    width, peers = int(labels.max()) + 1, contenders(d)
     for k in KS:
         times: dict[str, list[float]] = {peer: [] for peer in ("unchurn", *peers)}
         differ: dict[str, float] = {}
@@ -178,7 +182,7 @@ def measure(name: str, rounds: int) -> None:
                 "best": best_peer,
                 "ratio": medians[best_peer] / medians["unchurn"],
                 "goal": GOALS[k] if d <= 16 else 1,
-                "extrapolated": n > MANY_ROWS,
+                "extrapolated": [peer for peer in peers if sampled(peer, n)],
                 "differ": differ,
             }
         )
@@ -210,9 +214,9 @@ def page(lines: list[dict[str, Any]]) -> str:
     cases = [line for line in lines if "ratio" in line]
     cases.sort(key=lambda line: (order.index(line["key"].rpartition(", k=")[0]), line["k"]))
     for line in cases:
-        star = "*" if line["extrapolated"] else ""
+        star = "*" if line["best"] in line["extrapolated"] else ""
         others = ", ".join(
-            f"{peer} {seconds:.3g}{star}"
+            f"{peer} {seconds:.3g}" + "*" * (peer in line["extrapolated"])
             for peer, seconds in sorted(line["medians"].items(), key=lambda item: item[1])
             if peer != "unchurn"
         )
@@ -244,9 +248,9 @@ TEMPLATE = """# Benchmarks of the k-NN labels
 Made by `make bench` (`benchmarks/knn.py`) on {machine}. Only the ratios mean anything: every
 contender ran in the same process, with the same number of threads, in alternating rounds of which
 the median counts; peers' times include the average of the labels, ours includes everything.
-Ratios are the best peer's time over ours. * Peers timed on 5,000 random queries against the full
-index and extrapolated. The last column is the largest share of rows on which a peer's answer is
-another one: peers count k neighbours where the definition counts every tie (Phishing), and FAISS
+Ratios are the best peer's time over ours. * Timed on 5,000 random queries against the full index
+and extrapolated. The last column is the largest share of rows on which a peer's answer is another
+one: peers count k neighbours where the definition counts every tie (Phishing), and FAISS
 computes in float32.
 
 | data | k | ratio | goal | best peer | ours, s | peers, s | rows that differ |

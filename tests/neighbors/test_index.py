@@ -32,8 +32,8 @@ def by_table(points, labels, queries, k, n_classes):
     return (counts / inside.sum(axis=1, keepdims=True)).astype(np.float32)
 
 
-@pytest.mark.parametrize("d", [1, 2, 10, 50])
-@pytest.mark.parametrize("scale", [1, 30, 1e7])
+@pytest.mark.parametrize("d", [1, 10, 50])
+@pytest.mark.parametrize("scale", [1, 1e7, 1e60])
 def test_new_points_against_a_fitted_index(engine, d, scale):
     rng = np.random.default_rng(d)
     points, labels = rng.integers(0, 5, (300, d)) + 0.1, rng.integers(0, 3, 300)
@@ -69,8 +69,8 @@ def test_auto_is_exact_and_fits_the_data(monkeypatch):
         labels = np.zeros(n, int)
         return KNNLabels(1).fit(np.random.default_rng(0).normal(size=(n, d)), labels).engine_
 
-    assert chosen(1001, 2) == chosen(1001, 16) == "kdtree"
-    assert chosen(1000, 2) == chosen(1001, 17) == "brute"
+    assert chosen(1001, 2) == chosen(1001, 20) == "kdtree"
+    assert chosen(1000, 2) == chosen(1001, 21) == "brute"
     monkeypatch.setattr(module, "find_spec", lambda name: None)  # as without Numba
     assert chosen(1001, 2) == "brute"
 

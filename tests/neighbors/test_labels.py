@@ -90,13 +90,15 @@ DATA = {
 }
 
 
-@pytest.mark.parametrize("d", [1, 2, 3, 10, 16, 20, 100, 1000])
+@pytest.mark.parametrize("d", [1, 2, 3, 10, 17, 1000])
 @pytest.mark.parametrize("data", DATA)
 def test_equals_the_table_of_distances(knn_labels, d, data):
+    if d == 1000 and knn_labels.keywords["engine"] == "kdtree":
+        pytest.skip("a tree in 1000 dimensions is of no use")
     rng = np.random.default_rng(d)
-    n = 400 if d < 1000 else 150
+    n = 300 if d < 1000 else 100
     points, labels = DATA[data](rng, (n, d)), rng.integers(0, 4, n)
-    ks = [1, 2, 9, 60, n - 1, n]
+    ks = [1, 9, 60, n]
     for k, result in zip(ks, knn_labels(points, labels, ks, n_classes=4), strict=True):
         np.testing.assert_array_equal(result, by_table(points, labels, k, 4))
 

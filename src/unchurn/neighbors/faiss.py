@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from unchurn.arrays import IntArray
 from unchurn.neighbors.engine import Float32, Float64
 from unchurn.neighbors.frame import Frame
-from unchurn.neighbors.proposals import Propose, Proposed, by_products
+from unchurn.neighbors.proposals import Proposed, by_products
 
 # Neighbours in HNSW's graph, and how many candidates a search keeps (at least, and per neighbour).
 LINKS, EFFORT, EFFORT_PER_NEIGHBOUR = 32, 64, 2
@@ -67,7 +67,7 @@ def approximate(points: Float64, histogram: csr_array, kind: str, workers: int) 
     placed = frame.place(points, np.float32)
     index = _ivf(placed) if kind == "ivf" else faiss.IndexHNSWFlat(points.shape[1], LINKS)
     index.add(placed)
-    exact = by_products(points)
+    exact = by_products(points, histogram).propose
 
     def propose(queries: Float64, count: int) -> tuple[IntArray, Float64]:
         if kind == "hnsw":
@@ -95,16 +95,15 @@ def _ivf(placed: Float32) -> Any:
 def measure(engine: Proposed, k: int) -> Quality:
     """Compare an approximate engine with the exact answer on some of its points, and warn."""
     points, histogram = engine.points, engine.histogram
-    exact: Propose = by_products(points)
+    exact = by_products(points, histogram)
     rng = np.random.default_rng(0)
     rows = rng.choice(len(points), min(SAMPLE, len(points)), replace=False)
     queries, ks = points[rows], np.array([k])
-    reference = Proposed(points, histogram, exact, cost=2 * len(points))
-    wanted = reference.answer(queries, ks, lambda _: None)[0]
+    wanted = exact.answer(queries, ks, lambda _: None)[0]
     got = engine.answer(queries, ks, lambda _: None)[0]
     count, hits = min(k, len(points)), []
     for part in np.array_split(queries, -(-len(queries) // 100)):
-        true = engine.distances(part, exact(part, count)[0])
+        true = engine.distances(part, exact.propose(part, count)[0])
         found = engine.distances(part, engine.propose(part, count)[0])
         hits.append((found <= true.max(axis=1, keepdims=True)).mean(axis=1))
     errors = np.abs(wanted - got).sum(axis=1) / 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from importlib.util import find_spec
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from unchurn.arrays import as_classes, whole
 from unchurn.errors import InputError
 from unchurn.neighbors.engine import (
+    Advance,
     Engine,
     Float32,
     Float64,
@@ -19,11 +21,16 @@ from unchurn.neighbors.engine import (
     n_workers,
 )
 from unchurn.neighbors.inputs import Neighbours, as_ks, as_points, check_spread
+from unchurn.neighbors.proposals import by_products
 
-# Up to here a kd-tree is faster than matrix products (docs/benchmarks.md).
-KDTREE_MAX_DIMENSIONS = 16
+# Up to here the kd-tree is faster than matrix products, even where it can prune least: CPU time of
+# brute over that of kdtree, 30,000 rows, k = 10 / 100 / 500. Normal: 16 dimensions 1.6 / 1.3 / 1.2,
+# 20: 1.3 / 1.1 / 1.2, 24: 1.1 / 1.0 / 1.0, 32: 0.8 / 0.8 / 0.9. Clustered: 20: 9.5 / 6.3 / 3.4.
+KDTREE_MAX_DIMENSIONS = 20
 # Up to this many points NumPy alone is done before Numba is loaded.
 SMALL = 1000
+# New points this many times as far away as the fitted ones are wide are beyond float32's range.
+FAR = 1e12
 APPROXIMATE = ("ivf", "hnsw")
 ENGINES = ("auto", "kdtree", "brute", "faiss", "torch", *APPROXIMATE)
 
@@ -80,6 +87,7 @@ class KNNLabels:
         self._box = points.min(axis=0), points.max(axis=0)
         # Equal points have equal answers: search once per distinct point, weighted by its labels.
         points, histogram, self._which = collapse(points, classes, self.n_classes_)
+        self._points = points, histogram
         self._index = _make(self.engine_, points, histogram, workers, device)
         self.quality_ = None
         if self.engine_ in APPROXIMATE:
@@ -99,30 +107,42 @@ class KNNLabels:
         low, high = np.minimum(low, queries.min(axis=0)), np.maximum(high, queries.max(axis=0))
         check_spread(low, high, "embeddings")
         queries, which = distinct(queries)
-        return self._answer(queries, len(queries), which)
+        return self._answer(queries, which)
 
     def fit_transform(
         self, embeddings: npt.ArrayLike, labels: npt.ArrayLike
     ) -> Float32 | list[Float32]:
         """`knn_labels`: those of the fitted points themselves."""
         self.fit(embeddings, labels)
-        rows = self.n_ if self._which is None else int(self._which.max()) + 1
-        return self._answer(None, rows, self._which)
+        return self._answer(None, self._which)
 
-    def _answer(self, queries: Float64 | None, rows: int, which: Any) -> Float32 | list[Float32]:
+    def _answer(self, queries: Float64 | None, which: Any) -> Float32 | list[Float32]:
         """Ask the engine, once for each distinct k, and deal its answers out to all rows."""
         ks = as_ks(self.k, self.n_)
         falling = np.unique(ks)[::-1]
-        if self.progress:
-            from unchurn.progress import progress_bar
-
-            with progress_bar("k-NN labels", rows) as advance:
-                answers = self._index.answer(queries, falling, advance)
-        else:
-            answers = self._index.answer(queries, falling, lambda _: None)
+        points, histogram = self._points
+        with _progress(len(points if queries is None else queries), self.progress) as advance:
+            if queries is None:
+                answers = self._index.answer(None, falling, advance)
+            else:
+                answers = np.empty((len(falling), len(queries), self.n_classes_), np.float32)
+                low, high = self._box
+                far = np.abs(queries - low).max(axis=1) > FAR * (high - low).max()
+                for rows, engine in ((~far, self._index), (far, by_products(points, histogram))):
+                    if rows.any():
+                        answers[:, rows] = engine.answer(queries[rows], falling, advance)
         place = {int(k): i for i, k in enumerate(falling)}
         results = [answers[place[k]] if which is None else answers[place[k]][which] for k in ks]
         return results[0] if isinstance(self.k, int | np.integer) else results
+
+
+def _progress(rows: int, show: bool) -> AbstractContextManager[Advance]:
+    """A bar, if asked for."""
+    if not show:
+        return nullcontext(lambda _: None)
+    from unchurn.progress import progress_bar
+
+    return progress_bar("k-NN labels", rows)
 
 
 def _choose(engine: str, n: int, n_dimensions: int, device: Any) -> str:
@@ -159,6 +179,4 @@ def _make(engine: str, points: Float64, histogram: Any, workers: int, device: An
         from unchurn.neighbors.brute import Brute
 
         return Brute(points, histogram, workers)
-    from unchurn.neighbors.proposals import Proposed, by_products
-
-    return Proposed(points, histogram, by_products(points), cost=2 * len(points))
+    return by_products(points, histogram)

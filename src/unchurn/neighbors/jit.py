@@ -10,6 +10,12 @@ from numba import njit
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+# The files with kernels, and with the types and constants that they share.
+FILES = ("jit", "stock", "tree", "kernels", "leaves", "chunks")
+_STAMP = sha256(
+    b"".join((Path(__file__).parent / f"{name}.py").read_bytes() for name in FILES)
+).digest()
+
 # Sums in any order and fused, and no thought of NaN: only for what proposes candidates, never for
 # what decides.
 ROUGH = frozenset({"contract", "reassoc", "nsz", "nnan"})
@@ -48,8 +54,3 @@ def _compile(function: F, **options: Any) -> F:
             compiled._cache._cache_file._source_stamp = _STAMP
     kernel: F = compiled
     return kernel
-
-
-_STAMP = sha256(
-    b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
-).digest()

@@ -64,8 +64,8 @@ def knn_labels(
         Columns of the result; the largest label plus one if not given.
     engine
         What finds the neighbours; all but the last two give the exact answer. "auto" is "kdtree" up
-        to 16 dimensions and "brute" beyond (docs/benchmarks.md shows why), or "torch" for a tensor
-        that is not on the CPU; it never is approximate.
+        to 20 dimensions, where it was measured to be faster, and "brute" beyond or up to 1000
+        points, or "torch" for a tensor that is not on the CPU; it never is approximate.
 
         * "kdtree": own kernel, needs Numba (`pip install 'unchurn[knn]'`); for few dimensions.
         * "brute": blocked matrix products; for many dimensions. Faster with Numba; without it,

@@ -102,8 +102,8 @@ def _mean_labels(candidates: IntArray, inside: Array, histogram: csr_array) -> F
     return mean
 
 
-def by_products(points: Float64) -> Propose:
-    """Proposals from matrix products, |x|² + |y|² − 2xy, in NumPy alone."""
+def by_products(points: Float64, histogram: csr_array) -> Proposed:
+    """The engine of matrix products, |x|² + |y|² − 2xy, in NumPy alone."""
     centre = points.mean(axis=0)  # so that an offset of the data costs no precision
     centred = points - centre
     norms = np.einsum("ij,ij->i", centred, centred)
@@ -121,4 +121,4 @@ def by_products(points: Float64) -> Propose:
         farthest = distances[np.arange(len(own)), candidates[:, -1]]
         return candidates, farthest - share * (norms.max() + own_norms) - 1e-300
 
-    return propose
+    return Proposed(points, histogram, propose, cost=2 * len(points))
