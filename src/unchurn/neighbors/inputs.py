@@ -26,9 +26,8 @@ def as_points(embeddings: npt.ArrayLike, name: str = "embeddings") -> Float64:
     if array.dtype.kind not in "fiub":
         raise InputError(f"{name} must be numbers, not {array.dtype}")
     points = np.ascontiguousarray(array, np.float64)
-    finite = np.isfinite(points).all(axis=1)
-    if not finite.all():
-        row = int(finite.argmin())
+    if not np.isfinite(points).all():
+        row = int(np.isfinite(points).all(axis=1).argmin())
         raise InputError(f"{name} row {row} holds NaN or infinity: {array[row]}")
     check_spread(points.min(axis=0), points.max(axis=0), name)
     return points
