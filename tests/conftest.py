@@ -7,6 +7,11 @@ import hypothesis
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import settings
+
+# Times are never asserted: the first call of a kernel compiles it, and machines are shared.
+settings.register_profile("unchurn", deadline=None)
+settings.load_profile("unchurn")
 
 from unchurn.datasets.phishing import FEATURES, TARGET
 
