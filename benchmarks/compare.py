@@ -1,13 +1,14 @@
 """`unchurn.compare` on two Parquet files against the script that one writes with pandas.
 
-Each reads the same files in a process of its own, in turn; shown are medians over rounds: seconds
-of the call (imports before it), processor seconds, and the peak memory of the whole process.
+Each reads the same files in a process of its own, in turn, each round begun by another; shown are
+medians over rounds: seconds of the call (imports before it) with the least and the most, processor
+seconds, and the peak memory of the whole process. A ratio is no finer than the spread beside it.
 Both must find the same numbers. "pandas" finds churn, accuracies, bad and good flips with Wilson's
 intervals, the mean change of a probability and a table by slice; "pandas, all" finds what compare
 reports beyond that, too: that ids are distinct, Jensen–Shannon divergence, flips by class, and
 churn and accuracies at 19 thresholds.
 
-Usage: python benchmarks/compare.py [rows [rounds]], ten million and three unless given
+Usage: python benchmarks/compare.py [rows [rounds]], ten million and five unless given
 """
 
 import json
@@ -171,8 +172,9 @@ def compare_readers(variant: Variant, rounds: int) -> None:
         settings = json.dumps(vars(variant))
         subprocess.run([sys.executable, __file__, "--write", settings, folder], check=True)
         files = [f"{folder}/{name}.parquet" for name in ("base", "candidate")]
-        for _ in range(rounds):
-            for reader in readers:
+        for number in range(rounds):
+            first = number % len(readers)
+            for reader in (*readers[first:], *readers[:first]):
                 command = [sys.executable, __file__, "--measure", reader, *files]
                 done = subprocess.run(command, check=True, capture_output=True, text=True)
                 rows[reader].append(json.loads(done.stdout))
@@ -180,20 +182,22 @@ def compare_readers(variant: Variant, rounds: int) -> None:
         theirs = rows[reader][0]["numbers"]
         same = {name: rows["unchurn"][0]["numbers"][name] for name in theirs}
         np.testing.assert_allclose(list(same.values()), list(theirs.values()), rtol=1e-9)
+    mine = _medians(rows["unchurn"])
     for reader in readers:
-        median = {
-            key: statistics.median(row[key] for row in rows[reader])
-            for key in ("seconds", "processor", "GiB")
-        }
-        if reader == "unchurn":
-            first = median
-        ratio = f"{median['seconds'] / first['seconds']:.1f}×" if reader != "unchurn" else ""
-        cpu = f"{median['processor'] / first['processor']:.1f}×" if reader != "unchurn" else ""
+        median, each = _medians(rows[reader]), [row["seconds"] for row in rows[reader]]
+        ratios = [f"{median[key] / mine[key]:.1f}×" for key in ("seconds", "processor")]
+        ratios = ratios if reader != "unchurn" else ["", ""]
+        spread = f"{min(each):.1f}–{max(each):.1f}"
         print(
-            f"| {variant.name} | {reader} | {median['seconds']:.1f} | {ratio} "
-            f"| {median['processor']:.1f} | {cpu} | {median['GiB']:.2f} |",
+            f"| {variant.name} | {reader} | {median['seconds']:.1f} | {spread} "
+            f"| {ratios[0]} | {median['processor']:.1f} | {ratios[1]} | {median['GiB']:.2f} |",
             flush=True,
         )
+
+
+def _medians(rows: list[dict[str, Any]]) -> dict[str, float]:
+    keys = ("seconds", "processor", "GiB")
+    return {key: statistics.median(row[key] for row in rows) for key in keys}
 
 
 def main() -> None:
@@ -204,9 +208,9 @@ def main() -> None:
     if sys.argv[1:2] == ["--write"]:  # a process's peak memory is passed on to those it starts
         write(Variant(**json.loads(sys.argv[2])), Path(sys.argv[3]))
         return
-    n, rounds, *_ = [*(int(a) for a in sys.argv[1:]), *(10_000_000, 3)[len(sys.argv) - 1 :]]
-    print("| files | reader | seconds | ratio | processor seconds | ratio | peak GiB |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
+    n, rounds, *_ = [*(int(a) for a in sys.argv[1:]), *(10_000_000, 5)[len(sys.argv) - 1 :]]
+    print("| files | reader | seconds | spread | ratio | processor seconds | ratio | peak GiB |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for variant in (
         Variant(f"{n:,} rows, shuffled", n, peers=("pandas", "pandas, all")),
         Variant(f"{n:,} rows, in order", n, shuffled=False),
