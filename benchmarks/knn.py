@@ -143,6 +143,7 @@ def run_peer(name: str, points: np.ndarray, labels: np.ndarray, k: int, width: i
 def keep(line: dict[str, Any]) -> None:
     """Add a line to what is measured; a later one replaces an earlier one of the same key."""
     lines = [json.loads(old) for old in LINES.read_text().splitlines()] if LINES.exists() else []
+    line["load"] = os.getloadavg()[0]  # other work on the machine makes small ratios unsure
     lines = [*(old for old in lines if old["key"] != line["key"]), line]
     LINES.write_text("".join(json.dumps(each) + "\n" for each in lines), encoding="utf-8")
     OUT.write_text(page(lines), encoding="utf-8")
@@ -226,7 +227,10 @@ def page(lines: list[dict[str, Any]]) -> str:
             f"| {line['best']} | {line['medians']['unchurn']:.3g} | {others} "
             f"| {max(line['differ'].values()):.1%} |"
         )
+    missing = [f"{name}, k={k}" for name in CASES for k in KS]
+    missing = [key for key in missing if key not in {line["key"] for line in lines}]
     text = TEMPLATE.format(
+        missing=f"\nNot yet measured here: {'; '.join(missing)}.\n" if missing else "",
         machine=f"{platform.machine()}, {THREADS} threads, Python {platform.python_version()}",
         rows="\n".join(rows),
     )
@@ -256,7 +260,7 @@ computes in float32.
 | data | k | ratio | goal | best peer | ours, s | peers, s | rows that differ |
 | --- | ---: | ---: | ---: | --- | ---: | --- | ---: |
 {rows}
-
+{missing}
 ## Growth with the number of rows
 
 Clustered data, k = 10, one process each; the peak includes the data and Python's libraries.
