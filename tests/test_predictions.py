@@ -61,6 +61,8 @@ def test_probabilities_give_the_most_probable_class_or_go_by_a_threshold(tmp_pat
     assert labels_of(single) == [0, 1]
     assert labels_of(single, threshold=0.3, positive="spam") == ["spam", "spam"]
     assert labels_of(pl.DataFrame({"q": [0.4, 0.8]}), probabilities="q") == [0, 1]
+    beside = pl.DataFrame({"p": [0.4, 0.8], "price": [3, 4], "place": ["x", "y"]})
+    assert labels_of(beside) == [0, 1]
     path = tmp_path / "p.npz"
     np.savez(path, proba=np.array([[0.1, 0.9], [0.7, 0.3]]), classes=np.array(["no", "yes"]))
     assert labels_of(path) == ["yes", "no"]

@@ -192,9 +192,9 @@ def _of_probabilities(names: Sequence[str], name: str, found: Columns) -> list[s
     asked = found.probabilities
     if asked is None:
         return []
-    several = [c for c in names if c.lower().startswith(asked.lower()) and c != asked]
-    if asked in names and len(several) < 2:
+    if asked in names:
         return [asked]
+    several = [c for c in names if c.lower().startswith(asked.lower())]
     if len(several) < 2:
         raise InputError(
             f"{name}: no column {asked!r} and no two columns that begin so; there are "

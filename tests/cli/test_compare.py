@@ -152,6 +152,15 @@ def test_a_gate_without_limits_is_refused(run, files):
     assert "the policy sets no limit" in err
 
 
+def test_a_reader_that_leaves_early_does_not_change_the_verdict(files, tmp_path):
+    unchurn = Path(sys.executable).with_name("unchurn")
+    with subprocess.Popen(
+        [unchurn, "gate", *files, "--max-churn", "0.9"], cwd=tmp_path, stdout=subprocess.PIPE
+    ) as gate:
+        gate.stdout.close()
+        assert gate.wait() == 0
+
+
 def test_neither_torch_nor_numba_is_needed(files, tmp_path):
     """In an environment where importing either fails."""
     blocked = tmp_path / "blocked"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -215,6 +216,14 @@ def _answer(
 
     from unchurn.errors import InputError
     from unchurn.report import words
+
+    class _Console(Console):
+        """A reader that has seen enough, such as `head`, does not change the verdict."""
+
+        def on_broken_pipe(self) -> None:
+            with suppress(SystemExit):
+                super().on_broken_pipe()
+
     from unchurn.report.flipped import write_flipped
 
     if as_json and as_markdown:
@@ -225,8 +234,7 @@ def _answer(
     elif as_markdown:
         typer.echo(words.markdown(result, verdict), nl=False)
     else:
-        console = Console(highlight=False)
-        words.show(console, result, verdict)
+        words.show(_Console(highlight=False), result, verdict)
     if flips is not None:
         count = write_flipped(result, flips)
         typer.echo(f"wrote {flips}: {count:,} flips", err=True)
