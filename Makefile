@@ -2,12 +2,13 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo picture test lint clean
+.PHONY: help demo picture test lint bench clean
 
 help:
 	@echo "make demo     every method of the paper, retrained five times on digits: accuracy and churn"
 	@echo "make test     all tests (those on the real data need UNCHURN_DATA)"
 	@echo "make lint     ruff and mypy"
+	@echo "make bench    docs/benchmarks.md: k-NN labels beside other libraries (hours; UNCHURN_DATA)"
 	@echo "make picture  the README's pictures (some minutes)"
 	@echo "make clean    remove .venv, caches and the demo's output"
 
@@ -17,6 +18,9 @@ demo: .venv/installed
 
 picture: .venv/installed
 	$(BIN)/python docs/pictures.py
+
+bench: .venv/installed
+	$(BIN)/python benchmarks/knn.py
 
 test: .venv/installed
 	$(BIN)/pytest -n auto

@@ -3,16 +3,16 @@
 import os
 from pathlib import Path
 
-import hypothesis
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import settings
 
 from unchurn.datasets.phishing import FEATURES, TARGET
 
-# No test asserts a time: on a busy machine any example may take long.
-hypothesis.settings.register_profile("unchurn", deadline=None)
-hypothesis.settings.load_profile("unchurn")
+# No test asserts a time: on a busy machine any example may take long, and the first calls compile.
+settings.register_profile("unchurn", deadline=None)
+settings.load_profile("unchurn")
 
 REAL_DATA = os.environ.get("UNCHURN_DATA")
 

@@ -15,6 +15,7 @@ SAYS = {
     "own_csv.py": "ChurnSummary of 3 runs on 45 examples",
     "own_network.py": "Flips(n=594",
     "pipeline.py": "best setting",
+    "release_gate.py": "retrained: promote",
 }
 
 

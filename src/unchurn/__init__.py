@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from unchurn.metrics import churn as churn
     from unchurn.metrics import churn_summary as churn_summary
     from unchurn.metrics import flips as flips
+    from unchurn.neighbors import KNNLabels as KNNLabels
     from unchurn.neighbors import knn_labels as knn_labels
     from unchurn.predictions import Columns as Columns
     from unchurn.results import Result as Result
@@ -56,6 +57,7 @@ _HOME = {
     "load_csv": "datasets",
     # reduce
     "knn_labels": "neighbors",
+    "KNNLabels": "neighbors",
     "off_label_mass": "targets",
     "OffLabelMass": "targets",
     "smooth_labels": "targets",

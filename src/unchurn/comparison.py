@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from unchurn.arrays import IntArray
+from unchurn.blocks import cross
 from unchurn.errors import InputError
 from unchurn.floor import Floor, noise_floor
-from unchurn.outcomes import Counting, Mask, Outcomes
+from unchurn.movement import movement
+from unchurn.outcomes import (
+    BAD,
+    EVERY,
+    FLIPPED,
+    GOOD,
+    LABELLED,
+    N_OUTCOMES,
+    RIGHT_AFTER,
+    RIGHT_BEFORE,
+    WRONG_BEFORE,
+    WRONG_TO_WRONG,
+    Counting,
+    Kind,
+    Outcomes,
+)
 from unchurn.pairing import Paired, pair
-from unchurn.predictions import Columns, read_labels, read_predictions
+from unchurn.predictions import Columns, Predictions, read_labels, read_predictions
 from unchurn.slicing import Slice, compare_slices
 from unchurn.stats import Interval, mcnemar
 
@@ -26,7 +41,6 @@ SCHEMA = "unchurn.compare/1"
 # The estimates, in the order in which they are shown; all but the first need true labels.
 MEASURES = ("churn", "accuracy_base", "accuracy_candidate", "accuracy_difference", "churn_correct",
             "churn_incorrect", "bad_flips", "good_flips", "wrong_to_wrong")  # fmt: skip
-THRESHOLDS = tuple(round(0.05 * i, 2) for i in range(1, 20))
 
 
 @dataclass(frozen=True)
@@ -54,7 +68,7 @@ class Comparison:
     @property
     def n_labelled(self) -> int:
         """How many of them have a true label."""
-        return int(np.count_nonzero(self.outcomes.labelled))
+        return self.outcomes.number(LABELLED)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values; docs/compare.md describes it."""
@@ -137,14 +151,15 @@ def compare(
         }
     )
     one = read_predictions(base, names[0], columns)
-    two = read_predictions(candidate, names[1], columns)
+    two = read_predictions(candidate, names[1], _not_in(one, columns))
     truth = None if labels is None else read_labels(labels, "labels", columns)
     paired = pair(one, two, truth, columns.slices, columns.cluster)
     paired = _with_arrays(paired, own_slices, own_cluster)
     floor = None
     if retrains:
+        alone = replace(columns, slices=(), cluster=None)
         others = [
-            read_predictions(other, f"retraining {i + 1}", columns)
+            read_predictions(other, f"retraining {i + 1}", alone)
             for i, other in enumerate(retrains)
         ]
         floor = noise_floor(one, two, others)
@@ -152,10 +167,17 @@ def compare(
     return _compared(paired, floor, taken, min_slice)
 
 
+def _not_in(base: Predictions, columns: Columns) -> Columns:
+    """Without slices and clusters that base has: they are taken from there."""
+    return replace(
+        columns,
+        slices=tuple(name for name in columns.slices if name not in base.table.columns),
+        cluster=None if columns.cluster in base.table.columns else columns.cluster,
+    )
+
+
 def _with_arrays(paired: Paired, slices: dict[str, Any], cluster: Any) -> Paired:
     """Add slices and clusters that were given as arrays, one value per row of base."""
-    from dataclasses import replace
-
     import polars as pl
 
     given = {name: pl.Series(name, np.asarray(values)) for name, values in slices.items()}
@@ -176,99 +198,53 @@ def _compared(
 ) -> Comparison:
     """All measures of two models whose predictions are side by side."""
     outcomes, counting = Outcomes.of(paired), Counting(paired.clusters)
-    estimates = {"churn": counting.rate(outcomes.flipped)}
+    counts = counting.all(outcomes)
+    estimates = {"churn": counts.rate(FLIPPED)}
     test = None
     if paired.labels is not None:
-        known = outcomes.labelled
-        before = outcomes.right_before
         estimates |= {
-            "accuracy_base": counting.rate(before, known),
-            "accuracy_candidate": counting.rate(outcomes.right_after, known),
-            "accuracy_difference": counting.difference(outcomes.good, outcomes.bad, known),
-            "churn_correct": counting.rate(outcomes.flipped, before),
-            "churn_incorrect": counting.rate(outcomes.flipped, known & ~before),
-            "bad_flips": counting.rate(outcomes.bad, known),
-            "good_flips": counting.rate(outcomes.good, known),
-            "wrong_to_wrong": counting.rate(outcomes.wrong_to_wrong, known),
+            "accuracy_base": counts.rate(RIGHT_BEFORE, LABELLED),
+            "accuracy_candidate": counts.rate(RIGHT_AFTER, LABELLED),
+            "accuracy_difference": counts.difference(),
+            "churn_correct": counts.rate(FLIPPED, RIGHT_BEFORE),
+            "churn_incorrect": counts.rate(FLIPPED, WRONG_BEFORE),
+            "bad_flips": counts.rate(BAD, LABELLED),
+            "good_flips": counts.rate(GOOD, LABELLED),
+            "wrong_to_wrong": counts.rate(WRONG_TO_WRONG, LABELLED),
         }
-        test = mcnemar(int(outcomes.good.sum()), int(outcomes.bad.sum()))
+        test = mcnemar(counts.number(GOOD), counts.number(BAD))
+    moved, thresholds = movement(paired)
     return Comparison(
         paired,
         outcomes,
         counting,
         estimates,
         test,
-        _movement(paired),
+        moved,
         _by_class(paired, outcomes),
         compare_slices(paired, outcomes, counting, min_slice),
-        _by_threshold(paired),
+        thresholds,
         floor,
         taken,
         (*paired.notes, *(floor.notes if floor else ())),
     )
 
 
-def _movement(paired: Paired) -> dict[str, float] | None:
-    """How far probabilities moved: mean |Δp|, and mean Jensen–Shannon divergence in bits."""
-    if paired.probabilities is None:
-        return None
-    absolute = divergence = 0.0
-    for start in range(0, paired.n, 1_000_000):  # a block at a time, for memory
-        p, q = (side[start : start + 1_000_000] for side in paired.probabilities)
-        absolute += float(np.abs(p - q).mean(axis=1).sum())
-        middle = (p + q) / 2
-        divergence += sum(float(_relative_entropy(side, middle).sum()) for side in (p, q)) / 2
-    return {"mean_absolute": absolute / paired.n, "jensen_shannon": divergence / paired.n}
-
-
-def _relative_entropy(
-    p: npt.NDArray[np.float64], q: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
-    """Σ p log₂ p/q of each row; 0 log 0 is 0."""
-    ratio = np.divide(p, q, out=np.ones_like(p), where=p > 0)
-    total: npt.NDArray[np.float64] = (p * np.log2(ratio)).sum(axis=1)
-    return total
-
-
 def _by_class(paired: Paired, outcomes: Outcomes) -> list[dict[str, Any]]:
     """Flips away from and to each class; with labels, bad and good flips of each true class."""
-    size = len(paired.classes)
+    shape = len(paired.classes), N_OUTCOMES
 
-    def count(which: IntArray, mask: Mask | None = None) -> list[int]:
-        counts = np.bincount(which if mask is None else which[mask], minlength=size)
-        return [int(c) for c in counts]
+    def count(numbers: IntArray, **kinds: Kind) -> dict[str, list[int]]:
+        found = cross(numbers, outcomes.codes, shape)
+        return {name: found[:, kind].sum(axis=1).tolist() for name, kind in kinds.items()}
 
-    table = {
-        "predicted_base": count(paired.base),
-        "predicted_candidate": count(paired.candidate),
-        "flips_from": count(paired.base, outcomes.flipped),
-        "flips_to": count(paired.candidate, outcomes.flipped),
-    }
+    base = count(paired.base, predicted_base=EVERY, flips_from=FLIPPED)
+    candidate = count(paired.candidate, predicted_candidate=EVERY, flips_to=FLIPPED)
+    names = ("predicted_base", "predicted_candidate", "flips_from", "flips_to")
+    table = {name: (base | candidate)[name] for name in names}
     if paired.labels is not None:
-        table["labelled"] = count(paired.labels, outcomes.labelled)
-        table["bad_flips"] = count(paired.labels, outcomes.bad)
-        table["good_flips"] = count(paired.labels, outcomes.good)
+        table |= count(paired.labels, labelled=EVERY, bad_flips=BAD, good_flips=GOOD)
     return [
         {"class": name, **{column: values[i] for column, values in table.items()}}
         for i, name in enumerate(paired.classes)
     ]
-
-
-def _by_threshold(paired: Paired) -> list[dict[str, float]]:
-    """For two classes: churn, and both accuracies where there are labels, at other thresholds."""
-    if paired.probabilities is None or len(paired.columns) != 2:
-        return []
-    before, after = (side[:, 1] for side in paired.probabilities)
-    positive = None
-    if paired.labels is not None and paired.columns[1] in paired.classes:
-        known = paired.labels >= 0
-        positive = paired.labels[known] == paired.classes.index(paired.columns[1])
-    rows = []
-    for threshold in THRESHOLDS:
-        one, two = before >= threshold, after >= threshold
-        row = {"threshold": threshold, "churn": float(np.mean(one != two))}
-        if positive is not None:
-            row["accuracy_base"] = float(np.mean(one[known] == positive))
-            row["accuracy_candidate"] = float(np.mean(two[known] == positive))
-        rows.append(row)
-    return rows

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -16,10 +17,23 @@ if TYPE_CHECKING:
 SUFFIXES = (".csv", ".parquet", ".jsonl", ".ndjson", ".npz")
 PREDICTION = "\0prediction"  # the column of an array of labels: a name that no file has
 PROBABILITIES = "probabilities_"  # how the columns of an array of probabilities begin
+Choice = Callable[[Sequence[str]], list[str]]
+Found = TypeVar("Found")
 
 
-def as_table(source: Any, name: str) -> pl.DataFrame:
-    """A file's path, a Polars or pandas frame, labels (n,) or probabilities (n, classes)."""
+def as_table(source: Any, name: str, choose: Choice) -> pl.DataFrame:
+    """A file's path, a Polars or pandas frame, labels (n,) or probabilities (n, classes).
+
+    `choose` picks the columns that are needed from the names of all; of a Parquet file only these
+    are read.
+    """
+    if isinstance(source, str | Path) and Path(source).suffix.lower() == ".parquet":
+        return _read_parquet(Path(source), choose)
+    table = _whole(source, name)
+    return table.select(choose(table.columns))
+
+
+def _whole(source: Any, name: str) -> pl.DataFrame:
     import polars as pl
 
     if isinstance(source, str | Path):
@@ -42,6 +56,25 @@ def _series(array: Any) -> pl.Series:
     import polars as pl
 
     return pl.Series(array.tolist() if array.dtype.kind == "O" else array, strict=False)
+
+
+def _read_parquet(path: Path, choose: Choice) -> pl.DataFrame:
+    import polars as pl
+
+    names = _guarded(path, lambda: list(pl.read_parquet_schema(path)))
+    chosen = choose(names)
+    return _guarded(path, lambda: pl.read_parquet(path, columns=chosen, glob=False))
+
+
+def _guarded(path: Path, read: Callable[[], Found]) -> Found:
+    """What `read` gives; a damaged file is an error of one line."""
+    import polars as pl
+
+    with reading(path, "a file of predictions"):
+        try:
+            return read()
+        except pl.exceptions.PanicException as error:  # no Exception: Rust gave up
+            raise InputError(f"{path}: damaged") from error
 
 
 def _read(path: Path) -> pl.DataFrame:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from unchurn.arrays import IntArray
+from unchurn.blocks import count, cross, in_blocks
 from unchurn.pairing import Paired
 from unchurn.stats import (
     LEVEL,
@@ -19,75 +22,150 @@ from unchurn.stats import (
 )
 
 Mask = npt.NDArray[np.bool_]
+# What can happen to an example; it is kept as the number of its outcome, a byte.
+OUTCOMES = ("unlabelled", "unlabelled, flipped", "right", "wrong", "bad", "good", "wrong to wrong")
+N_OUTCOMES = len(OUTCOMES)
+Kind = Mask  # of outcomes: which of them are meant
 
 
-@dataclass(frozen=True)
-class Counting:
-    """Rates and paired differences with their intervals, over examples or over clusters of them."""
+def _kind(*names: str) -> Kind:
+    return np.isin(OUTCOMES, names)
 
-    clusters: IntArray | None = None
 
-    def rate(self, events: Mask, among: Mask | None = None, level: float = LEVEL) -> Interval:
-        """The rate of events, among all examples or some."""
-        if self.clusters is None:
-            if among is not None:
-                events = events & among
-            n = len(events) if among is None else int(np.count_nonzero(among))
-            return proportion(int(np.count_nonzero(events)), n, level)
-        among = np.ones(len(events), bool) if among is None else among
-        counts = self._by_cluster(events & among), self._by_cluster(among)
-        return clustered_proportion(*counts, level)
-
-    def difference(self, gained: Mask, lost: Mask, among: Mask, level: float = LEVEL) -> Interval:
-        """The rate gained less the rate lost, on the same examples."""
-        gained, lost = gained & among, lost & among
-        if self.clusters is None:
-            n = int(np.count_nonzero(among))
-            up, down = int(np.count_nonzero(gained)), int(np.count_nonzero(lost))
-            return paired_difference(up, down, n, level)
-        counts = self._by_cluster(gained), self._by_cluster(lost), self._by_cluster(among)
-        return clustered_difference(*counts, level)
-
-    def _by_cluster(self, mask: Mask) -> npt.NDArray[np.int64]:
-        assert self.clusters is not None  # noqa: S101
-        return np.bincount(self.clusters[mask], minlength=int(self.clusters.max()) + 1)
+EVERY = np.ones(N_OUTCOMES, bool)
+LABELLED = ~_kind("unlabelled", "unlabelled, flipped")
+FLIPPED = ~_kind("unlabelled", "right", "wrong")
+RIGHT_BEFORE, RIGHT_AFTER = _kind("right", "bad"), _kind("right", "good")
+WRONG_BEFORE = LABELLED & ~RIGHT_BEFORE
+BAD, GOOD, WRONG_TO_WRONG = _kind("bad"), _kind("good"), _kind("wrong to wrong")
+# From what is true of an example: flipped (1), right before (2), right after (4), labelled (8).
+# What cannot be (right both times, yet flipped) stays "unlabelled".
+_BY_BITS = np.zeros(16, np.uint8)
+for _bits, _name in ((0, "unlabelled"), (1, "unlabelled, flipped"), (8 | 2 | 4, "right"),
+                     (8, "wrong"), (8 | 1 | 2, "bad"), (8 | 1 | 4, "good"),
+                     (8 | 1, "wrong to wrong")):  # fmt: skip
+    _BY_BITS[_bits] = OUTCOMES.index(_name)
 
 
 @dataclass(frozen=True)
 class Outcomes:
-    """What happened to each example, as masks; `labelled` are those with a true label."""
+    """What happened to each example: the number of its outcome; masks where they are asked for."""
 
-    flipped: Mask
-    labelled: Mask
-    right_before: Mask
-    right_after: Mask
+    codes: npt.NDArray[np.uint8]
 
     @classmethod
     def of(cls, paired: Paired) -> Outcomes:
         """Sort the examples of two models."""
-        flipped = paired.base != paired.candidate
-        if paired.labels is None:
-            nothing = np.zeros(paired.n, bool)
-            return cls(flipped, nothing, nothing, nothing)
-        labelled = paired.labels >= 0
-        return cls(
-            flipped,
-            labelled,
-            (paired.base == paired.labels) & labelled,
-            (paired.candidate == paired.labels) & labelled,
-        )
+        codes = np.empty(paired.n, np.uint8)
 
-    @property
+        def one(block: slice) -> None:
+            base, candidate = paired.base[block], paired.candidate[block]
+            flipped = (base != candidate).view(np.uint8)
+            if paired.labels is None:
+                codes[block] = flipped
+                return
+            labels = paired.labels[block]
+            before, after = (base == labels).view(np.uint8), (candidate == labels).view(np.uint8)
+            known = (labels >= 0).view(np.uint8)
+            codes[block] = _BY_BITS[flipped | before << 1 | after << 2 | known << 3]
+
+        in_blocks(one, paired.n)
+        return cls(codes)
+
+    @cached_property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """How many examples have each outcome."""
+        return count(self.codes, N_OUTCOMES)
+
+    def number(self, kind: Kind) -> int:
+        """How many examples are of a kind."""
+        return int(self.counts[kind].sum())
+
+    def mask(self, kind: Kind) -> Mask:
+        """The examples of a kind."""
+        found: Mask = kind[self.codes]
+        return found
+
+    @cached_property
+    def flipped(self) -> Mask:
+        """Predicted otherwise by the candidate."""
+        return self.mask(FLIPPED)
+
+    @cached_property
+    def labelled(self) -> Mask:
+        """With a true label."""
+        return self.mask(LABELLED)
+
+    @cached_property
     def bad(self) -> Mask:
         """Right → wrong."""
-        return self.right_before & ~self.right_after
+        return self.mask(BAD)
 
-    @property
+    @cached_property
     def good(self) -> Mask:
         """Wrong → right."""
-        return self.right_after & ~self.right_before
+        return self.mask(GOOD)
 
-    @property
+    @cached_property
     def wrong_to_wrong(self) -> Mask:
         """Wrong → another wrong."""
-        return self.flipped & self.labelled & ~self.right_before & ~self.right_after
+        return self.mask(WRONG_TO_WRONG)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Rates and paired differences of some examples, with intervals.
+
+    `table` has the number of examples by outcome; with clusters, a row for each of them.
+    """
+
+    table: npt.NDArray[np.int64]
+
+    def number(self, kind: Kind) -> int:
+        """How many examples are of a kind."""
+        return int(self.each(kind).sum())
+
+    def each(self, kind: Kind) -> npt.NDArray[np.int64]:
+        """How many examples are of a kind, in each cluster."""
+        found: npt.NDArray[np.int64] = self.table[..., kind].sum(axis=-1)
+        return found
+
+    def rate(self, events: Kind, among: Kind = EVERY, level: float = LEVEL) -> Interval:
+        """The rate of events, among all examples or those of a kind."""
+        if self.table.ndim == 1:
+            return proportion(self.number(events & among), self.number(among), level)
+        return clustered_proportion(self.each(events & among), self.each(among), level)
+
+    def difference(self, level: float = LEVEL) -> Interval:
+        """The difference in accuracy: good flips less bad ones."""
+        gained, lost, n = (self.each(kind) for kind in (GOOD, BAD, LABELLED))
+        if self.table.ndim == 1:
+            return paired_difference(int(gained), int(lost), int(n), level)
+        return clustered_difference(gained, lost, n, level)
+
+
+@dataclass(frozen=True)
+class Counting:
+    """How outcomes are counted: over examples, or over clusters of them."""
+
+    clusters: IntArray | None = None
+
+    def all(self, outcomes: Outcomes) -> Counts:
+        """Count all examples."""
+        if self.clusters is None:
+            return Counts(outcomes.counts)
+        return self._by_cluster(self.clusters, outcomes.codes)
+
+    def parts(self, outcomes: Outcomes, numbers: IntArray, size: int) -> Iterator[Counts]:
+        """Count the examples with each number from 0 to size − 1."""
+        if self.clusters is None:
+            for row in cross(numbers, outcomes.codes, (size, N_OUTCOMES)):
+                yield Counts(row)
+            return
+        for number in range(size):
+            inside = numbers == number
+            yield self._by_cluster(self.clusters[inside], outcomes.codes[inside])
+
+    def _by_cluster(self, clusters: IntArray, codes: npt.NDArray[np.uint8]) -> Counts:
+        assert self.clusters is not None  # noqa: S101
+        return Counts(cross(clusters, codes, (int(self.clusters.max()) + 1, N_OUTCOMES)))

@@ -9,15 +9,37 @@ import numpy as np
 import numpy.typing as npt
 
 from unchurn.arrays import IntArray
+from unchurn.blocks import count, take
 from unchurn.errors import InputError
 from unchurn.frames import PREDICTION
-from unchurn.predictions import ID, LABEL, PROBABILITY, Labels, Predictions, first
+from unchurn.matching import find
+from unchurn.numbering import UNLABELLED, number, without_unused
+from unchurn.predictions import ID, LABEL, PROBABILITY, Labels, Predictions
 
 if TYPE_CHECKING:
     import polars as pl
 
-CANDIDATE = "\0candidate"  # behind a column's name
-UNLABELLED = -1
+Rows = tuple[IntArray | None, IntArray | None]  # of base and candidate; None: all as they stand
+
+
+@dataclass(frozen=True)
+class Probabilities:
+    """A model's probabilities in the order of the examples; `[rows]` gives (rows, classes).
+
+    They are looked up when they are asked for: of millions of rows no second copy is made.
+    """
+
+    columns: tuple[npt.NDArray[np.float64], ...]
+    rows: IntArray | None  # of the columns; None: as they stand
+
+    def __getitem__(self, at: slice | IntArray) -> npt.NDArray[np.float64]:
+        rows = at if self.rows is None else self.rows[at]
+        if isinstance(rows, slice):
+            return np.stack([column[rows] for column in self.columns], axis=1)
+        found = np.empty((len(self.columns), len(rows)))
+        for column, out in zip(self.columns, found, strict=True):
+            np.take(column, rows, out=out, mode="clip")
+        return found.T
 
 
 @dataclass(frozen=True)
@@ -29,7 +51,7 @@ class Paired:
     base: IntArray
     candidate: IntArray
     labels: IntArray | None  # UNLABELLED where there is none
-    probabilities: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None  # (n, columns)
+    probabilities: tuple[Probabilities, Probabilities] | None
     columns: tuple[str, ...]  # the classes of the probabilities' columns
     slices: dict[str, pl.Series]
     clusters: IntArray | None
@@ -52,34 +74,32 @@ def pair(
     """Join two models' predictions by id; rows that only one has are left out and counted."""
     _check_places(base, candidate)
     excluded = {**base.excluded, **candidate.excluded}
-    left, right = _same_ids(base.table, candidate.table)
-    right = right.rename({c: c + CANDIDATE for c in right.columns if c != ID})
-    both = _join(left, right)
-    for model, table in ((base, left), (candidate, right)):
-        if only := table.height - both.height:
+    rows = _rows(base.table[ID], candidate.table[ID])
+    n = len(base.table if rows[0] is None else rows[0])
+    for model in (base, candidate):
+        if only := model.table.height - n:
             excluded[f"only in {model.name}"] = only
-    if both.height == 0:
+    if n == 0:
         raise InputError(f"{base.name} and {candidate.name} have no id in common")
-    truth, notes = _truth(both, base, labels)
-    columns = [both[PREDICTION], both[PREDICTION + CANDIDATE], *([] if truth is None else [truth])]
-    classes, numbers = _numbered(columns)
+    ids = _at(base.table[ID], rows[0])
+    classes, numbers, notes = _numbered(base, candidate, rows, ids, labels)
     _check_classes(classes, numbers, base, candidate, notes)
-    if truth is not None and (gone := int((numbers[2] == UNLABELLED).sum())):
+    if len(numbers) > 2 and (gone := n - int(count(numbers[2], len(classes)).sum())):
         notes.append(f"{gone:,} examples have no true label: they count for churn alone")
     shared = tuple(c for c in base.classes if c in candidate.classes)
     if set(base.classes) ^ set(candidate.classes) and shared:
         notes.append("the two have probabilities of different classes: their movement is not shown")
         shared = ()
     return Paired(
-        ids=both[ID],
+        ids=ids,
         classes=classes,
         base=numbers[0],
         candidate=numbers[1],
-        labels=None if truth is None else numbers[2],
-        probabilities=_probabilities(both, shared),
+        labels=numbers[2] if len(numbers) > 2 else None,
+        probabilities=_probabilities(base, candidate, rows, shared),
         columns=shared,
-        slices={name: _group(both, name, "slice") for name in slices},
-        clusters=None if cluster is None else _clusters(both, cluster),
+        slices={name: _group(base, candidate, rows, name, "slice") for name in slices},
+        clusters=None if cluster is None else _clusters(base, candidate, rows, cluster),
         excluded=excluded,
         notes=tuple(notes),
     )
@@ -99,83 +119,82 @@ def _check_places(one: Predictions | Labels, two: Predictions | Labels) -> None:
         )
 
 
-def _same_ids(left: pl.DataFrame, right: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+def _same_ids(left: pl.Series, right: pl.Series) -> tuple[pl.Series, pl.Series]:
     """Ids of one type on both sides: whole numbers if both are, else text."""
     import polars as pl
 
-    kinds = [table[ID].dtype for table in (left, right)]
-    if kinds[0] == kinds[1]:
+    if left.dtype == right.dtype:
         return left, right
-    kind = pl.Int64 if all(k.is_integer() for k in kinds) else pl.String
-    return left.with_columns(pl.col(ID).cast(kind)), right.with_columns(pl.col(ID).cast(kind))
+    kind = pl.Int64 if left.dtype.is_integer() and right.dtype.is_integer() else pl.String
+    return left.cast(kind), right.cast(kind)
 
 
-def _join(left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:
-    """Rows of both, in the order of the first; no search where the ids already stand alike."""
-    import polars as pl
+def _rows(left: pl.Series, right: pl.Series) -> Rows:
+    """The rows of both tables whose ids are in both, in the order of the first."""
+    found = find(*_same_ids(left, right))
+    if found is None or (found >= 0).all():
+        return None, found
+    kept = np.flatnonzero(found >= 0)
+    return kept, found[kept]
 
-    if left[ID].equals(right[ID]):
-        return pl.concat([left, right.drop(ID)], how="horizontal")
-    return left.join(right, on=ID, how="inner", maintain_order="left")
+
+def _at(column: pl.Series, rows: IntArray | None) -> pl.Series:
+    return column if rows is None else column.gather(rows)
 
 
-def _truth(
-    both: pl.DataFrame, base: Predictions, labels: Labels | None
-) -> tuple[pl.Series | None, list[str]]:
-    """The true labels, from a table of their own or beside either model's predictions."""
+def _numbered(
+    base: Predictions, candidate: Predictions, rows: Rows, ids: pl.Series, labels: Labels | None
+) -> tuple[tuple[str, ...], list[IntArray], list[str]]:
+    """The classes in order; predictions, and true labels if any, as their numbers; notes.
+
+    Columns are numbered as they stand and brought into order as numbers: a byte each, not eight.
+    """
+    columns, places = [base.table[PREDICTION], candidate.table[PREDICTION]], [*rows]
     if labels is not None:
         _check_places(base, labels)
-        ids, table = _same_ids(both.select(ID), labels.table)
-        if ids[ID].equals(table[ID]):
-            return table[LABEL], []
-        found = ids.join(table, on=ID, how="left", maintain_order="left")[LABEL]
-        if found.null_count() == len(found):
+        columns.append(labels.table[LABEL])
+        places.append(find(*_same_ids(ids, labels.table[ID])))
+    else:
+        sides = [(m.table, at) for m, at in zip((base, candidate), rows, strict=True)]
+        columns += [table[LABEL] for table, _ in sides if LABEL in table.columns]
+        places += [at for table, at in sides if LABEL in table.columns]
+    classes, numbers = number(columns)
+    numbers = [_in_order(n, at) for n, at in zip(numbers, places, strict=True)]
+    notes = []
+    if len(numbers) == 4:
+        numbers[2:] = [_agreed(numbers[2], numbers[3], classes, ids)]
+    elif len(numbers) == 3 and (numbers[2] == UNLABELLED).all():
+        if labels is not None and places[2] is not None:
             raise InputError(f"{labels.name} has the label of no id that the models have")
-        return found, []
-    sides = [both[c] for c in (LABEL, LABEL + CANDIDATE) if c in both.columns]
-    if len(sides) == 2:
-        one, two = _alike(sides)
-        differ = (one != two).fill_null(value=False)
-        if differ.any():
-            row = first(differ)
-            raise InputError(
-                f"the true labels beside the two models differ in {int(differ.sum()):,} rows, such "
-                f"as id {both[ID][row]!r}: {one[row]!r} and {two[row]!r}"
-            )
-        return one.zip_with(one.is_not_null(), two), []
-    if sides and sides[0].null_count() == len(sides[0]):
-        return None, ["the column of true labels is empty"]
-    return (sides[0], []) if sides else (None, [])
+        if labels is None:
+            del numbers[2]
+            notes.append("the column of true labels is empty")
+    classes, numbers = without_unused(classes, numbers)
+    return tuple(str(c) for c in classes), numbers, notes
 
 
-def _alike(columns: list[pl.Series]) -> list[pl.Series]:
-    """Labels of one type: whole numbers if all are, else text."""
-    import polars as pl
+def _in_order(numbers: IntArray, at: IntArray | None) -> IntArray:
+    """Numbers in the order of the examples; of a row that is not there, UNLABELLED."""
+    if at is None:
+        return numbers
+    found = take(numbers, at)
+    if (absent := at < 0).any():
+        found[absent] = UNLABELLED
+    return found
 
-    if all(column.dtype == pl.Int64 for column in columns):
-        return columns
-    return [column.cast(pl.String) for column in columns]
 
-
-def _numbered(columns: list[pl.Series]) -> tuple[tuple[str, ...], list[IntArray]]:
-    """The classes in order, and each column as their numbers; a missing label is UNLABELLED."""
-    import polars as pl
-
-    columns = _alike(columns)
-    classes = pl.concat([c.unique() for c in columns]).unique().drop_nulls().sort()
-    kind = np.min_scalar_type(-max(len(classes), 2))
-    numbers: list[IntArray] = []
-    for column in columns:
-        if classes.dtype == pl.Int64:
-            values = column.fill_null(classes[0]).to_numpy()
-            number = np.searchsorted(classes.to_numpy(), values).astype(kind)
-        else:
-            coded = column.cast(pl.Enum(classes)).to_physical().fill_null(0)
-            number = coded.to_numpy().astype(kind)
-        if column.null_count():
-            number[column.is_null().to_numpy()] = UNLABELLED
-        numbers.append(number)
-    return tuple(str(c) for c in classes), numbers
+def _agreed(one: IntArray, two: IntArray, classes: pl.Series, ids: pl.Series) -> IntArray:
+    """The true labels beside both models, which must be the same; either may have gaps."""
+    if np.array_equal(one, two):
+        return one
+    differ = (one != two) & (one >= 0) & (two >= 0)
+    if differ.any():
+        row = int(differ.argmax())
+        raise InputError(
+            f"the true labels beside the two models differ in {int(differ.sum()):,} rows, such "
+            f"as id {ids[row]!r}: {classes[int(one[row])]!r} and {classes[int(two[row])]!r}"
+        )
+    return np.where(one < 0, two, one)
 
 
 def _check_classes(
@@ -186,7 +205,7 @@ def _check_classes(
     notes: list[str],
 ) -> None:
     """Say which classes only one side knows; numbers against names are an error."""
-    known = [np.bincount(n[n >= 0], minlength=len(classes)) > 0 for n in numbers]
+    known = [count(n, len(classes)) > 0 for n in numbers]
     names = np.array(classes)
     sides = [(base.name, candidate.name), *([("the models", "the labels")] * (len(known) > 2))]
     for (one, two), (a, b) in zip(
@@ -208,26 +227,30 @@ def _are_numbers(names: npt.NDArray[np.str_]) -> bool:
 
 
 def _probabilities(
-    both: pl.DataFrame, classes: tuple[str, ...]
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None:
+    base: Predictions, candidate: Predictions, rows: Rows, classes: tuple[str, ...]
+) -> tuple[Probabilities, Probabilities] | None:
     if not classes:
         return None
-    names = [f"{PROBABILITY}{c}" for c in classes]
-    one, two = both.select(names), both.select([n + CANDIDATE for n in names])
-    return one.to_numpy(), two.to_numpy()
+    one, two = (
+        Probabilities(tuple(model.table[f"{PROBABILITY}{c}"].to_numpy() for c in classes), at)
+        for model, at in zip((base, candidate), rows, strict=True)
+    )
+    return one, two
 
 
-def _group(both: pl.DataFrame, name: str, kind: str) -> pl.Series:
+def _group(
+    base: Predictions, candidate: Predictions, rows: Rows, name: str, kind: str
+) -> pl.Series:
     """A column of either file."""
-    for column in (name, name + CANDIDATE):
-        if column in both.columns:
-            return both[column].alias(name)
+    for model, at in zip((base, candidate), rows, strict=True):
+        if name in model.table.columns:
+            return _at(model.table[name], at).alias(name)
     raise InputError(f"no column {name!r} for --{kind}{'s' * (kind == 'slice')} in either file")
 
 
-def _clusters(both: pl.DataFrame, name: str) -> IntArray:
+def _clusters(base: Predictions, candidate: Predictions, rows: Rows, name: str) -> IntArray:
     """Clusters as numbers; one without a name is a cluster of its own kind."""
     import polars as pl
 
-    column = _group(both, name, "cluster")
+    column = _group(base, candidate, rows, name, "cluster")
     return column.cast(pl.String).fill_null("").rank("dense").to_numpy().astype(np.int64) - 1

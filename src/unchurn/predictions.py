@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from unchurn.errors import InputError
 from unchurn.frames import PREDICTION, PROBABILITIES, as_table
+from unchurn.matching import repeated
 
 if TYPE_CHECKING:
     import polars as pl
@@ -66,15 +67,21 @@ class Labels:
 
 def read_predictions(source: Any, name: str, columns: Columns) -> Predictions:
     """Read a model's predictions: a file, a Polars or pandas frame, labels or probabilities."""
-    table = as_table(source, name)
+    found = columns
+
+    def choose(names: Sequence[str]) -> list[str]:
+        nonlocal found
+        found = _find(names, name, columns)
+        if found.prediction is None and found.probabilities is None:
+            raise InputError(
+                f"{name}: which column is the prediction? Name it with --prediction, or the "
+                f"probabilities with --probabilities; there are {', '.join(names)}"
+            )
+        return _needed(names, name, found)
+
+    table = as_table(source, name, choose)
     if table.height == 0:
         raise InputError(f"{name}: has no rows")
-    found = _find(table, name, columns)
-    if found.prediction is None and found.probabilities is None:
-        raise InputError(
-            f"{name}: which column is the prediction? Name it with --prediction, or the "
-            f"probabilities with --probabilities; there are {', '.join(table.columns)}"
-        )
     return _checked(table, name, found)
 
 
@@ -82,37 +89,41 @@ def read_labels(source: Any, name: str, columns: Columns) -> Labels:
     """Read true labels from a file, a frame or an array, with an id where there is one."""
     import polars as pl
 
-    table = as_table(source, name)
-    if table.columns == [PREDICTION]:  # an array
-        columns = replace(columns, label=PREDICTION)
-    found = _find(table, name, columns)
-    if found.label is None:
-        raise InputError(
-            f"{name}: which column is the true label? Name it with --label; there are "
-            f"{', '.join(table.columns)}"
-        )
+    found = columns
+
+    def choose(names: Sequence[str]) -> list[str]:
+        nonlocal found
+        is_array = list(names) == [PREDICTION]
+        found = _find(names, name, replace(columns, label=PREDICTION) if is_array else columns)
+        if found.label is None:
+            raise InputError(
+                f"{name}: which column is the true label? Name it with --label; there are "
+                f"{', '.join(names)}"
+            )
+        return list(dict.fromkeys(c for c in (found.id, found.label) if c))
+
+    table = as_table(source, name, choose)
     ids = table[found.id] if found.id else pl.int_range(table.height, eager=True)
-    labels = pl.DataFrame({ID: ids, LABEL: _labels(table[found.label], name)})
+    labels = pl.DataFrame({ID: ids, LABEL: _labels(table[str(found.label)], name)})
     return Labels(name, _distinct(labels, name), None if found.id else table.height)
 
 
-def _find(table: pl.DataFrame, name: str, asked: Columns) -> Columns:
+def _find(names: Sequence[str], name: str, asked: Columns) -> Columns:
     """Fill in what was not named; what was named must be there."""
-    plain = {c.lower().replace(" ", "_").replace("-", "_"): c for c in reversed(table.columns)}
+    plain = {c.lower().replace(" ", "_").replace("-", "_"): c for c in reversed(names)}
 
     def guess(kind: str) -> str | None:
         return next((plain[n] for n in NAMES[kind] if n in plain), None)
 
-    for kind in ("id", "prediction", "cluster"):
-        column = getattr(asked, kind)
-        if column is not None and column not in table.columns and kind != "cluster":
-            raise InputError(f"{name}: no column {column!r}; there are {', '.join(table.columns)}")
-    label = asked.label if asked.label in table.columns else None
-    prediction = PREDICTION if PREDICTION in table.columns else asked.prediction
+    for column in (asked.id, asked.prediction):
+        if column is not None and column not in names:
+            raise InputError(f"{name}: no column {column!r}; there are {', '.join(names)}")
+    label = asked.label if asked.label in names else None
+    prediction = PREDICTION if PREDICTION in names else asked.prediction
     probabilities = asked.probabilities
     if probabilities is None:
         probabilities = next(
-            (p for p in PREFIXES if sum(c.lower().startswith(p) for c in table.columns) > 1),
+            (p for p in PREFIXES if sum(c.lower().startswith(p) for c in names) > 1),
             guess("probability"),
         )
     return replace(
@@ -121,9 +132,16 @@ def _find(table: pl.DataFrame, name: str, asked: Columns) -> Columns:
         prediction=prediction or guess("prediction"),
         label=label if asked.label else guess("label"),
         probabilities=probabilities,
-        slices=tuple(s for s in asked.slices if s in table.columns),
-        cluster=asked.cluster if asked.cluster in table.columns else None,
+        slices=tuple(s for s in asked.slices if s in names),
+        cluster=asked.cluster if asked.cluster in names else None,
     )
+
+
+def _needed(names: Sequence[str], name: str, found: Columns) -> list[str]:
+    """The columns to read."""
+    single = (found.id, found.prediction, found.label, found.cluster)
+    chosen = [*(c for c in single if c), *found.slices, *_of_probabilities(names, name, found)]
+    return list(dict.fromkeys(chosen))
 
 
 def _checked(table: pl.DataFrame, name: str, found: Columns) -> Predictions:
@@ -169,27 +187,35 @@ def _checked(table: pl.DataFrame, name: str, found: Columns) -> Predictions:
     return Predictions(name, _distinct(frame, name), classes, taken, excluded, n_rows)
 
 
+def _of_probabilities(names: Sequence[str], name: str, found: Columns) -> list[str]:
+    """The columns of probabilities: one of the positive class, or one per class."""
+    asked = found.probabilities
+    if asked is None:
+        return []
+    several = [c for c in names if c.lower().startswith(asked.lower()) and c != asked]
+    if asked in names and len(several) < 2:
+        return [asked]
+    if len(several) < 2:
+        raise InputError(
+            f"{name}: no column {asked!r} and no two columns that begin so; there are "
+            f"{', '.join(names)}"
+        )
+    return several
+
+
 def _probabilities(
     table: pl.DataFrame, name: str, found: Columns
 ) -> tuple[list[pl.Series], tuple[str, ...]]:
     """Columns of probabilities and the classes they are of; NaN is a gap."""
-    asked = found.probabilities
-    if asked is None:
-        return [], ()
-    names = [c for c in table.columns if c.lower().startswith(asked.lower()) and c != asked]
-    if asked in table.columns and len(names) < 2:
+    names = _of_probabilities(table.columns, name, found)
+    if len(names) == 1:
         positive = found.positive if found.positive is not None else "1"
-        values = _numbers(table[asked], name)
+        values = _numbers(table[names[0]], name)
         return [1 - values, values], ("0" if positive == "1" else f"not {positive}", positive)
-    if len(names) < 2:
-        raise InputError(
-            f"{name}: no column {asked!r} and no two columns that begin so; there are "
-            f"{', '.join(table.columns)}"
-        )
-    classes = tuple(c[len(asked) :] for c in names)
-    if found.positive is not None and found.positive not in classes:
+    classes = tuple(c[len(found.probabilities or "") :] for c in names)
+    if names and found.positive is not None and found.positive not in classes:
         raise InputError(f"{name}: no probability of {found.positive!r}; of {', '.join(classes)}")
-    return [_numbers(table[c], name).alias(c) for c in names], classes
+    return [_numbers(table[c], name) for c in names], classes
 
 
 def _numbers(column: pl.Series, name: str) -> pl.Series:
@@ -199,8 +225,8 @@ def _numbers(column: pl.Series, name: str) -> pl.Series:
         numbers = column.cast(pl.Float64).fill_nan(None)
     except pl.exceptions.PolarsError as error:
         raise InputError(f"{name}: column {column.name!r} is not all numbers") from error
-    outside = (numbers < 0) | (numbers > 1)
-    if outside.any():
+    if not numbers.is_between(0, 1).all():  # gaps do not count
+        outside = (numbers < 0) | (numbers > 1)
         row = first(outside)
         raise InputError(
             f"{name}: {column.name!r} has {numbers[row]:g} in row {row}: no probability (of "
@@ -213,13 +239,14 @@ def _check_sums(frame: pl.DataFrame, name: str, classes: Sequence[str]) -> None:
     """Refuse probabilities that do not sum to 1."""
     import polars as pl
 
-    sums = frame.select(pl.sum_horizontal(f"{PROBABILITY}{c}" for c in classes)).to_series()
+    sums = pl.sum_horizontal(f"{PROBABILITY}{c}" for c in classes)
     off = (sums - 1).abs() > TOLERANCE
-    if off.any():
-        row = first(off)
+    if frame.lazy().select(off.any()).collect().item():  # in blocks: no column of sums is made
+        rows = frame.select(off.alias("off"), sums.alias("sum"))
+        row = first(rows["off"])
         raise InputError(
-            f"{name}: probabilities of {int(off.sum()):,} rows do not sum to 1, first in row {row} "
-            f"({sums[row]:.4g})"
+            f"{name}: probabilities of {int(rows['off'].sum()):,} rows do not sum to 1, first in "
+            f"row {row} ({rows['sum'][row]:.4g})"
         )
 
 
@@ -279,10 +306,10 @@ def _distinct(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     if ids.null_count():
         row = first(ids.is_null())
         raise InputError(f"{name}: {ids.null_count():,} rows have no id, first row {row}")
-    in_order = not ids.dtype.is_nested() and ids.is_sorted() and not (ids == ids.shift()).any()
-    if not in_order and ids.n_unique() < len(ids):
+    if not ids.dtype.is_nested() and ids.is_sorted() and not (ids == ids.shift()).any():
+        return frame
+    if twice := repeated(ids):
         row = first(ids.is_duplicated())
-        twice = len(ids) - ids.n_unique()
         raise InputError(f"{name}: {twice:,} ids are there more than once, such as {ids[row]!r}")
     return frame
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from unchurn.arrays import IntArray
 from unchurn.errors import InputError
+from unchurn.outcomes import BAD, EVERY, FLIPPED, LABELLED, Counts
 from unchurn.stats import Interval
 
 if TYPE_CHECKING:
@@ -58,27 +58,25 @@ def compare_slices(
     """Every value that is there often enough; most different from the rest first."""
     from scipy.stats import false_discovery_control
 
-    found = []
+    found, everything = [], counting.all(outcomes)
     for name, column in paired.slices.items():
         values, numbers = _values(name, column)
-        sizes = np.bincount(numbers, minlength=len(values))
-        for number in np.flatnonzero((sizes >= min_size) & (sizes < paired.n)):
-            inside = numbers == number
-            labelled = inside & outcomes.labelled
-            known = bool(labelled.any())
+        for value, part in zip(values, counting.parts(outcomes, numbers, len(values)), strict=True):
+            n, known = part.number(EVERY), part.number(LABELLED) > 0
+            if not min_size <= n < paired.n:
+                continue
+            rest = Counts(everything.table - part.table)
             found.append(
                 Slice(
                     name,
-                    values[number],
-                    int(sizes[number]),
-                    counting.rate(outcomes.flipped, inside, level),
-                    float(np.mean(outcomes.flipped[~inside])),
-                    _p_value(outcomes.flipped, inside, counting),
+                    value,
+                    n,
+                    part.rate(FLIPPED, level=level),
+                    rest.number(FLIPPED) / rest.number(EVERY),
+                    _p_value(part, rest),
                     math.nan,
-                    counting.rate(outcomes.bad, labelled, level) if known else None,
-                    counting.difference(outcomes.good, outcomes.bad, labelled, level)
-                    if known
-                    else None,
+                    part.rate(BAD, LABELLED, level) if known else None,
+                    part.difference(level) if known else None,
                 )
             )
     if not found:
@@ -99,43 +97,37 @@ def _values(name: str, column: Any) -> tuple[list[str], IntArray]:
             f"slice column {name!r} has {len(distinct):,} distinct values: slices are for "
             f"categories, of at most {MOST_VALUES}"
         )
-    numbers = text.cast(pl.Enum(distinct)).to_physical().to_numpy().astype(np.int64)
+    numbers = text.cast(pl.Enum(distinct)).to_physical().to_numpy()
     return distinct.to_list(), numbers
 
 
-def _p_value(
-    flipped: npt.NDArray[np.bool_], inside: npt.NDArray[np.bool_], counting: Counting
-) -> float:
+def _p_value(part: Counts, rest: Counts) -> float:
     """That a slice and the rest flip alike: Fisher's exact test, or Student's over clusters."""
-    if counting.clusters is not None:
-        return _clustered_p_value(flipped, inside, counting.clusters)
+    if part.table.ndim > 1:
+        return _clustered_p_value(part, rest)
     from scipy.stats import chi2_contingency, fisher_exact
 
-    table = [[int((flipped & part).sum()), int((~flipped & part).sum())]
-             for part in (inside, ~inside)]  # fmt: skip
-    if not sum(row[0] for row in table) or not sum(row[1] for row in table):
+    table = np.array([[one.number(FLIPPED), one.number(~FLIPPED)] for one in (part, rest)])
+    if not table.sum(axis=0).all():
         return 1.0
-    expected = np.outer(np.sum(table, axis=1), np.sum(table, axis=0)) / len(flipped)
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
     if expected.min() >= 5:
         return float(chi2_contingency(table, correction=False).pvalue)
     return float(fisher_exact(table).pvalue)
 
 
-def _clustered_p_value(
-    flipped: npt.NDArray[np.bool_], inside: npt.NDArray[np.bool_], clusters: IntArray
-) -> float:
+def _clustered_p_value(part: Counts, rest: Counts) -> float:
     """The difference of two rates over its standard error, clusters left out one at a time."""
     from scipy.stats import t
 
-    size = int(clusters.max()) + 1
     rates = []
-    for part in (inside, ~inside):
-        events = np.bincount(clusters[flipped & part], minlength=size)
-        sizes = np.bincount(clusters[part], minlength=size)
+    for one in (part, rest):
+        events, sizes = one.each(FLIPPED), one.each(EVERY)
         left = sizes.sum() - sizes
         if not left.all():  # all of a part in one cluster: nothing to learn
             return 1.0
         rates.append(((events.sum() - events) / left, events.sum() / sizes.sum()))
+    size = len(part.table)
     without = rates[0][0] - rates[1][0]
     variance = (size - 1) / size * float(np.sum((without - without.mean()) ** 2))
     difference = abs(float(rates[0][1] - rates[1][1]))

@@ -66,3 +66,9 @@ def test_smooth_refuses_and_writes_nothing(run, inputs, tmp_path, options, messa
     assert code == 2
     assert message in err
     assert sorted(p.name for p in tmp_path.iterdir()) == ["labels.npy", "logits.npy"]
+
+
+def test_warmup_compiles_ahead(run):
+    code, out, _ = run("warmup")
+    assert code == 0
+    assert out.startswith("compiled in ")

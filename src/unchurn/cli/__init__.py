@@ -16,7 +16,14 @@ EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130  # what Typer gives for Ctrl-C
 EXIT_CRASH = 70  # EX_SOFTWARE of sysexits.h
 
-EXTRAS = {"torch": "train", "altair": "charts", "vl_convert": "charts", "jinja2": "charts"}
+EXTRAS = {
+    "torch": "train",
+    "numba": "knn",
+    "faiss": "faiss",
+    "altair": "charts",
+    "vl_convert": "charts",
+    "jinja2": "charts",
+}
 
 app = typer.Typer(
     name="unchurn",
@@ -32,6 +39,7 @@ app.command("bench")(bench.bench)
 app.command("report")(bench.report)
 app.command("reproduce")(reproduce.reproduce)
 app.command("smooth")(smooth.smooth)
+app.command("warmup")(smooth.warmup)
 app.add_typer(data.app)
 
 

@@ -32,8 +32,7 @@ def smooth(
     as_fraction(a, "-a"), as_fraction(b, "-b")
     data = read_logits_and_labels(logits, labels)
     n, n_classes = len(data.logits), len(data.classes)
-    with Console(stderr=True).status(f"finding {k} neighbours of {n:,} rows …"):
-        knn = knn_labels(data.logits, data.labels, k, n_classes=n_classes)
+    knn = knn_labels(data.logits, data.labels, k, n_classes=n_classes, progress=True)
     # Written before anything is printed: a closed pipe (| head) must not cost the result.
     write_columns(output, blend_knn_labels(knn, data.labels, a=a, b=b), data.classes)
 
@@ -50,3 +49,10 @@ def smooth(
 def _preview(names: tuple[str, ...], most: int = 10) -> str:
     """The first few names."""
     return ", ".join(names[:most]) + (" …" if len(names) > most else "")
+
+
+def warmup() -> None:
+    """Compile the k-NN kernels ahead of their first use; they are kept on disk."""
+    from unchurn.neighbors.warmup import warmup as compile_all
+
+    typer.echo(f"compiled in {compile_all():.1f} s (next time they are read from disk)")

@@ -4,6 +4,7 @@
 candidate neighbours and never decides.
 """
 
+from unchurn.neighbors.index import KNNLabels
 from unchurn.neighbors.labels import knn_labels
 
-__all__ = ["knn_labels"]
+__all__ = ["KNNLabels", "knn_labels"]

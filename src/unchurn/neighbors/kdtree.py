@@ -1,39 +1,94 @@
-"""Candidate neighbours from SciPy's kd-tree: for few dimensions."""
+"""The engine for few dimensions: a kd-tree of our own, searched leaf by leaf.
 
-import os
-from concurrent.futures import ThreadPoolExecutor
+Points are centred, scaled, rotated to their principal axes (boxes tighten) and rounded to float32
+(twice as many at a time), all of which may only propose: what decides are the original coordinates.
+"""
+
+from __future__ import annotations
 
 import numpy as np
-from scipy.spatial import KDTree
+import numpy.typing as npt
+from scipy.sparse import csr_array
 
 from unchurn.arrays import IntArray
-from unchurn.neighbors.engine import Float64, Propose
+from unchurn.neighbors import tree as trees
+from unchurn.neighbors.engine import Advance, Float32, Float64, in_threads
+from unchurn.neighbors.frame import Frame
+from unchurn.neighbors.kernels import Slack
+from unchurn.neighbors.leaves import Tree, search_leaves
+from unchurn.neighbors.stock import LEAF, make_stock
 
-# SciPy's distances and its pruning are off by some units in the last place per dimension and level
-# of the tree; this is far more than that, and costs a second look only at near-ties.
-RELATIVE_SLACK = 1e-9
-# Squares of differences this small underflow, where no relative bound holds.
-ABSOLUTE_SLACK = 1e-300
-# Rows that one thread takes at a time: an interruption waits for no more than these.
-CHUNK = 128
-
-
-def proposer(points: Float64) -> Propose:
-    """Build the tree once; it answers on all cores."""
-    tree = KDTree(points)
-
-    def propose(rows: IntArray, count: int) -> tuple[IntArray, Float64]:
-        chunks = np.array_split(rows, -(-len(rows) // CHUNK))
-        # Threads of our own: SciPy's (workers=-1) crash the interpreter when interrupted.
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            found = list(pool.map(lambda chunk: tree.query(points[chunk], k=count), chunks))
-        distances = np.concatenate([d.reshape(-1, count) for d, _ in found])
-        candidates = np.concatenate([c.reshape(-1, count) for _, c in found])
-        return candidates, distances[:, -1] ** 2 * (1 - RELATIVE_SLACK) - ABSOLUTE_SLACK
-
-    return propose
+# Leaves that one thread takes at a time: an interruption waits for no more than these.
+LEAVES_AT_A_TIME = 32
+# float32 serves if a leaf is this many times as wide as the rounding of its points; otherwise (far
+# outliers) too many points would be doubtful, and float64 proposes too.
+RESOLVED = 30
 
 
-def cost_per_row(points: Float64, count: int) -> int:
-    """Only the candidates themselves."""
-    return count
+class KDTree:
+    """The tree, and the frame in which it lies."""
+
+    def __init__(self, points: Float64, histogram: csr_array, workers: int) -> None:
+        self.workers = workers
+        self.n_classes = histogram.shape[1]
+        self.frame = Frame.of(points, turned=True)
+        self.dtype: npt.DTypeLike = np.float32
+        self.order, self.tree = self._grow(points)
+        widths = (self.tree.nodes[:, 1] - self.tree.nodes[:, 0]).max(axis=1)  # half are leaves
+        if np.median(widths) < RESOLVED * 2 * self.frame.rounding(np.float32):
+            self.dtype = np.float64
+            self.order, self.tree = self._grow(points)
+        self.stock = make_stock(points, histogram, self.order)
+
+    def answer(self, queries: Float64 | None, ks: IntArray, advance: Advance) -> Float32:
+        """Mean labels of the queries (or of the points themselves) for each k."""
+        if queries is None:
+            order, groups, points = self.order, self.tree, self.stock.points
+        else:
+            order, groups = self._grow(queries)
+            points = queries[order]
+        answers = np.empty((len(ks), len(points), self.n_classes), np.float32)
+        n_groups, slack = len(groups.blocks), self._slack()
+
+        def search(first: int) -> int:
+            last = min(first + LEAVES_AT_A_TIME, n_groups)
+            search_leaves(
+                first, last, groups, self.tree, points, order, self.stock, ks, slack, answers
+            )
+            return min(last * LEAF, len(points)) - first * LEAF
+
+        in_threads(search, range(0, n_groups, LEAVES_AT_A_TIME), self.workers, advance)
+        return answers
+
+    def _grow(self, points: Float64) -> tuple[IntArray, Tree]:
+        """Sort points into leaves: their order, and the tree."""
+        n, n_dimensions = points.shape
+        rows = self.frame.place(points, self.dtype)
+        order, keys = np.arange(n), np.empty(n, self.dtype)
+        n_leaves = -(-n // LEAF)
+        parts = [(0, n_leaves)]
+        while len(parts) < 8 * self.workers and parts[0][1] - parts[0][0] > 64:
+            for a, b in parts:
+                trees.split(rows, order, keys, a, b)
+            parts = [part for a, b in parts for part in ((a, (a + b) // 2), ((a + b) // 2, b))]
+        blocks = np.empty((n_leaves, n_dimensions, LEAF), self.dtype)
+        boxes = np.empty((n_leaves, 2, n_dimensions), self.dtype)
+
+        def grow(which: int) -> int:
+            trees.grow(rows, order, keys, *parts[which])
+            trees.pack(rows, order, *parts[which], blocks, boxes)
+            return 0
+
+        in_threads(grow, range(len(parts)), self.workers, lambda _: None)
+        nodes = np.empty((2 * n_leaves - 1, 2, n_dimensions), self.dtype)
+        trees.enclose(boxes, nodes)
+        return order, Tree(blocks, nodes)
+
+    def _slack(self) -> Slack:
+        """What rounding can do to a rough distance; `absolute` is for a point of norm 1."""
+        d, kind = self.frame.centre.size, np.finfo(self.dtype)
+        return Slack(
+            relative=2 * (d + 8) * float(kind.eps),
+            absolute=self.frame.rounding(self.dtype),
+            floor=2 * d * float(kind.tiny) + self.frame.lost(),
+        )

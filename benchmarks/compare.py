@@ -1,0 +1,220 @@
+"""`unchurn.compare` on two Parquet files against the script that one writes with pandas.
+
+Each reads the same files in a process of its own, in turn; shown are medians over rounds: seconds
+of the call (imports before it), processor seconds, and the peak memory of the whole process.
+Both must find the same numbers. "pandas" finds churn, accuracies, bad and good flips with Wilson's
+intervals, the mean change of a probability and a table by slice; "pandas, all" finds what compare
+reports beyond that, too: that ids are distinct, Jensen–Shannon divergence, flips by class, and
+churn and accuracies at 19 thresholds.
+
+Usage: python benchmarks/compare.py [rows [rounds]], ten million and three unless given
+"""
+
+import json
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+N_SLICES = 20
+Numbers = dict[str, float]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One kind of files, and who reads them."""
+
+    name: str
+    n: int
+    shuffled: bool = True
+    text_ids: bool = False
+    peers: tuple[str, ...] = ("pandas",)
+
+
+def write(variant: Variant, folder: Path) -> None:
+    """Two models of two classes, wrong on a few per cent, moved a little between them."""
+    rng, n = np.random.default_rng(0), variant.n
+    truth = (rng.random(n) < 0.3).astype(np.int64)
+    before = np.clip(np.where(truth == 1, 0.8, 0.2) + 0.2 * rng.normal(size=n), 0, 1)
+    after = np.clip(before + 0.03 * rng.normal(size=n), 0, 1)
+    numbers = pl.int_range(n, eager=True)
+    ids = numbers.cast(pl.String).str.zfill(12) if variant.text_ids else numbers
+    countries = pl.Series([f"country {i:02}" for i in range(N_SLICES)])
+    country = countries.gather(rng.integers(0, N_SLICES, n))
+    order = rng.permutation(n) if variant.shuffled else slice(None)
+    for name, p in (("base", before), ("candidate", after)):
+        table = pl.DataFrame(
+            {
+                "id": ids, "prediction": (p >= 0.5).astype(np.int64), "label": truth,
+                "p_0": 1 - p, "p_1": p, "country": country,
+            }
+        )  # fmt: skip
+        (table[order] if name == "candidate" else table).write_parquet(folder / f"{name}.parquet")
+
+
+def ours(base: str, candidate: str) -> Numbers:
+    """One call."""
+    from unchurn.comparison import compare
+
+    found = compare(base, candidate, slices=["country"]).to_dict()
+    numbers = {"mean_absolute": found["movement"]["mean_absolute"]}
+    for name in ("churn", "accuracy_base", "accuracy_candidate", "bad_flips", "good_flips"):
+        numbers |= {f"{name} {end}": found[name][end] for end in ("value", "low", "high")}
+    for one in found["slices"]:
+        numbers[f"churn of {one['value']}"] = one["churn"]["value"]
+        numbers[f"bad flips of {one['value']}"] = one["bad_flips"]["value"]
+        numbers[f"difference of {one['value']}"] = one["accuracy_difference"]["value"]
+    numbers["jensen_shannon"] = found["movement"]["jensen_shannon"]
+    numbers |= {f"flips from {c['class']}": c["flips_from"] for c in found["classes"]}
+    for row in found["thresholds"]:
+        numbers |= {f"{k} at {row['threshold']}": v for k, v in row.items() if k != "threshold"}
+    return numbers
+
+
+def pandas_script(base: str, candidate: str) -> tuple[Any, Numbers]:
+    """What one writes with pandas: the rows of both, and the numbers."""
+    import pandas as pd
+    from scipy.stats import binomtest
+
+    both = pd.read_parquet(base).merge(
+        pd.read_parquet(candidate), on="id", suffixes=("", "_candidate")
+    )
+    both["flip"] = both["prediction"] != both["prediction_candidate"]
+    both["right"] = both["prediction"] == both["label"]
+    both["right_candidate"] = both["prediction_candidate"] == both["label"]
+    both["bad"] = both["right"] & ~both["right_candidate"]
+    both["good"] = both["right_candidate"] & ~both["right"]
+    numbers: Numbers = {}
+    for name, column in (
+        ("churn", "flip"), ("accuracy_base", "right"), ("accuracy_candidate", "right_candidate"),
+        ("bad_flips", "bad"), ("good_flips", "good"),
+    ):  # fmt: skip
+        test = binomtest(int(both[column].sum()), len(both))
+        low, high = test.proportion_ci(method="wilson")
+        numbers |= {f"{name} value": test.statistic, f"{name} low": low, f"{name} high": high}
+    slices = both.groupby("country").agg(
+        churn=("flip", "mean"), bad=("bad", "mean"), good=("good", "mean")
+    )
+    for country, row in slices.iterrows():
+        numbers[f"churn of {country}"] = row["churn"]
+        numbers[f"bad flips of {country}"] = row["bad"]
+        numbers[f"difference of {country}"] = row["good"] - row["bad"]
+    moved = [(both[f"p_{c}"] - both[f"p_{c}_candidate"]).abs().mean() for c in (0, 1)]
+    numbers["mean_absolute"] = sum(moved) / 2
+    return both, numbers
+
+
+def pandas_all(base: str, candidate: str) -> Numbers:
+    """The same, and the rest of what compare reports."""
+    from scipy.special import rel_entr
+
+    both, numbers = pandas_script(base, candidate)
+    if both["id"].duplicated().any():
+        raise ValueError("ids are there twice")
+    divergence = 0.0
+    for c in (0, 1):
+        p, q = both[f"p_{c}"], both[f"p_{c}_candidate"]
+        middle = (p + q) / 2
+        divergence += (rel_entr(p, middle).mean() + rel_entr(q, middle).mean()) / 2
+    numbers["jensen_shannon"] = divergence / np.log(2)
+    flips = both[both["flip"]].groupby("prediction").size()
+    numbers |= {f"flips from {c}": int(n) for c, n in flips.items()}
+    for threshold in (round(0.05 * i, 2) for i in range(1, 20)):
+        one, two = both["p_1"] >= threshold, both["p_1_candidate"] >= threshold
+        numbers[f"churn at {threshold}"] = (one != two).mean()
+        numbers[f"accuracy_base at {threshold}"] = (one == both["label"]).mean()
+        numbers[f"accuracy_candidate at {threshold}"] = (two == both["label"]).mean()
+    return numbers
+
+
+READERS: dict[str, Callable[[str, str], Numbers]] = {
+    "unchurn": ours,
+    "pandas": lambda base, candidate: pandas_script(base, candidate)[1],
+    "pandas, all": pandas_all,
+}
+
+
+def measure(reader: str, base: str, candidate: str) -> None:
+    """In a process of its own: one call's time, memory and numbers, as JSON."""
+    import scipy.stats  # noqa: F401
+
+    if reader == "unchurn":
+        import unchurn.comparison  # noqa: F401
+    else:
+        import pandas  # noqa: F401
+        import pyarrow.parquet  # noqa: F401
+    start, used = time.perf_counter(), time.process_time()
+    numbers = READERS[reader](base, candidate)
+    found = {
+        "seconds": time.perf_counter() - start,
+        "processor": time.process_time() - used,
+        "GiB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
+        "numbers": {name: float(value) for name, value in numbers.items()},
+    }
+    print(json.dumps(found))
+
+
+def compare_readers(variant: Variant, rounds: int) -> None:
+    """Print a row for each reader."""
+    readers = ("unchurn", *variant.peers)
+    rows: dict[str, list[dict[str, Any]]] = {reader: [] for reader in readers}
+    with tempfile.TemporaryDirectory() as folder:
+        settings = json.dumps(vars(variant))
+        subprocess.run([sys.executable, __file__, "--write", settings, folder], check=True)
+        files = [f"{folder}/{name}.parquet" for name in ("base", "candidate")]
+        for _ in range(rounds):
+            for reader in readers:
+                command = [sys.executable, __file__, "--measure", reader, *files]
+                done = subprocess.run(command, check=True, capture_output=True, text=True)
+                rows[reader].append(json.loads(done.stdout))
+    for reader in variant.peers:
+        theirs = rows[reader][0]["numbers"]
+        same = {name: rows["unchurn"][0]["numbers"][name] for name in theirs}
+        np.testing.assert_allclose(list(same.values()), list(theirs.values()), rtol=1e-9)
+    for reader in readers:
+        median = {
+            key: statistics.median(row[key] for row in rows[reader])
+            for key in ("seconds", "processor", "GiB")
+        }
+        if reader == "unchurn":
+            first = median
+        ratio = f"{median['seconds'] / first['seconds']:.1f}×" if reader != "unchurn" else ""
+        cpu = f"{median['processor'] / first['processor']:.1f}×" if reader != "unchurn" else ""
+        print(
+            f"| {variant.name} | {reader} | {median['seconds']:.1f} | {ratio} "
+            f"| {median['processor']:.1f} | {cpu} | {median['GiB']:.2f} |",
+            flush=True,
+        )
+
+
+def main() -> None:
+    """Time every variant; or what a process was started for: write files, measure a reader."""
+    if sys.argv[1:2] == ["--measure"]:
+        measure(*sys.argv[2:])
+        return
+    if sys.argv[1:2] == ["--write"]:  # a process's peak memory is passed on to those it starts
+        write(Variant(**json.loads(sys.argv[2])), Path(sys.argv[3]))
+        return
+    n, rounds, *_ = [*(int(a) for a in sys.argv[1:]), *(10_000_000, 3)[len(sys.argv) - 1 :]]
+    print("| files | reader | seconds | ratio | processor seconds | ratio | peak GiB |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for variant in (
+        Variant(f"{n:,} rows, shuffled", n, peers=("pandas", "pandas, all")),
+        Variant(f"{n:,} rows, in order", n, shuffled=False),
+        Variant(f"{n:,} rows, text ids, shuffled", n, text_ids=True),
+        Variant(f"{n // 10:,} rows, shuffled", n // 10, peers=("pandas", "pandas, all")),
+    ):
+        compare_readers(variant, rounds)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,287 @@
+"""k-NN labels side by side with the libraries' neighbour searches, in one run, answers checked.
+
+Every contender gives the mean label of each point's k nearest, with the same number of threads;
+rounds alternate, medians count; peers that the first round shows to be far from the best get no
+other. Above 200,000 rows (brute force, whose queries all cost the same: above 50,000) the peers
+answer 5,000 random queries from the full index, and their query time is extrapolated (marked *).
+What is measured goes to docs/benchmarks.jsonl, line by line, and
+all that is there to docs/benchmarks.md.
+
+Usage: UNCHURN_DATA=… python benchmarks/knn.py [--rounds 3] [--only mnist] [--no-growth]
+"""
+
+import argparse
+import json
+import os
+import platform
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+THREADS = len(os.sched_getaffinity(0))
+os.environ["OMP_NUM_THREADS"] = str(THREADS)  # pykdtree's and BLAS's, read when they are loaded
+
+import faiss  # noqa: E402
+import numpy as np  # noqa: E402
+from pykdtree.kdtree import KDTree as PyKDTree  # noqa: E402
+from scipy.spatial import cKDTree  # noqa: E402
+from sklearn.neighbors import NearestNeighbors  # noqa: E402
+
+from unchurn import StableClassifier, knn_labels, load  # noqa: E402
+from unchurn.neighbors.warmup import warmup  # noqa: E402
+
+KS = (10, 100, 500)
+GOALS = {10: 2, 100: 3, 500: 5}  # times the best peer, up to 16 dimensions; beyond, 1
+MANY_ROWS, MANY_FOR_BRUTE, QUERIES = 200_000, 50_000, 5_000
+BRUTE = ("sklearn brute", "FAISS flat")
+FAR = 3  # times the best peer's time, beyond which a peer gets no further round
+PATIENCE = 60.0  # seconds of the best peer after which a case gets no further round
+OUT = Path(__file__).parent.parent / "docs" / "benchmarks.md"
+LINES = OUT.with_suffix(".jsonl")
+Data = tuple[np.ndarray, np.ndarray]
+
+
+def trained(name: str) -> Callable[[], Data]:
+    """Logits of a small network on a real training set."""
+
+    def make() -> Data:
+        data = load(name)
+        model = StableClassifier(epochs=5, random_state=0).fit(data.x_train, data.y_train)
+        return model.fitted_.logits(np.asarray(data.x_train, np.float32)), data.y_train
+
+    return make
+
+
+def clustered(n: int, d: int, seed: int = 0) -> Data:
+    """What logits look like: a cloud per class, of unequal widths along axes of its own."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, max(d, 2), n)
+    points = np.empty((n, d), np.float32)
+    for c in range(max(d, 2)):
+        own = labels == c
+        spread = rng.normal(size=(d, d)) / np.sqrt(d) * 2.0 ** -np.linspace(0, 4, d)[:, None]
+        noise = rng.normal(size=(int(own.sum()), d)) @ spread
+        points[own] = 3 * rng.normal(size=d) / np.sqrt(d) + noise + 4 * (np.arange(d) == c)
+    flip = rng.random(n) < 0.05
+    return points, np.where(flip, rng.integers(0, max(d, 2), n), labels)
+
+
+CASES: dict[str, Callable[[], Data]] = {
+    "mnist": trained("mnist"),
+    "fashion-mnist": trained("fashion-mnist"),
+    "phishing": trained("phishing"),
+    "162,770 × 2": lambda: clustered(162_770, 2),
+    "1,000,000 × 2": lambda: clustered(1_000_000, 2),
+    "1,000,000 × 10": lambda: clustered(1_000_000, 10),
+    "50,000 × 100": lambda: clustered(50_000, 100),
+    "50,000 × 1000": lambda: clustered(50_000, 1000),
+}
+
+
+def average(neighbours: np.ndarray, labels: np.ndarray, width: int) -> np.ndarray:
+    """Mean labels from indices, the way NumPy does it fastest."""
+    out = np.empty((len(neighbours), width), np.float32)
+    for start in range(0, len(neighbours), 4096):
+        found = labels[neighbours[start : start + 4096]]
+        rows = np.arange(len(found))[:, None] * width
+        counts = np.bincount((found + rows).ravel(), minlength=len(found) * width)
+        out[start : start + 4096] = counts.reshape(-1, width) / neighbours.shape[1]
+    return out
+
+
+def flat(points: np.ndarray) -> Any:
+    """FAISS's exact index."""
+    index = faiss.IndexFlatL2(points.shape[1])
+    index.add(np.ascontiguousarray(points, np.float32))
+    return index
+
+
+# name -> build(points), find(index, queries, k) -> indices
+PEERS: dict[str, tuple[Callable[..., Any], Callable[..., np.ndarray]]] = {
+    "scipy cKDTree": (cKDTree, lambda t, q, k: t.query(q, k, workers=THREADS)[1]),
+    "pykdtree": (PyKDTree, lambda t, q, k: t.query(q, k)[1].astype(np.int64)),
+    "sklearn kd_tree": (
+        lambda x: NearestNeighbors(algorithm="kd_tree", n_jobs=THREADS).fit(x),
+        lambda t, q, k: t.kneighbors(q, k, return_distance=False),
+    ),
+    "sklearn brute": (
+        lambda x: NearestNeighbors(algorithm="brute", n_jobs=THREADS).fit(x),
+        lambda t, q, k: t.kneighbors(q, k, return_distance=False),
+    ),
+    "FAISS flat": (flat, lambda t, q, k: t.search(np.ascontiguousarray(q, np.float32), k)[1]),
+}
+
+
+def contenders(d: int) -> list[str]:
+    """Kd-trees are hopeless in many dimensions."""
+    return list(PEERS) if d <= 16 else list(BRUTE)
+
+
+def sampled(peer: str, n: int) -> bool:
+    """Whether a peer answers only some queries."""
+    return n > (MANY_FOR_BRUTE if peer in BRUTE else MANY_ROWS)
+
+
+def run_peer(name: str, points: np.ndarray, labels: np.ndarray, k: int, width: int) -> Any:
+    """Seconds for all rows, and the mean labels of the rows that were answered."""
+    build, find = PEERS[name]
+    many = sampled(name, len(points))
+    rows = np.random.default_rng(1).choice(len(points), QUERIES, False) if many else slice(None)
+    start = time.perf_counter()
+    index = build(points)
+    built = time.perf_counter()
+    result = average(find(index, points[rows], k), labels, width)
+    asked = time.perf_counter() - built
+    return built - start + asked * (len(points) / QUERIES if many else 1), result, rows
+
+
+def keep(line: dict[str, Any]) -> None:
+    """Add a line to what is measured; a later one replaces an earlier one of the same key."""
+    lines = [json.loads(old) for old in LINES.read_text().splitlines()] if LINES.exists() else []
+    lines = [*(old for old in lines if old["key"] != line["key"]), line]
+    LINES.write_text("".join(json.dumps(each) + "\n" for each in lines), encoding="utf-8")
+    OUT.write_text(page(lines), encoding="utf-8")
+    print(json.dumps(line), flush=True)
+
+
+def measure(name: str, rounds: int) -> None:
+    """All k of one case."""
+    points, labels = CASES[name]()
+    labels = labels.astype(np.int64)
+    n, d = points.shape
+    width, peers = int(labels.max()) + 1, contenders(d)
+    for k in KS:
+        times: dict[str, list[float]] = {peer: [] for peer in ("unchurn", *peers)}
+        differ: dict[str, float] = {}
+        for _ in range(rounds):
+            start = time.perf_counter()
+            ours = knn_labels(points, labels, k, workers=THREADS)
+            times["unchurn"].append(time.perf_counter() - start)
+            best = min((times[peer][0] for peer in peers if times[peer]), default=0.0)
+            for peer in peers:
+                if not times[peer] or times[peer][0] < FAR * best:
+                    seconds, result, rows = run_peer(peer, points, labels, k, width)
+                    times[peer].append(seconds)
+                    differ[peer] = float((np.abs(result - ours[rows]) > 1e-6).any(axis=1).mean())
+            if best > PATIENCE:
+                break
+        medians = {peer: statistics.median(values) for peer, values in times.items()}
+        best_peer = min(peers, key=medians.__getitem__)
+        keep(
+            {
+                "key": f"{name}, k={k}",
+                "case": name if " × " in name else f"{name} logits, {n:,} × {d}",
+                "k": k,
+                "rounds": len(times["unchurn"]),
+                "medians": medians,
+                "best": best_peer,
+                "ratio": medians[best_peer] / medians["unchurn"],
+                "goal": GOALS[k] if d <= 16 else 1,
+                "extrapolated": [peer for peer in peers if sampled(peer, n)],
+                "differ": differ,
+            }
+        )
+
+
+def growth(d: int, sizes: tuple[int, ...]) -> None:
+    """Rows, seconds and peak GiB at k = 10, each in a process of its own."""
+    for n in sizes:
+        command = [sys.executable, __file__, "--one", f"{n},{d}"]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        seconds, gib = (float(value) for value in done.stdout.split())
+        keep({"key": f"growth {n} × {d}", "d": d, "n": n, "seconds": seconds, "gib": gib})
+
+
+def one(n: int, d: int) -> None:
+    """Print the seconds of one search and the peak memory, of which the data is the caller's."""
+    points, labels = clustered(n, d)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    warmup()
+    start = time.perf_counter()
+    knn_labels(points, labels, 10, workers=THREADS)
+    seconds = time.perf_counter() - start
+    print(seconds, max(before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) / 2**20)
+
+
+def page(lines: list[dict[str, Any]]) -> str:
+    """docs/benchmarks.md."""
+    order, rows = list(CASES), []
+    cases = [line for line in lines if "ratio" in line]
+    cases.sort(key=lambda line: (order.index(line["key"].rpartition(", k=")[0]), line["k"]))
+    for line in cases:
+        star = "*" if line["best"] in line["extrapolated"] else ""
+        others = ", ".join(
+            f"{peer} {seconds:.3g}" + "*" * (peer in line["extrapolated"])
+            for peer, seconds in sorted(line["medians"].items(), key=lambda item: item[1])
+            if peer != "unchurn"
+        )
+        met = "" if line["ratio"] >= line["goal"] else " (not met)"
+        rows.append(
+            f"| {line['case']} | {line['k']} | **{line['ratio']:.1f}**{star} | {line['goal']}{met} "
+            f"| {line['best']} | {line['medians']['unchurn']:.3g} | {others} "
+            f"| {max(line['differ'].values()):.1%} |"
+        )
+    text = TEMPLATE.format(
+        machine=f"{platform.machine()}, {THREADS} threads, Python {platform.python_version()}",
+        rows="\n".join(rows),
+    )
+    for d in (2, 10):
+        grown = sorted(
+            (line["n"], line["seconds"], line["gib"]) for line in lines if line.get("d") == d
+        )
+        if len(grown) > 1:
+            logs = np.log([[n, seconds] for n, seconds, _ in grown])
+            slope = np.polyfit(logs[:, 0], logs[:, 1], 1)[0]
+            text += f"\n{d} dimensions: log-log slope **{slope:.2f}**\n\n| rows | s | peak GiB |\n"
+            text += "| ---: | ---: | ---: |\n"
+            text += "".join(f"| {n:,} | {s:.3g} | {gib:.2f} |\n" for n, s, gib in grown)
+    return text
+
+
+TEMPLATE = """# Benchmarks of the k-NN labels
+
+Made by `make bench` (`benchmarks/knn.py`) on {machine}. Only the ratios mean anything: every
+contender ran in the same process, with the same number of threads, in alternating rounds of which
+the median counts; peers' times include the average of the labels, ours includes everything.
+Ratios are the best peer's time over ours. * Timed on 5,000 random queries against the full index
+and extrapolated. The last column is the largest share of rows on which a peer's answer is another
+one: peers count k neighbours where the definition counts every tie (Phishing), and FAISS
+computes in float32.
+
+| data | k | ratio | goal | best peer | ours, s | peers, s | rows that differ |
+| --- | ---: | ---: | ---: | --- | ---: | --- | ---: |
+{rows}
+
+## Growth with the number of rows
+
+Clustered data, k = 10, one process each; the peak includes the data and Python's libraries.
+"""
+
+
+def main() -> None:
+    """Run what is asked for, and write the page after every case."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", default="", help="cases whose name holds this")
+    parser.add_argument("--no-growth", action="store_true")
+    parser.add_argument("--one")
+    options = parser.parse_args()
+    if options.one:
+        one(*(int(value) for value in options.one.split(",")))
+        return
+    warmup()
+    faiss.omp_set_num_threads(THREADS)
+    for name in (name for name in CASES if options.only in name):
+        measure(name, options.rounds)
+    if not options.no_growth:
+        for d in (2, 10):
+            growth(d, (50_000, 200_000, 1_000_000, 5_000_000))
+
+
+if __name__ == "__main__":
+    main()

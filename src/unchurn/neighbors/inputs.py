@@ -1,0 +1,53 @@
+"""Checks of what callers pass to the k-NN labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from unchurn.arrays import IntArray, as_array
+from unchurn.errors import InputError
+from unchurn.neighbors.engine import Float64
+
+Neighbours = int | Sequence[int] | IntArray
+
+
+def as_points(embeddings: npt.ArrayLike, name: str = "embeddings") -> Float64:
+    """Check embeddings and give them as (n, D) float64."""
+    if hasattr(embeddings, "detach"):  # a torch tensor; what decides is computed on the CPU
+        embeddings = embeddings.detach().cpu()
+    array = as_array(embeddings, name)
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2 or 0 in array.shape:
+        raise InputError(f"{name} must be (n, D) with n, D ≥ 1, not {array.shape}")
+    if array.dtype.kind not in "fiub":
+        raise InputError(f"{name} must be numbers, not {array.dtype}")
+    points = np.ascontiguousarray(array, np.float64)
+    if not np.isfinite(points).all():
+        row = int(np.isfinite(points).all(axis=1).argmin())
+        raise InputError(f"{name} row {row} holds NaN or infinity: {array[row]}")
+    check_spread(points.min(axis=0), points.max(axis=0), name)
+    return points
+
+
+def check_spread(low: Float64, high: Float64, name: str) -> None:
+    """Refuse points in a box so large that their squared distances overflow."""
+    with np.errstate(over="ignore"):
+        if not np.isfinite(np.sum((high - low) ** 2)):
+            raise InputError(f"{name} are so large that squared distances overflow: scale them")
+
+
+def as_ks(k: Neighbours, n: int) -> list[int]:
+    """Check one or several numbers of neighbours."""
+    values = list(k) if isinstance(k, Sequence | np.ndarray) else [k]
+    if not values:
+        raise InputError("k is an empty sequence")
+    for value in values:
+        if not isinstance(value, int | np.integer) or isinstance(value, bool):
+            raise InputError(f"k must be a whole number, not {value!r}")
+        if not 1 <= value <= n:
+            raise InputError(f"k must be from 1 to the number of points, {n}, not {value}")
+    return [int(value) for value in values]

@@ -1,0 +1,27 @@
+"""Compile all kernels ahead of their first use."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+
+def warmup() -> float:
+    """Make Numba compile what the engines need, or read it from its cache; gives the seconds.
+
+    Without it, the first search does so. NUMBA_CACHE_DIR says where they are kept, if not beside
+    the package or, where that is read-only, in the user's own cache.
+    """
+    start = time.perf_counter()
+    from unchurn.neighbors.brute import Brute
+    from unchurn.neighbors.engine import collapse
+    from unchurn.neighbors.kdtree import KDTree
+
+    points = np.random.default_rng(0).normal(size=(200, 2))
+    far = np.vstack([points, [[1e12, 1e12]]])  # where float64 has to propose too
+    for data in (points, far):
+        distinct, histogram, _ = collapse(data, np.arange(len(data)) % 2, 2)
+        for engine in (KDTree, Brute):
+            engine(distinct, histogram, 1).answer(None, np.array([2, 1]), lambda _: None)
+    return time.perf_counter() - start
