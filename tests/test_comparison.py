@@ -14,6 +14,7 @@ import unchurn
 from unchurn import compare, flips
 from unchurn.comparison import MEASURES
 from unchurn.errors import InputError
+from unchurn.predictions import Columns
 from unchurn.report import words
 from unchurn.report.flipped import flipped, write_flipped
 from unchurn.stats import paired_difference, proportion
@@ -265,3 +266,20 @@ def test_classes_of_one_side_are_noted():
 
 def test_it_is_there_by_its_name():
     assert unchurn.compare is compare
+
+
+def test_the_probability_of_one_class_tells_it_from_all_others():
+    p, q = RNG.random((2, 200))
+    names = np.array(["no", "yes"])
+    labels = RNG.integers(0, 2, 200)
+    base, candidate = (pl.DataFrame({"id": range(200), "score": s}) for s in (p, q))
+    truth = pl.DataFrame({"id": range(200), "label": names[labels]})
+    result = compare(base, candidate, truth, columns=Columns(positive="yes", threshold=0.3))
+    assert result.estimates["accuracy_base"].value == np.mean((p >= 0.3) == labels)
+    assert result.estimates["accuracy_candidate"].value == np.mean((q >= 0.3) == labels)
+    assert result.paired.classes == ("not yes", "yes")
+    named = pl.DataFrame({"id": range(200), "prediction": names[labels]})
+    right = compare(base, named, truth, columns=Columns(positive="yes"))
+    assert right.estimates["accuracy_candidate"].value == 1
+    with pytest.raises(InputError, match="no true label is 'yess', the positive class: no, yes"):
+        compare(base, candidate, truth, columns=Columns(positive="yess"))

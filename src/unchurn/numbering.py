@@ -50,6 +50,12 @@ def without_unused(classes: pl.Series, numbers: list[IntArray]) -> tuple[pl.Seri
     return classes.filter(pl.Series(used)), [new[n] for n in numbers]  # new[UNLABELLED] is itself
 
 
+def against_rest(classes: tuple[str, ...], numbers: list[IntArray], one: str) -> list[IntArray]:
+    """Number the class `one` as 1 and all others as 0."""
+    new = np.array([*(name == one for name in classes), UNLABELLED], np.int8)
+    return [new[n] for n in numbers]
+
+
 def _alike(columns: list[pl.Series]) -> list[pl.Series]:
     """Labels of one type: whole numbers if all are, else text."""
     import polars as pl

@@ -13,8 +13,8 @@ from unchurn.blocks import count, take
 from unchurn.errors import InputError
 from unchurn.frames import PREDICTION
 from unchurn.matching import find
-from unchurn.numbering import UNLABELLED, number, without_unused
-from unchurn.predictions import ID, LABEL, PROBABILITY, Labels, Predictions
+from unchurn.numbering import UNLABELLED, against_rest, number, without_unused
+from unchurn.predictions import ID, LABEL, PROBABILITY, REST, Labels, Predictions
 
 if TYPE_CHECKING:
     import polars as pl
@@ -83,6 +83,7 @@ def pair(
         raise InputError(f"{base.name} and {candidate.name} have no id in common")
     ids = _at(base.table[ID], rows[0])
     classes, numbers, notes = _numbered(base, candidate, rows, ids, labels)
+    classes, numbers = _against_rest(classes, numbers, base, candidate)
     _check_classes(classes, numbers, base, candidate, notes)
     if len(numbers) > 2 and (gone := n - int(count(numbers[2], len(classes)).sum())):
         notes.append(f"{gone:,} examples have no true label: they count for churn alone")
@@ -171,6 +172,23 @@ def _numbered(
             notes.append("the column of true labels is empty")
     classes, numbers = without_unused(classes, numbers)
     return tuple(str(c) for c in classes), numbers, notes
+
+
+def _against_rest(
+    classes: tuple[str, ...], numbers: list[IntArray], base: Predictions, candidate: Predictions
+) -> tuple[tuple[str, ...], list[IntArray]]:
+    """Where a model tells one class from all others only, so are all predictions and labels."""
+    for model in (base, candidate):
+        if len(model.classes) == 2 and model.classes[0] == REST + model.classes[1]:
+            one = model.classes[1]
+            known = numbers[2][numbers[2] >= 0] if len(numbers) > 2 else np.empty(0, int)
+            there = [classes[i] for i in np.unique(known)]
+            if there and one not in there:
+                raise InputError(
+                    f"no true label is {one!r}, the positive class: {', '.join(there)}"
+                )
+            return model.classes, against_rest(classes, numbers, one)
+    return classes, numbers
 
 
 def _in_order(numbers: IntArray, at: IntArray | None) -> IntArray:

@@ -22,6 +22,7 @@ NAMES = {
     "probability": ("probability", "prob", "proba", "score", "p"),
 }  # fmt: skip
 PREFIXES = (PROBABILITIES, "probability_", "proba_", "prob_", "p_")
+REST = "not "  # before a class: all others, where only its probability is known
 TOLERANCE = 1e-3  # by which a row's probabilities may miss the sum of 1
 ID, LABEL, PROBABILITY = "\0id", "\0label", "\0p "  # our columns, by names that no file has
 
@@ -211,7 +212,7 @@ def _probabilities(
     if len(names) == 1:
         positive = found.positive if found.positive is not None else "1"
         values = _numbers(table[names[0]], name)
-        return [1 - values, values], ("0" if positive == "1" else f"not {positive}", positive)
+        return [1 - values, values], ("0" if positive == "1" else REST + positive, positive)
     classes = tuple(c[len(found.probabilities or "") :] for c in names)
     if names and found.positive is not None and found.positive not in classes:
         raise InputError(f"{name}: no probability of {found.positive!r}; of {', '.join(classes)}")
