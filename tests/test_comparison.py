@@ -230,6 +230,13 @@ def test_flips_are_ranked_for_a_labeller_and_safe_in_a_spreadsheet(tmp_path):
     assert not any(c[0] in "=+@" for line in cells.splitlines() for c in line.split(",") if c)
 
 
+def test_formulas_are_safe_in_columns_of_any_kind(tmp_path):
+    kinds = pl.Series(["=1+0", "@x"], dtype=pl.Categorical)
+    result = compare(frame([0, 1], s=kinds), frame([1, 0]), slices=["s"])
+    write_flipped(result, tmp_path / "f.csv")
+    assert sorted((tmp_path / "f.csv").read_text().split()[1:]) == ["0,0,1,'=1+0", "1,1,0,'@x"]
+
+
 def test_markdown_shows_any_name_as_text():
     evil = "<img src=x onerror=alert(1)>|*b*"
     result = compare([evil, "a"], ["a", "a"], [evil, "a"])

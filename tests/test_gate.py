@@ -161,3 +161,19 @@ def test_junit_has_a_case_for_every_check():
     assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
     assert [case.get("name") for case in suite] == ["churn", 'a "<b>"']
     assert suite[1][0].get("message") == "<bad> & worse"
+
+
+def test_true_is_no_limit_and_no_interval_no_verdict():
+    for policy in ({"max_churn": True}, {"max_churn": {"limit": True}}):
+        with pytest.raises(InputError, match="a limit is a number, not true or false"):
+            decision(policy)
+    harm = {"max_churn": {"limit": 0.01, "burden": "prove-harm"}}
+    with pytest.raises(InputError, match="churn has no interval to check: a single cluster"):
+        decision(harm, cluster=BASE)
+
+
+def test_ids_of_the_policy_and_of_the_options_are_all_kept(tmp_path):
+    (tmp_path / "gate.toml").write_text("must_not_flip = [0]\n")
+    policy = read_policy(tmp_path / "gate.toml", {"must_not_flip": ["1999"]})
+    assert policy.must_not_flip == [0, "1999"]
+    assert decision(policy).decision == "reject"

@@ -55,7 +55,14 @@ def test_probabilities_give_the_most_probable_class_or_go_by_a_threshold(tmp_pat
     assert found.table[PREDICTION].to_list() == ["no", "yes"]
     assert found.classes == ("no", "yes")
     assert found.taken["prediction"] == "the most probable class"
-    assert labels_of(pl.DataFrame(table), threshold=0.3) == ["yes", "yes"]
+    assert labels_of(pl.DataFrame(table), threshold=0.3, positive="yes") == ["yes", "yes"]
+    with pytest.raises(InputError, match="threshold for\\? --positive no or yes"):
+        labels_of(pl.DataFrame(table), threshold=0.3)
+    for names in (("p_0", "p_1"), ("p_1", "p_0")):  # the columns' order does not matter
+        pair = pl.DataFrame({name: [0.4 if name == "p_1" else 0.6] for name in names})
+        assert labels_of(pair, threshold=0.3) == [1]
+    with pytest.raises(InputError, match="a threshold needs probabilities"):
+        labels_of([0, 1], threshold=0.3)
     assert labels_of(pl.DataFrame(table), threshold=0.3, positive="no") == ["no", "yes"]
     single = pl.DataFrame({"score": [0.4, 0.8]})
     assert labels_of(single) == [0, 1]

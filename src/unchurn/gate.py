@@ -43,7 +43,9 @@ class Limit(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _number(cls, value: Any) -> Any:
-        """A bare number is a limit."""
+        """A bare number is a limit; `true` is none, though Python counts it as 1."""
+        if isinstance(value.get("limit") if isinstance(value, dict) else value, bool):
+            raise ValueError("a limit is a number, not true or false")
         return {"limit": value} if isinstance(value, int | float | str) else value
 
 
@@ -141,7 +143,10 @@ def read_policy(path: Path | None, options: dict[str, Any] | None = None) -> Pol
             fields = tomllib.loads(path.read_text("utf-8"))
         except ValueError as error:
             raise InputError(f"{path}: not a TOML file: {error}") from error
-    fields |= {name: value for name, value in (options or {}).items() if value is not None}
+    given = {name: value for name, value in (options or {}).items() if value is not None}
+    if "must_not_flip" in given and isinstance(fields.get("must_not_flip"), list):
+        given["must_not_flip"] = [*fields["must_not_flip"], *given["must_not_flip"]]
+    fields |= given
     return make_policy(fields, str(path) if path else "policy")
 
 
@@ -206,6 +211,8 @@ def _loss(interval: Interval, name: str) -> Interval:
 
 def _check(name: str, found: Interval, limit: Limit, level: float = LEVEL) -> Check:
     """Inside the limit with the whole interval, wholly outside, or neither."""
+    if np.isnan(found.low):
+        raise InputError(f"{name} has no interval to check: {found.note or 'too few examples'}")
     shown = f"{found.value:.2%} [{found.low:.2%}, {found.high:.2%}]"
     if level != LEVEL:
         shown += f" at {level:.2%}, for all slices at once"

@@ -130,7 +130,7 @@ def plan_excess(
     """
     noise = noise or Noise(CHURN, RELATIVE_SD * CHURN)
     _check(noise.churn, power)
-    if noise.sd < 0 or not 0 < excess <= 1 - noise.churn:
+    if not 0 <= noise.sd < math.inf or not 0 < excess <= 1 - noise.churn:
         raise InputError(
             f"an excess of {excess!r} over a churn of {noise.churn:g} with a standard deviation of "
             f"{noise.sd:g}: all must be positive, and the first two at most 1 together"

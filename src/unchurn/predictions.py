@@ -153,6 +153,8 @@ def _checked(table: pl.DataFrame, name: str, found: Columns) -> Predictions:
     taken = {"id": found.id or "the row's place"}
     ours[ID] = table[found.id] if found.id else pl.int_range(table.height, eager=True)
     probabilities, classes = _probabilities(table, name, found)
+    if found.threshold is not None and not classes:
+        raise InputError(f"{name}: a threshold needs probabilities, and there are none")
     if found.prediction is not None and found.threshold is None:
         ours[PREDICTION] = _labels(table[found.prediction], name)
         taken["prediction"] = "the array" if found.prediction == PREDICTION else found.prediction
@@ -255,7 +257,17 @@ def _rule(found: Columns, classes: tuple[str, ...]) -> str:
     """How the prediction comes from the probabilities, in words."""
     if found.threshold is None:
         return "the most probable class"
-    return f"{found.positive or classes[-1]} from a probability of {found.threshold:g}"
+    return f"{_positive(found, classes)} from a probability of {found.threshold:g}"
+
+
+def _positive(found: Columns, classes: tuple[str, ...]) -> str:
+    """The class that a threshold is for: never by a column's place, which files may differ in."""
+    if len(classes) != 2:
+        raise InputError(f"a threshold is for two classes, not {len(classes)}")
+    usual = [c for c in classes if c.lower() in ("1", "true")]
+    if found.positive is None and len(usual) != 1:
+        raise InputError(f"which class is the threshold for? --positive {' or '.join(classes)}")
+    return found.positive or usual[0]
 
 
 def _decide(frame: pl.DataFrame, found: Columns, classes: tuple[str, ...]) -> pl.Series:
@@ -265,9 +277,7 @@ def _decide(frame: pl.DataFrame, found: Columns, classes: tuple[str, ...]) -> pl
     if found.threshold is None:
         table = frame.select(f"{PROBABILITY}{c}" for c in classes).to_numpy()
         return pl.Series(classes, dtype=pl.String).gather(table.argmax(axis=1))
-    if len(classes) != 2:
-        raise InputError(f"a threshold is for two classes, not {len(classes)}")
-    positive = found.positive or classes[-1]
+    positive = _positive(found, classes)
     negative = next(c for c in classes if c != positive)
     above = frame[f"{PROBABILITY}{positive}"] >= found.threshold
     chosen = pl.when(above).then(pl.lit(positive)).otherwise(pl.lit(negative))

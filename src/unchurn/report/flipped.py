@@ -59,9 +59,9 @@ def write_flipped(comparison: Comparison, path: Path) -> int:
 
     table = flipped(comparison)
     texts = [
-        pl.Series(c.name, [None if v is None else safe_cell(v) for v in c.to_list()], pl.String)
-        if c.dtype == pl.String
-        else c
+        c
+        if c.dtype.is_numeric() or c.dtype.is_temporal() or c.dtype == pl.Boolean
+        else pl.Series(c.name, [v if v is None else safe_cell(str(v)) for v in c], pl.String)
         for c in table
     ]
     safe = pl.DataFrame(texts).rename({c: safe_cell(c) for c in table.columns})
