@@ -235,7 +235,8 @@ def _train(
         for epoch in range(training.epochs):
             permutation = torch.from_numpy(order.permutation(len(x))).to(training.device)
             for batch in torch.split(permutation, training.batch_size):
-                xb, tb, wb = method.batch(inputs[batch], labels[batch], importance[batch], mixing)
+                xb, tb, wb = (part.index_select(0, batch) for part in (inputs, labels, importance))
+                xb, tb, wb = method.batch(xb, tb, wb, mixing)
                 logits = [nets[0](xb)] if len(nets) == 1 else _forward(nets, states, xb)
                 if step == 0:
                     _check_logits(logits, tb)
