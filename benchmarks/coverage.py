@@ -28,6 +28,7 @@ DRAWS: dict[str, tuple[Callable[[np.random.Generator, int], Any], int, int]] = {
     "differences": (coverage_examples.differences, 4000, 300),
     "clusters": (coverage_examples.clusters, 2000, 30),
     "floors": (coverage_retrainings.floors, 2000, 12),
+    "clustered floors": (coverage_retrainings.clustered_floors, 1000, 12),
     "settings": (coverage_retrainings.settings, 1500, 12),
     "gate": (coverage_gate.gate, 3000, 20),
     "losses": (coverage_gate.losses, 4000, 200),

@@ -51,10 +51,13 @@ class Recipe:
         noise += margins
         return noise > 0
 
-    def examples(self, rng: Generator, n: int) -> tuple[Array, Array]:
-        """Margins and classes."""
-        margins = rng.standard_normal(n, dtype=np.float32) + np.float32(self.middle)
-        return margins, rng.integers(0, self.classes, n)
+    def examples(self, rng: Generator, n: int, users: Array | None = None) -> tuple[Array, Array]:
+        """Margins and classes; half of a margin's variance is its user's, where there are users."""
+        margins = rng.standard_normal(n, dtype=np.float32)
+        if users is not None:
+            own = rng.standard_normal(users[-1] + 1, dtype=np.float32)
+            margins = (margins + own[users]) / np.sqrt(np.float32(2))
+        return margins + np.float32(self.middle), rng.integers(0, self.classes, n)
 
     def chance(self, shifts: Array | None = None) -> Array:
         """That a run is right, by (class, margin): a run of these shifts, or any retraining."""
@@ -76,6 +79,12 @@ class Scenario:
     n: int
     recipe: Recipe
     draws: int
+    per_user: int | None = None  # examples of a user, which are alike
+
+    @property
+    def users(self) -> Array | None:
+        """The user of each example."""
+        return None if self.per_user is None else np.arange(self.n) // self.per_user
 
     @property
     def churn(self) -> float:
@@ -130,18 +139,37 @@ def floors(rng: Generator, draws: int) -> dict[str, Table]:
     return tables
 
 
+def clustered_floors(rng: Generator, draws: int) -> dict[str, Table]:
+    """The floor and the excess where examples come in clusters."""
+    names = ("clustered_floor", "clustered_excess")
+    head = (HEAD[0], "examples of a user", *HEAD[1:], *BY_RUNS)
+    tables = {name: Table(name, head, []) for name in names}
+    for (n, size), shift in itertools.product(
+        ((1000, 10), (10_000, 10), (10_000, 100)), (0.0, 0.05)
+    ):
+        case = Scenario(n, Recipe(0.2, shift), draws, per_user=size)
+        hits = np.stack([_one_floor(rng, case) for _ in range(draws)]).mean(axis=0)
+        why = SKEWED if shift else ""
+        for name, rates in zip(names, hits.T[:2], strict=True):
+            cells = [coverage(float(rate), draws, runs > 2, why)
+                     for runs, rate in zip(RUNS, rates, strict=True)]  # fmt: skip
+            texts = [case.texts[0], str(size), *case.texts[1:]]
+            tables[name].rows.append((texts, cells))
+    return tables
+
+
 def _one_floor(rng: Generator, case: Scenario) -> Array:
     """One draw of base, candidate, retrainings and examples: (R, what is covered)."""
     recipe = case.recipe
     shifts = recipe.shifts(rng, max(RUNS) + 2)
-    right = recipe.right(rng, *recipe.examples(rng, case.n), shifts)
+    right = recipe.right(rng, *recipe.examples(rng, case.n, case.users), shifts)
     base, candidate = recipe.chance(shifts[0]), recipe.chance(shifts[1])
     floor = churn_between(base, recipe.chance())  # over retrainings and examples, of this base
     excess = churn_between(base, candidate) - floor
     moved = right[1:] != right[0]
     hits = []
     for runs in RUNS:
-        found = floor_of(moved[1 : runs + 1], moved[0], case.n)
+        found = floor_of(moved[1 : runs + 1], moved[0], case.n, case.users)
         other = bool(found.is_another_retraining)
         hits.append(
             (

@@ -162,6 +162,12 @@ def test_small_slices_are_not_compared_and_identifiers_refused():
     base = np.zeros(100, int)
     result = compare(base, base, slices={"s": ["x"] * 30 + ["y"] * 70}, min_slice=50)
     assert [s.value for s in result.slices] == ["y"]
+    assert "s=x: 30 examples are too few to compare (fewer than 50)" in result.notes
+    rare = [*"abcdef" * 10, *"y" * 40]
+    assert [s.value for s in compare(base, base, slices={"s": rare}, min_slice=40).slices] == [
+        "(6 values under 40)",
+        "y",
+    ]
     with pytest.raises(InputError, match="has 2,000 distinct values: slices are for categories"):
         compare(np.zeros(2000), np.zeros(2000), slices={"s": np.arange(2000)})
 
@@ -290,3 +296,120 @@ def test_the_probability_of_one_class_tells_it_from_all_others():
     assert right.estimates["accuracy_candidate"].value == 1
     with pytest.raises(InputError, match="no true label is 'yess', the positive class: no, yes"):
         compare(base, candidate, truth, columns=Columns(positive="yess"))
+
+
+def test_a_slice_of_everything_has_no_rest():
+    base = np.zeros(100, int)
+    (one,) = compare(base, base, slices={"s": ["x"] * 100}).slices
+    assert (one.n, one.p, one.to_dict()["rest"]) == (100, 1.0, None)
+
+
+def test_clusters_widen_the_floor_too():
+    users = np.repeat(np.arange(200), 10)
+    hard = np.repeat(RNG.random(200) < 0.2, 10)  # users whose rows flip often, in any retraining
+    flip = (hard & (RNG.random((4, 2000)) < 0.7)).astype(int)
+    flip[0] |= np.repeat(RNG.random(200) < 0.2, 10)
+    base = np.zeros(2000, int)
+    plain = compare(base, flip[0], retrains=list(flip[1:])).floor
+    found = compare(base, flip[0], retrains=list(flip[1:]), cluster=users).floor
+    assert found.churn.value == pytest.approx(plain.churn.value)
+    assert found.excess.value == pytest.approx(plain.excess.value)
+    assert found.churn.high - found.churn.low > 1.5 * (plain.churn.high - plain.churn.low)
+    assert found.excess.high - found.excess.low > 1.5 * (plain.excess.high - plain.excess.low)
+    alone = compare(base, flip[0], retrains=list(flip[1:]), cluster=np.arange(2000)).floor
+    assert alone.excess.low == pytest.approx(plain.excess.low)
+
+
+def test_a_retraining_that_is_there_twice_is_noted():
+    base = np.zeros(100, int)
+    one, two = ((np.arange(100) % 20 == i).astype(int) for i in range(2))
+    floor = compare(base, one, retrains=[two, two]).floor
+    assert any("two retrainings flip the very same examples" in note for note in floor.notes)
+    floor = compare(base, one, retrains=[one, two]).floor
+    assert any("is it the candidate?" in note for note in floor.notes)
+
+
+def test_the_same_rate_in_every_cluster_is_no_certainty():
+    """Each of 30 users has 3 flips of 10: rounding alone once made the interval a point."""
+    users, flip = np.repeat(np.arange(30), 10), np.tile(np.arange(10) < 3, 30).astype(int)
+    churn = compare(np.zeros(300, int), flip, cluster=users).estimates["churn"]
+    assert churn.low < 0.29 < 0.31 < churn.high
+
+
+def test_thresholds_are_for_the_class_that_is_named():
+    base = {"id": [1, 2, 3, 4], "p_no": [0.9, 0.4, 0.3, 0.2], "p_yes": [0.1, 0.6, 0.7, 0.8]}
+    candidate = {**base, "p_no": [0.9, 0.55, 0.3, 0.2], "p_yes": [0.1, 0.45, 0.7, 0.8]}
+
+    def churn(positive):
+        columns = Columns(positive=positive)
+        result = compare(pl.DataFrame(base), pl.DataFrame(candidate), columns=columns)
+        assert words.thresholds(result)[0][0] == f"threshold for {positive}"
+        return [row["threshold"] for row in result.thresholds if row["churn"]]
+
+    assert churn("yes") == [0.5, 0.55, 0.6]
+    assert churn("no") == [0.45, 0.5, 0.55]
+
+
+def test_confidence_is_that_of_the_prediction():
+    ids, p = [1, 2, 3, 4], [0.6, 0.2, 0.1, 0.1]
+    base = pl.DataFrame({"id": ids, "p_0": p, "p_1": [1 - one for one in p]})
+    other = pl.DataFrame({"id": ids, "p_0": [0.4] * 4, "p_1": [0.6] * 4})
+    found = flipped(compare(base, other, columns=Columns(threshold=0.7)))
+    assert found["candidate"].to_list() == ["0"] * 3
+    assert found["confidence"].to_list() == [0.4] * 3
+
+
+def test_pandas_rows_are_not_joined_by_place_where_their_indexes_differ():
+    base = pd.Series(["a", "b", "c"])
+    with pytest.raises(InputError, match="the pandas indexes differ"):
+        compare(base, base[::-1])
+    with pytest.raises(InputError, match="the pandas indexes differ"):
+        compare(base.to_frame("prediction"), base.to_numpy(), labels=base[::-1])
+    kept = base[[2, 0]]  # what a split leaves: in the order of the arrays made from it
+    assert compare(kept.to_numpy(), kept.to_numpy(), labels=kept).n == 2
+    one, two = (s.rename("prediction").reset_index() for s in (base, base[::-1]))
+    assert compare(one, two).estimates["churn"].value == 0
+
+
+def test_gaps_of_any_kind_are_gaps():
+    frame_ = pd.DataFrame({"id": [1, 2, 3], "prediction": ["a", "b", np.nan]})
+    assert compare(frame_, frame_).n == 2
+    clusters = np.array(["u", None, "v"], object)
+    assert compare([0, 1, 0], [0, 1, 1], cluster=clusters).estimates["churn"].value == 1 / 3
+    missing = pd.Series([0, 1, pd.NA], dtype="Int64")
+    assert compare([0, 1, 0], [0, 1, 1], labels=missing).n_labelled == 2
+
+
+def test_ids_beyond_64_bits_with_sign_are_joined():
+    ids = [2**63 + 5, 1]
+    base = pl.DataFrame({"id": pl.Series(ids, dtype=pl.UInt64), "prediction": [0, 1]})
+    other = pl.DataFrame({"id": ["1", str(2**63 + 5)], "prediction": [1, 0]})
+    small = pl.DataFrame({"id": [1], "prediction": [1]})
+    assert compare(base, other).estimates["churn"].value == 0
+    assert compare(base, small).n == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"labels": [None, None]}, "labels has the label of no example that the models have"),
+        ({"columns": Columns(label="nosuch")}, "no column 'nosuch' for --label in either file"),
+        ({"slices": ["tags"]}, r"base: column 'tags' is List\(String\), no slice"),
+        ({"cluster": "tags"}, r"base: column 'tags' is List\(String\), no cluster"),
+    ],
+)
+def test_what_cannot_be_used_is_named(arguments, message):
+    base = pl.DataFrame({"prediction": [0, 1], "tags": [["a"], ["b"]]})
+    with pytest.raises(InputError, match=message):
+        compare(base, np.array([0, 1]), **arguments)
+
+
+def test_what_was_taken_from_labels_and_retrainings_is_told():
+    models = [frame([0, 1, 1]) for _ in range(3)]
+    truth = pl.DataFrame({"key": [0, 1, 2], "gold": [0, 1, 1]})
+    result = compare(models[0], models[1], truth, retrains=models[2:])
+    assert result.taken["labels"] == {"id": "key", "label": "gold"}
+    assert result.taken["retrainings"] == {"id": "id", "prediction": "prediction"}
+    other = models[2].rename({"prediction": "pred"})
+    taken = compare(models[0], models[1], retrains=[models[2], other]).taken
+    assert taken["retraining 2"] == {"id": "id", "prediction": "pred"}

@@ -177,3 +177,28 @@ def test_ids_of_the_policy_and_of_the_options_are_all_kept(tmp_path):
     policy = read_policy(tmp_path / "gate.toml", {"must_not_flip": ["1999"]})
     assert policy.must_not_flip == [0, "1999"]
     assert decision(policy).decision == "reject"
+
+
+def test_small_slices_are_checked_together_and_can_only_reject():
+    values = np.array(["big"] * (N - 40) + ["x"] * 20 + ["y"] * 20)
+    policy = {"max_slice_churn": 0.1}
+    quiet = compare(BASE, candidate(20), slices={"s": values}).gate(policy)
+    assert quiet.decision == "promote"
+    assert quiet.checks[1].name == "slice_churn of s=(2 values under 50) (40 examples)"
+    assert "harm is not proven" in quiet.checks[1].reason
+    loud = compare(BASE, (np.arange(N) >= N - 40).astype(int), slices={"s": values}).gate(policy)
+    assert [check.decision for check in loud.checks] == ["promote", "reject"]
+    together = compare(BASE, BASE, slices={"s": values}).gate({**policy, "min_slice": 30})
+    assert together.checks[1].name == "slice_churn of s=(2 values under 30)"
+
+
+def test_a_small_slice_of_one_cluster_cannot_reject():
+    values, users = np.array(["a"] * (N - 10) + ["b"] * 10), np.arange(N) // 10
+    result = compare(BASE, candidate(20), slices={"s": values}, cluster=users)
+    assert result.gate({"max_slice_churn": 0.2}).decision == "promote"
+
+
+def test_junit_has_no_character_that_xml_forbids():
+    text = Verdict((Check("slice \x01", "reject", "bad \x0b<&>\ud800"),)).junit()
+    (case,) = ET.fromstring(text).iter("testcase")  # noqa: S314
+    assert case.get("name") == "slice \N{REPLACEMENT CHARACTER}"

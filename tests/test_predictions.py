@@ -164,3 +164,35 @@ def test_json_lines_with_missing_keys(tmp_path):
     rows = [{"id": 1, "prediction": "x"}, {"id": 2}]
     (tmp_path / "p.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
     assert predictions(tmp_path / "p.jsonl").excluded == {"m: without a prediction": 1}
+
+
+def test_a_named_column_is_not_guessed_for_something_else_too():
+    found = predictions(pl.DataFrame({"label": [0, 1], "y": [1, 1]}), prediction="label")
+    assert found.taken["label"] == "y"
+    found = predictions(pl.DataFrame({"score": ["a", "b"]}), prediction="score")
+    assert "probabilities" not in found.taken
+
+
+def test_what_stands_for_a_gap_among_numbers_is_no_class():
+    found = predictions(pl.DataFrame({"prediction": ["0", "NA", "1"]}))
+    assert found.table[PREDICTION].to_list() == [0, 1]
+    assert found.excluded == {"m: without a prediction": 1}
+    assert labels_of(pl.DataFrame({"prediction": ["NA", "DE"]})) == ["NA", "DE"]  # countries
+    found = predictions(pl.DataFrame({"p_0": ["0.5", "NA"], "p_1": ["0.5", "0.1"]}))
+    assert found.excluded == {"m: without a prediction": 1}
+
+
+def test_a_guess_of_probabilities_may_be_wrong_beside_a_prediction():
+    table = pl.DataFrame({"prediction": [0, 1], "score": [-3.2, 4.1]})
+    found = predictions(table)
+    assert found.classes == ()
+    assert found.taken["probabilities"].startswith("none ('score' has -3.2 in row 0: no prob")
+    with pytest.raises(InputError, match="no probability"):
+        predictions(table, probabilities="score")
+    with pytest.raises(InputError, match="no probability"):
+        predictions(table, threshold=0.5)
+
+
+def test_probabilities_may_miss_their_range_by_rounding():
+    found = predictions(pl.DataFrame({"p_0": [1 + 1e-9, 0.0], "p_1": [-1e-9, 1.0]}))
+    assert found.table["\0p 0"].to_list() == [1.0, 0.0]

@@ -7,12 +7,11 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from unchurn.arrays import IntArray
 from unchurn.blocks import cross
 from unchurn.errors import InputError
 from unchurn.floor import Floor, noise_floor
+from unchurn.frames import as_series
 from unchurn.movement import movement
 from unchurn.outcomes import (
     BAD,
@@ -29,8 +28,8 @@ from unchurn.outcomes import (
     Kind,
     Outcomes,
 )
-from unchurn.pairing import Paired, pair
-from unchurn.predictions import Columns, Predictions, read_labels, read_predictions
+from unchurn.pairing import Paired, numbered_clusters, pair
+from unchurn.predictions import Columns, Labels, Predictions, read_labels, read_predictions
 from unchurn.slicing import Slice, compare_slices
 from unchurn.stats import Interval, mcnemar
 
@@ -70,6 +69,11 @@ class Comparison:
         """How many of them have a true label."""
         return self.outcomes.number(LABELLED)
 
+    @property
+    def thresholds_for(self) -> str | None:
+        """The class that the thresholds are for, where there are two."""
+        return self.paired.columns[1] if self.thresholds else None
+
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values; docs/compare.md describes it."""
         empty = None if self.mcnemar is None else self.mcnemar
@@ -83,6 +87,7 @@ class Comparison:
             "movement": self.movement,
             "classes": self.classes,
             "slices": [one.to_dict() for one in self.slices],
+            "thresholds_for": self.thresholds_for,
             "thresholds": self.thresholds,
             "noise_floor": None if self.floor is None else self.floor.to_dict(),
             "excluded": self.paired.excluded,
@@ -134,7 +139,7 @@ def compare(
     cluster
         A column, or an array, of what groups rows that are not independent, such as a user.
     min_slice
-        Slices with fewer examples are counted, not compared.
+        Values of a column with fewer examples are taken together, and left out if still too few.
 
     >>> result = compare(["cat", "dog", "dog"], ["cat", "eel", "dog"], labels=["cat", "eel", "dog"])
     >>> result.estimates["churn"].value
@@ -152,7 +157,14 @@ def compare(
     )
     one = read_predictions(base, names[0], columns)
     two = read_predictions(candidate, names[1], _not_in(one, columns))
-    truth = None if labels is None else read_labels(labels, "labels", columns)
+    taken = {one.name: one.taken, two.name: two.taken}
+    truth = None
+    if labels is not None:
+        truth = read_labels(labels, "labels", columns)
+        taken[truth.name] = truth.taken
+    elif columns.label is not None and not any("label" in model.taken for model in (one, two)):
+        raise InputError(f"no column {columns.label!r} for --label in either file")
+    _check_indexes(one, two, truth, base, candidate, labels)
     paired = pair(one, two, truth, columns.slices, columns.cluster)
     paired = _with_arrays(paired, own_slices, own_cluster)
     floor = None
@@ -162,9 +174,24 @@ def compare(
             read_predictions(other, f"retraining {i + 1}", alone)
             for i, other in enumerate(retrains)
         ]
-        floor = noise_floor(one, two, others)
-    taken = {one.name: one.taken, two.name: two.taken}
+        floor = noise_floor(one, paired, others)
+        alike = all(other.taken == others[0].taken for other in others)
+        taken |= (
+            {o.name: o.taken for o in others} if not alike else {"retrainings": others[0].taken}
+        )
     return _compared(paired, floor, taken, min_slice)
+
+
+def _check_indexes(one: Predictions, two: Predictions, truth: Labels | None, *given: Any) -> None:
+    """Refuse pandas objects that would be joined by place though their indexes differ."""
+    if any(part is not None and part.n_rows is None for part in (one, two, truth)):
+        return  # there are ids to join by
+    indexes = [source.index for source in given if hasattr(source, "iloc")]
+    if any(not index.equals(indexes[0]) for index in indexes[1:]):
+        raise InputError(
+            "the pandas indexes differ: make them a column (reset_index) to join by it, or bring "
+            "the rows into one order and drop them (reset_index(drop=True))"
+        )
 
 
 def _not_in(base: Predictions, columns: Columns) -> Columns:
@@ -178,18 +205,15 @@ def _not_in(base: Predictions, columns: Columns) -> Columns:
 
 def _with_arrays(paired: Paired, slices: dict[str, Any], cluster: Any) -> Paired:
     """Add slices and clusters that were given as arrays, one value per row of base."""
-    import polars as pl
-
-    given = {name: pl.Series(name, np.asarray(values)) for name, values in slices.items()}
+    given = {name: as_series(values).alias(name) for name, values in slices.items()}
     if cluster is not None:
-        given["\0cluster"] = pl.Series(np.asarray(cluster))
+        given["\0cluster"] = as_series(cluster)
     for name, values in given.items():
         if len(values) != paired.n:
             shown = name.strip("\0")
             raise InputError(f"{shown} has {len(values)} values for {paired.n} examples")
     if "\0cluster" in given:
-        numbers = np.unique(given.pop("\0cluster").to_numpy(), return_inverse=True)[1]
-        paired = replace(paired, clusters=numbers.astype(np.int64))
+        paired = replace(paired, clusters=numbered_clusters(given.pop("\0cluster")))
     return replace(paired, slices={**paired.slices, **given})
 
 
@@ -214,6 +238,7 @@ def _compared(
         }
         test = mcnemar(counts.number(GOOD), counts.number(BAD))
     moved, thresholds = movement(paired)
+    slices, too_small = compare_slices(paired, outcomes, counting, min_slice)
     return Comparison(
         paired,
         outcomes,
@@ -222,11 +247,11 @@ def _compared(
         test,
         moved,
         _by_class(paired, outcomes),
-        compare_slices(paired, outcomes, counting, min_slice),
+        slices,
         thresholds,
         floor,
         taken,
-        (*paired.notes, *(floor.notes if floor else ())),
+        (*paired.notes, *too_small, *(floor.notes if floor else ())),
     )
 
 

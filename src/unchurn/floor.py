@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from unchurn.arrays import IntArray
 from unchurn.errors import InputError
-from unchurn.pairing import pair
-from unchurn.predictions import ID, Predictions
+from unchurn.matching import find
+from unchurn.pairing import Paired, pair
+from unchurn.predictions import Predictions
 from unchurn.stats import Interval, churn_over_runs, excess_over_runs, prediction_interval
 
 SEED_ONLY = (
@@ -57,9 +60,16 @@ class Floor:
         }
 
 
-def retraining_files(paths: list[Path], base: Path | None = None) -> list[Path]:
-    """The files of retrainings but base: as given; of a bench's folder, runs of plain training."""
-    files: list[Path] = []
+def retraining_files(
+    paths: list[Path], base: Path | None = None, candidate: Path | None = None
+) -> list[Path]:
+    """The files of retrainings, each once: as given; of a bench's folder, runs of plain training.
+
+    Base and candidate are left out of a folder; given as a retraining, either is a mistake.
+    """
+    known = {path.resolve(): what for path, what in ((base, "base"), (candidate, "the candidate"))
+             if path is not None}  # fmt: skip
+    files: dict[Path, Path] = {}
     for path in paths:
         if path.is_dir():
             found = sorted((path / "predictions").glob("control-*.parquet"))
@@ -67,44 +77,40 @@ def retraining_files(paths: list[Path], base: Path | None = None) -> list[Path]:
                 raise InputError(
                     f"{path}: no predictions/control-*.parquet is there, as unchurn bench writes"
                 )
-            files += found
+            files |= {file.resolve(): file for file in found if file.resolve() not in known}
+        elif (place := path.resolve()) in known or place in files:
+            raise InputError(f"{path} is {known.get(place, 'there twice')}: no further retraining")
         else:
-            files.append(path)
-    others = [path for path in files if base is None or path.resolve() != base.resolve()]
-    if not others:
-        raise InputError("the only retraining is base itself")
-    return others
+            files[place] = path
+    if not files:
+        raise InputError("there is no retraining but base and candidate themselves")
+    return list(files.values())
 
 
-def noise_floor(base: Predictions, candidate: Predictions, retrains: list[Predictions]) -> Floor:
-    """Compare base with each retraining and the candidate, on the rows that all of them have."""
-    moved = what_moved(base, [candidate, *retrains])
-    return floor_of(moved[1:], moved[0], base.table.height)
+def noise_floor(base: Predictions, candidate: Paired, retrains: list[Predictions]) -> Floor:
+    """Compare base with each retraining, on the rows that all have and the candidate has too."""
+    rows, moved = what_moved([candidate, *(pair(base, other) for other in retrains)])
+    clusters = None if candidate.clusters is None else candidate.clusters[rows]
+    return floor_of(moved[1:], moved[0], candidate.n, clusters)
 
 
-def what_moved(base: Predictions, others: list[Predictions]) -> npt.NDArray[np.bool_]:
-    """Where each of the others differs from base, (others, n), on the rows that all have."""
-    import polars as pl
-
-    common = base.table.select(ID)
-    for other in others:
-        kept = pl.DataFrame({ID: pair(base, other).ids})
-        if kept.height < common.height:
-            common = common.join(kept, on=ID, how="semi", maintain_order="left")
-    if common.height == 0:
+def what_moved(pairs: Iterable[Paired]) -> tuple[IntArray, npt.NDArray[np.bool_]]:
+    """The first pair's rows that all of them have, and what differs there in each: (pairs, n)."""
+    ids = [(paired.ids, paired.base != paired.candidate) for paired in pairs]
+    first = ids[0][0]
+    places = [find(first, others) for others, _ in ids]
+    rows = np.flatnonzero(
+        np.logical_and.reduce(
+            [np.ones(len(first), bool), *(p >= 0 for p in places if p is not None)]
+        )
+    )
+    if len(rows) == 0:
         raise InputError("the retrainings have no example in common with both models")
-    flips = []
-    for other in others:
-        paired = pair(base, other)
-        moved = paired.base != paired.candidate
-        if paired.n > common.height:
-            at = pl.DataFrame({ID: paired.ids, "moved": moved})
-            moved = common.join(at, on=ID, how="left", maintain_order="left")["moved"].to_numpy()
-        flips.append(moved)
-    return np.stack(flips)
+    moved = [m[rows if p is None else p[rows]] for (_, m), p in zip(ids, places, strict=True)]
+    return rows, np.stack(moved)
 
 
-def floor_of(retrained: Any, moved: Any, n_rows: int) -> Floor:
+def floor_of(retrained: Any, moved: Any, n_rows: int, clusters: IntArray | None = None) -> Floor:
     """The floor from masks of what moved: (R, n) for the retrainings, (n,) for the candidate."""
     n_runs, n = retrained.shape
     each = retrained.mean(axis=1)
@@ -113,6 +119,10 @@ def floor_of(retrained: Any, moved: Any, n_rows: int) -> Floor:
         notes.append(f"the noise floor is of the {n:,} examples that every retraining has")
     if (each == 0).any():
         notes.append("a retraining agrees with base everywhere: is it the same model?")
+    if moved.any() and (retrained == moved).all(axis=1).any():
+        notes.append("a retraining flips what the candidate flips: is it the candidate?")
+    if len(np.unique(retrained[each > 0], axis=0)) < np.count_nonzero(each):
+        notes.append("two retrainings flip the very same examples: are they the same model?")
     low, high = expected = prediction_interval(each, n)
     if n_runs == 1:
         notes.append("one retraining gives no interval: is a difference chance? Retrain twice more")
@@ -124,9 +134,9 @@ def floor_of(retrained: Any, moved: Any, n_rows: int) -> Floor:
     return Floor(
         n,
         tuple(float(c) for c in each),
-        churn_over_runs(retrained),
+        churn_over_runs(retrained, clusters),
         float(moved.mean()),
-        excess_over_runs(moved, retrained),
+        excess_over_runs(moved, retrained, clusters),
         expected,
         tuple(notes),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -41,10 +42,10 @@ def _whole(source: Any, name: str) -> pl.DataFrame:
     if isinstance(source, pl.DataFrame):
         return source
     if hasattr(source, "columns") and hasattr(source, "iloc"):  # a pandas frame
-        return pl.DataFrame({str(c): source[c].to_numpy() for c in source.columns}, strict=False)
+        return pl.DataFrame({str(c): as_series(source[c]) for c in source.columns})
     array = np.asarray(source)
     if array.ndim == 1:
-        return pl.DataFrame({PREDICTION: _series(array)})
+        return pl.DataFrame({PREDICTION: as_series(source)})
     if array.ndim == 2 and array.dtype.kind == "f":
         return pl.DataFrame({f"{PROBABILITIES}{i}": array[:, i] for i in range(array.shape[1])})
     raise InputError(
@@ -52,10 +53,21 @@ def _whole(source: Any, name: str) -> pl.DataFrame:
     )
 
 
-def _series(array: Any) -> pl.Series:
+def as_series(values: Any) -> pl.Series:
+    """A list, an array or a pandas Series as a Polars series; NaN among other things is a gap."""
     import polars as pl
 
-    return pl.Series(array.tolist() if array.dtype.kind == "O" else array, strict=False)
+    array = np.asarray(values)
+    if array.dtype.kind != "O":
+        return pl.Series(array, strict=False)
+    return pl.Series([None if _is_gap(value) else value for value in array], strict=False)
+
+
+def _is_gap(value: Any) -> bool:
+    """Whether it is None, NaN, or what pandas has for them."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float) and math.isnan(value)
 
 
 def _read_parquet(path: Path, choose: Choice) -> pl.DataFrame:
@@ -114,7 +126,7 @@ def _read_npz(path: Path) -> pl.DataFrame:
                 prefix = name if name.endswith("_") else f"{name}_"
                 columns |= {f"{prefix}{c}": array[:, i] for i, c in enumerate(names)}
             elif array.ndim == 1:
-                columns[name] = _series(array)
+                columns[name] = as_series(array)
             else:
                 raise InputError(f"{path}: {name} has {array.ndim} dimensions; 1 or 2 are allowed")
     sizes = {len(column) for column in columns.values()}

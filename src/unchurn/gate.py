@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,13 +13,15 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from unchurn.errors import InputError
-from unchurn.slicing import compare_slices
+from unchurn.outcomes import BAD, FLIPPED, LABELLED
+from unchurn.slicing import count_slices
 from unchurn.stats import LEVEL, Interval
 
 if TYPE_CHECKING:
     from unchurn.comparison import Comparison
-    from unchurn.slicing import Slice
+    from unchurn.slicing import Part
 
+NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 Decision = Literal["promote", "hold", "reject"]
 EXIT_CODES: dict[str, int] = {"promote": 0, "reject": 1, "hold": 3}
 WORDS = {
@@ -80,6 +83,11 @@ class Policy(BaseModel):
                 else "if the data leave it open, hold"
             )
             lines.append(f"{WORDS[name]}: at most {limit.limit:.2%}; {unproven}")
+        if any(name.startswith("slice_") for name in self.limits):
+            lines.append(
+                f"slices of fewer than {self.min_slice} examples count as one of their column; if "
+                "that is still too small, it can reject, but not hold"
+            )
         if self.must_not_flip:
             lines.append(f"{len(self.must_not_flip)} examples must not flip: one that does rejects")
         if not lines:
@@ -121,15 +129,19 @@ class Verdict:
 
     def junit(self) -> str:
         """As JUnit XML: a test case per check; hold and reject are failures."""
+
+        def quoted(text: str) -> str:
+            return quoteattr(NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text))
+
         failures = sum(check.decision != "promote" for check in self.checks)
         lines = [
             '<?xml version="1.0" encoding="UTF-8"?>',
             f'<testsuite name="unchurn gate" tests="{len(self.checks)}" failures="{failures}">',
         ]
         for check in self.checks:
-            lines.append(f'  <testcase classname="unchurn.gate" name={quoteattr(check.name)}>')
+            lines.append(f'  <testcase classname="unchurn.gate" name={quoted(check.name)}>')
             if check.decision != "promote":
-                text = quoteattr(check.reason)
+                text = quoted(check.reason)
                 lines.append(f'    <failure type="{check.decision}" message={text}/>')
             lines.append("  </testcase>")
         return "\n".join([*lines, "</testsuite>"]) + "\n"
@@ -179,27 +191,25 @@ def decide(comparison: Comparison, policy: Policy | dict[str, Any] | str | Path)
         policy = read_policy(Path(policy))
     elif isinstance(policy, dict):
         policy = make_policy(policy)
-    checks = [
-        check
-        for name, limit in policy.limits.items()
-        for check in _checks(comparison, name, limit, policy.min_slice)
-    ]
+    checks = []
+    for name, limit in policy.limits.items():
+        if name.removeprefix("slice_") in ("bad_flips", "accuracy_loss"):
+            _need_labels(comparison, name)
+        if name.startswith("slice_"):
+            checks += _slice_checks(comparison, name, limit, policy.min_slice)
+        elif name == "excess_churn":
+            checks.append(_excess(comparison, limit))
+        else:
+            measure = {"accuracy_loss": "accuracy_difference"}.get(name, name)
+            checks.append(_check(name, _loss(comparison.estimates[measure], name), limit))
     if policy.must_not_flip:
         checks.append(_must_not_flip(comparison, policy.must_not_flip))
     return Verdict(tuple(checks))
 
 
-def _checks(comparison: Comparison, name: str, limit: Limit, min_slice: int) -> list[Check]:
-    """Check one limit; one of slices for each of them."""
-    needs_labels = name.removeprefix("slice_") in ("bad_flips", "accuracy_loss")
-    if needs_labels and comparison.n_labelled == 0:
+def _need_labels(comparison: Comparison, name: str) -> None:
+    if comparison.n_labelled == 0:
         raise InputError(f"max_{name} needs true labels, and there are none: give --labels")
-    if name.startswith("slice_"):
-        return _slice_checks(comparison, name, limit, min_slice)
-    if name == "excess_churn":
-        return [_excess(comparison, limit)]
-    measure = {"accuracy_loss": "accuracy_difference"}.get(name, name)
-    return [_check(name, _loss(comparison.estimates[measure], name), limit)]
 
 
 def _loss(interval: Interval, name: str) -> Interval:
@@ -247,30 +257,37 @@ def _excess(comparison: Comparison, limit: Limit) -> Check:
 
 
 def _slice_checks(comparison: Comparison, name: str, limit: Limit, min_slice: int) -> list[Check]:
-    """A check of every slice, at a level that holds for all of them at once (Bonferroni)."""
+    """A check of every slice, at a level that holds for all of them at once (Bonferroni).
+
+    A slice of too few examples could hardly ever prove that it is safe: it only may prove harm.
+    """
     if not comparison.paired.slices:
         raise InputError(f"max_{name} needs slices: give --slices")
-    count = max(len(_slices(comparison, min_slice, LEVEL)), 1)
-    level = 1 - (1 - LEVEL) / count
-    measure = {"slice_churn": "churn", "slice_bad_flips": "bad_flips"}.get(
-        name, "accuracy_difference"
-    )
+    parts = count_slices(comparison.paired, comparison.outcomes, comparison.counting, min_slice)
+    level = 1 - (1 - LEVEL) / len(parts)
     checks = []
-    for one in _slices(comparison, min_slice, level):
-        interval = getattr(one, measure)
-        if interval is None:
-            raise InputError(f"max_{name}: slice {one.column}={one.value} has no true labels")
-        label = f"{name} of {one.column}={one.value}"
-        checks.append(_check(label, _loss(interval, name), limit, level))
-    if not checks:
-        raise InputError(f"max_{name}: no slice has {min_slice} examples: lower min_slice")
+    for part in parts:
+        label = f"{name} of {part.column}={part.value}"
+        if name != "slice_churn" and part.counts.number(LABELLED) == 0:
+            raise InputError(f"max_{label}: there are no true labels")
+        found = _loss(_of_slice(part, name, level), name)
+        if part.n >= min_slice:
+            checks.append(_check(label, found, limit, level))
+        elif np.isnan(found.low):
+            checks.append(Check(label, "promote", f"only {part.n} examples, {found.note}"))
+        else:
+            harm = limit.model_copy(update={"burden": "prove-harm"})
+            checks.append(_check(f"{label} ({part.n} examples)", found, harm, level))
     return checks
 
 
-def _slices(comparison: Comparison, min_slice: int, level: float) -> list[Slice]:
-    return compare_slices(
-        comparison.paired, comparison.outcomes, comparison.counting, min_slice, level
-    )
+def _of_slice(part: Part, name: str, level: float) -> Interval:
+    """What a limit of slices is on."""
+    if name == "slice_churn":
+        return part.counts.rate(FLIPPED, level=level)
+    if name == "slice_bad_flips":
+        return part.counts.rate(BAD, LABELLED, level)
+    return part.counts.difference(level)
 
 
 def _must_not_flip(comparison: Comparison, ids: list[str | int]) -> Check:

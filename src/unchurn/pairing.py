@@ -52,7 +52,7 @@ class Paired:
     candidate: IntArray
     labels: IntArray | None  # UNLABELLED where there is none
     probabilities: tuple[Probabilities, Probabilities] | None
-    columns: tuple[str, ...]  # the classes of the probabilities' columns
+    columns: tuple[str, ...]  # the classes of the probabilities' columns; of two, the positive last
     slices: dict[str, pl.Series]
     clusters: IntArray | None
     excluded: dict[str, int]  # rows left out, by reason
@@ -87,7 +87,10 @@ def pair(
     _check_classes(classes, numbers, base, candidate, notes)
     if len(numbers) > 2 and (gone := n - int(count(numbers[2], len(classes)).sum())):
         notes.append(f"{gone:,} examples have no true label: they count for churn alone")
+    positive = base.positive or candidate.positive
     shared = tuple(c for c in base.classes if c in candidate.classes)
+    if len(shared) == 2 and positive in shared:
+        shared = tuple(sorted(shared, key=lambda c: c == positive))
     if set(base.classes) ^ set(candidate.classes) and shared:
         notes.append("the two have probabilities of different classes: their movement is not shown")
         shared = ()
@@ -126,7 +129,8 @@ def _same_ids(left: pl.Series, right: pl.Series) -> tuple[pl.Series, pl.Series]:
 
     if left.dtype == right.dtype:
         return left, right
-    kind = pl.Int64 if left.dtype.is_integer() and right.dtype.is_integer() else pl.String
+    whole = all(s.dtype.is_integer() and s.dtype != pl.UInt64 for s in (left, right))
+    kind = pl.Int64 if whole else pl.String
     return left.cast(kind), right.cast(kind)
 
 
@@ -165,11 +169,10 @@ def _numbered(
     if len(numbers) == 4:
         numbers[2:] = [_agreed(numbers[2], numbers[3], classes, ids)]
     elif len(numbers) == 3 and (numbers[2] == UNLABELLED).all():
-        if labels is not None and places[2] is not None:
-            raise InputError(f"{labels.name} has the label of no id that the models have")
-        if labels is None:
-            del numbers[2]
-            notes.append("the column of true labels is empty")
+        if labels is not None:
+            raise InputError(f"{labels.name} has the label of no example that the models have")
+        del numbers[2]
+        notes.append("the column of true labels is empty")
     classes, numbers = without_unused(classes, numbers)
     return tuple(str(c) for c in classes), numbers, notes
 
@@ -260,15 +263,23 @@ def _group(
     base: Predictions, candidate: Predictions, rows: Rows, name: str, kind: str
 ) -> pl.Series:
     """A column of either file."""
+    import polars as pl
+
     for model, at in zip((base, candidate), rows, strict=True):
         if name in model.table.columns:
-            return _at(model.table[name], at).alias(name)
+            column = model.table[name]
+            if column.dtype.is_nested() or column.dtype == pl.Object:
+                raise InputError(f"{model.name}: column {name!r} is {column.dtype}, no {kind}")
+            return _at(column, at).alias(name)
     raise InputError(f"no column {name!r} for --{kind}{'s' * (kind == 'slice')} in either file")
 
 
 def _clusters(base: Predictions, candidate: Predictions, rows: Rows, name: str) -> IntArray:
-    """Clusters as numbers; one without a name is a cluster of its own kind."""
+    return numbered_clusters(_group(base, candidate, rows, name, "cluster"))
+
+
+def numbered_clusters(column: pl.Series) -> IntArray:
+    """Clusters as numbers; those without a name are one."""
     import polars as pl
 
-    column = _group(base, candidate, rows, name, "cluster")
     return column.cast(pl.String).fill_null("").rank("dense").to_numpy().astype(np.int64) - 1

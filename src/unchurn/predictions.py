@@ -24,6 +24,9 @@ NAMES = {
 PREFIXES = (PROBABILITIES, "probability_", "proba_", "prob_", "p_")
 REST = "not "  # before a class: all others, where only its probability is known
 TOLERANCE = 1e-3  # by which a row's probabilities may miss the sum of 1
+ROUNDING = 1e-6  # by which one may lie outside 0 … 1
+MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL", "None")  # among numbers, what is no number
+PLACE = "the row's place"
 ID, LABEL, PROBABILITY = "\0id", "\0label", "\0p "  # our columns, by names that no file has
 
 
@@ -55,6 +58,7 @@ class Predictions:
     taken: dict[str, str]  # what each of their columns was taken for
     excluded: dict[str, int]  # rows left out, by reason
     n_rows: int | None  # of a table without ids, whose rows are told by their place
+    positive: str | None  # of two classes, the one that is asked about
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,7 @@ class Labels:
 
     name: str
     table: pl.DataFrame
+    taken: dict[str, str]  # what each of their columns was taken for
     n_rows: int | None  # of a table without ids
 
 
@@ -83,7 +88,7 @@ def read_predictions(source: Any, name: str, columns: Columns) -> Predictions:
     table = as_table(source, name, choose)
     if table.height == 0:
         raise InputError(f"{name}: has no rows")
-    return _checked(table, name, found)
+    return _checked(table, name, found, is_guess=columns.probabilities is None)
 
 
 def read_labels(source: Any, name: str, columns: Columns) -> Labels:
@@ -106,32 +111,34 @@ def read_labels(source: Any, name: str, columns: Columns) -> Labels:
     table = as_table(source, name, choose)
     ids = table[found.id] if found.id else pl.int_range(table.height, eager=True)
     labels = pl.DataFrame({ID: ids, LABEL: _labels(table[str(found.label)], name)})
-    return Labels(name, _distinct(labels, name), None if found.id else table.height)
+    taken = {"id": found.id or PLACE, "label": _shown(str(found.label))}
+    return Labels(name, _distinct(labels, name), taken, None if found.id else table.height)
 
 
 def _find(names: Sequence[str], name: str, asked: Columns) -> Columns:
     """Fill in what was not named; what was named must be there."""
     plain = {c.lower().replace(" ", "_").replace("-", "_"): c for c in reversed(names)}
 
-    def guess(kind: str) -> str | None:
-        return next((plain[n] for n in NAMES[kind] if n in plain), None)
+    def guess(kind: str, *used: str | None) -> str | None:
+        there = (plain[n] for n in NAMES[kind] if n in plain)
+        return next((column for column in there if column not in used), None)
 
     for column in (asked.id, asked.prediction):
         if column is not None and column not in names:
             raise InputError(f"{name}: no column {column!r}; there are {', '.join(names)}")
     label = asked.label if asked.label in names else None
-    prediction = PREDICTION if PREDICTION in names else asked.prediction
+    prediction = PREDICTION if PREDICTION in names else asked.prediction or guess("prediction")
     probabilities = asked.probabilities
     if probabilities is None:
         probabilities = next(
             (p for p in PREFIXES if sum(c.lower().startswith(p) for c in names) > 1),
-            guess("probability"),
+            guess("probability", prediction, label),
         )
     return replace(
         asked,
         id=asked.id or guess("id"),
-        prediction=prediction or guess("prediction"),
-        label=label if asked.label else guess("label"),
+        prediction=prediction,
+        label=label if asked.label else guess("label", prediction),
         probabilities=probabilities,
         slices=tuple(s for s in asked.slices if s in names),
         cluster=asked.cluster if asked.cluster in names else None,
@@ -145,19 +152,21 @@ def _needed(names: Sequence[str], name: str, found: Columns) -> list[str]:
     return list(dict.fromkeys(chosen))
 
 
-def _checked(table: pl.DataFrame, name: str, found: Columns) -> Predictions:
+def _checked(table: pl.DataFrame, name: str, found: Columns, *, is_guess: bool) -> Predictions:
     """Rename to our columns, derive the prediction, leave out and count rows that say nothing."""
     import polars as pl
 
     ours: dict[str, pl.Series] = {}
-    taken = {"id": found.id or "the row's place"}
+    taken = {"id": found.id or PLACE}
     ours[ID] = table[found.id] if found.id else pl.int_range(table.height, eager=True)
-    probabilities, classes = _probabilities(table, name, found)
+    probabilities, classes, problem = _if_usable(table, name, found, is_guess)
+    if problem:
+        taken["probabilities"] = f"none ({problem})"
     if found.threshold is not None and not classes:
         raise InputError(f"{name}: a threshold needs probabilities, and there are none")
     if found.prediction is not None and found.threshold is None:
         ours[PREDICTION] = _labels(table[found.prediction], name)
-        taken["prediction"] = "the array" if found.prediction == PREDICTION else found.prediction
+        taken["prediction"] = _shown(found.prediction)
     if found.label is not None:
         ours[LABEL] = _labels(table[found.label], name)
         taken["label"] = found.label
@@ -181,13 +190,18 @@ def _checked(table: pl.DataFrame, name: str, found: Columns) -> Predictions:
         taken["probabilities"] = (
             ", ".join(classes) if len(classes) < 6 else f"{len(classes)} classes"
         )
-        _check_sums(frame, name, classes)
         if PREDICTION not in frame.columns:
             taken["prediction"] = _rule(found, classes)
             decided = _decide(frame, found, classes)
             frame = frame.with_columns(_labels(decided, name).alias(PREDICTION))
     n_rows = None if found.id else table.height
-    return Predictions(name, _distinct(frame, name), classes, taken, excluded, n_rows)
+    positive = _named_positive(found, classes)
+    return Predictions(name, _distinct(frame, name), classes, taken, excluded, n_rows, positive)
+
+
+def _shown(column: str) -> str:
+    """A column's name; that of an array has none."""
+    return "the array" if column == PREDICTION else column
 
 
 def _of_probabilities(names: Sequence[str], name: str, found: Columns) -> list[str]:
@@ -204,6 +218,23 @@ def _of_probabilities(names: Sequence[str], name: str, found: Columns) -> list[s
             f"{', '.join(names)}"
         )
     return several
+
+
+def _if_usable(
+    table: pl.DataFrame, name: str, found: Columns, is_guess: bool
+) -> tuple[list[pl.Series], tuple[str, ...], str | None]:
+    """Columns of probabilities and their classes, which sum to 1; or why a guess was wrong.
+
+    Only where there is a prediction besides may a guess be wrong: a score need be no probability.
+    """
+    try:
+        probabilities, classes = _probabilities(table, name, found)
+        _check_sums(probabilities, name)
+    except InputError as error:
+        if is_guess and found.prediction is not None and found.threshold is None:
+            return [], (), str(error).removeprefix(f"{name}: ")
+        raise
+    return probabilities, classes, None
 
 
 def _probabilities(
@@ -224,26 +255,33 @@ def _probabilities(
 def _numbers(column: pl.Series, name: str) -> pl.Series:
     import polars as pl
 
+    if column.dtype == pl.String:
+        column = column.set(column.is_in(MISSING), None)
     try:
         numbers = column.cast(pl.Float64).fill_nan(None)
     except pl.exceptions.PolarsError as error:
         raise InputError(f"{name}: column {column.name!r} is not all numbers") from error
-    if not numbers.is_between(0, 1).all():  # gaps do not count
-        outside = (numbers < 0) | (numbers > 1)
+    if numbers.is_between(0, 1).all():  # gaps do not count
+        return numbers
+    outside = (numbers < -ROUNDING) | (numbers > 1 + ROUNDING)
+    if outside.any():
         row = first(outside)
         raise InputError(
             f"{name}: {column.name!r} has {numbers[row]:g} in row {row}: no probability (of "
             "logits, take the softmax first)"
         )
-    return numbers
+    return numbers.clip(0, 1)
 
 
-def _check_sums(frame: pl.DataFrame, name: str, classes: Sequence[str]) -> None:
-    """Refuse probabilities that do not sum to 1."""
+def _check_sums(probabilities: list[pl.Series], name: str) -> None:
+    """Refuse probabilities that do not sum to 1; rows with a gap are left out later."""
     import polars as pl
 
-    sums = pl.sum_horizontal(f"{PROBABILITY}{c}" for c in classes)
-    off = (sums - 1).abs() > TOLERANCE
+    if not probabilities:
+        return
+    frame = pl.DataFrame([p.alias(str(i)) for i, p in enumerate(probabilities)])
+    sums = pl.sum_horizontal(pl.all(), ignore_nulls=False)
+    off = ((sums - 1).abs() > TOLERANCE).fill_null(value=False)
     if frame.lazy().select(off.any()).collect().item():  # in blocks: no column of sums is made
         rows = frame.select(off.alias("off"), sums.alias("sum"))
         row = first(rows["off"])
@@ -264,10 +302,16 @@ def _positive(found: Columns, classes: tuple[str, ...]) -> str:
     """The class that a threshold is for: never by a column's place, which files may differ in."""
     if len(classes) != 2:
         raise InputError(f"a threshold is for two classes, not {len(classes)}")
-    usual = [c for c in classes if c.lower() in ("1", "true")]
-    if found.positive is None and len(usual) != 1:
+    positive = _named_positive(found, classes)
+    if positive is None:
         raise InputError(f"which class is the threshold for? --positive {' or '.join(classes)}")
-    return found.positive or usual[0]
+    return positive
+
+
+def _named_positive(found: Columns, classes: tuple[str, ...]) -> str | None:
+    """The positive class, as it was named or by its name."""
+    usual = [c for c in classes if c.lower() in ("1", "true")]
+    return found.positive or (usual[0] if len(usual) == 1 else None)
 
 
 def _decide(frame: pl.DataFrame, found: Columns, classes: tuple[str, ...]) -> pl.Series:
@@ -305,6 +349,8 @@ def _labels(column: pl.Series, name: str) -> pl.Series:
     text = column.cast(pl.String)
     # A column of digits, as CSV files with a missing value have it, is numbers.
     numbers = text.cast(pl.Int64, strict=False)
+    if numbers.null_count() < len(numbers):  # then what stands for a gap is no class
+        text = text.set(text.is_in(MISSING), None)
     same = (numbers.cast(pl.String) == text).fill_null(value=True) & (
         numbers.is_not_null() | text.is_null()
     )

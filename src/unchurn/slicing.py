@@ -22,6 +22,20 @@ NOTABLE = 0.05  # false discoveries, Benjamini–Yekutieli
 
 
 @dataclass(frozen=True)
+class Part:
+    """The examples with one value of a column, counted."""
+
+    column: str
+    value: str
+    counts: Counts
+
+    @property
+    def n(self) -> int:
+        """How many there are."""
+        return self.counts.number(EVERY)
+
+
+@dataclass(frozen=True)
 class Slice:
     """One value of a column: its churn and the rest's, and the p-value that they are the same.
 
@@ -49,41 +63,63 @@ class Slice:
             name: value.to_dict() if isinstance(value, Interval) else value
             for name, value in vars(self).items()
         }
-        return {**plain, "notable": self.is_notable}
+        rest = None if math.isnan(self.rest) else self.rest
+        return {**plain, "rest": rest, "notable": self.is_notable}
+
+
+def count_slices(
+    paired: Paired, outcomes: Outcomes, counting: Counting, min_size: int
+) -> list[Part]:
+    """Count every value of the columns; those of a column with too few examples as one."""
+    parts = []
+    for name, column in paired.slices.items():
+        values, numbers = _values(name, column)
+        counts = counting.parts(outcomes, numbers, len(values))
+        all_parts = [Part(name, *found) for found in zip(values, counts, strict=True)]
+        small = [part for part in all_parts if part.n < min_size]
+        parts += [part for part in all_parts if part.n >= min_size]
+        if small:
+            value = f"({len(small)} values under {min_size})" if len(small) > 1 else small[0].value
+            together = np.sum([part.counts.table for part in small], axis=0)
+            parts.append(Part(name, value, Counts(together)))
+    return parts
 
 
 def compare_slices(
-    paired: Paired, outcomes: Outcomes, counting: Counting, min_size: int, level: float = 0.95
-) -> list[Slice]:
-    """Every value that is there often enough; most different from the rest first."""
+    paired: Paired, outcomes: Outcomes, counting: Counting, min_size: int
+) -> tuple[list[Slice], list[str]]:
+    """Every slice against the rest, those that differ most first; notes on those too small."""
     from scipy.stats import false_discovery_control
 
-    found, everything = [], counting.all(outcomes)
-    for name, column in paired.slices.items():
-        values, numbers = _values(name, column)
-        for value, part in zip(values, counting.parts(outcomes, numbers, len(values)), strict=True):
-            n, known = part.number(EVERY), part.number(LABELLED) > 0
-            if not min_size <= n < paired.n:
-                continue
-            rest = Counts(everything.table - part.table)
-            found.append(
-                Slice(
-                    name,
-                    value,
-                    n,
-                    part.rate(FLIPPED, level=level),
-                    rest.number(FLIPPED) / rest.number(EVERY),
-                    _p_value(part, rest),
-                    math.nan,
-                    part.rate(BAD, LABELLED, level) if known else None,
-                    part.difference(level) if known else None,
-                )
+    found, notes, everything = [], [], counting.all(outcomes)
+    for part in count_slices(paired, outcomes, counting, min_size):
+        if part.n < min_size:
+            notes.append(
+                f"{part.column}={part.value}: {part.n} examples are too few to compare (fewer than "
+                f"{min_size})"
             )
+            continue
+        counts, rest = part.counts, Counts(everything.table - part.counts.table)
+        known = counts.number(LABELLED) > 0
+        others = rest.number(EVERY)
+        found.append(
+            Slice(
+                part.column,
+                part.value,
+                part.n,
+                counts.rate(FLIPPED),
+                rest.number(FLIPPED) / others if others else math.nan,
+                _p_value(counts, rest) if others else 1.0,
+                math.nan,
+                counts.rate(BAD, LABELLED) if known else None,
+                counts.difference() if known else None,
+            )
+        )
     if not found:
-        return []
+        return [], notes
     corrected = false_discovery_control([one.p for one in found], method="by")
     ranked = [replace(s, q=float(q)) for s, q in zip(found, corrected, strict=True)]
-    return sorted(ranked, key=lambda one: (one.q, one.p, one.column, one.value))
+    return sorted(ranked, key=lambda one: (one.q, one.p, one.column, one.value)), notes
 
 
 def _values(name: str, column: Any) -> tuple[list[str], IntArray]:

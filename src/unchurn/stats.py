@@ -165,23 +165,28 @@ def accuracy_difference(first: Array, second: Array, labels: Array) -> Interval:
     return _student(each, _others(len(each)))
 
 
-def churn_over_runs(moved: Array) -> Interval:
-    """The mean churn of R retrainings, from what each of them moved, (R, n): on the logit scale."""
-    value, spread = _over_runs(moved, _others(len(moved)))
+def churn_over_runs(moved: Array, clusters: Array | None = None) -> Interval:
+    """The mean churn of R retrainings, from what each of them moved, (R, n): on the logit scale.
+
+    `clusters` has the number of each example's cluster, where examples are not independent.
+    """
+    units = moved if clusters is None else _by_cluster(moved, clusters)
+    value, spread = _over_runs(units, _others(len(moved)))
     if spread is None:
         return Interval(value, NAN, NAN)
-    n = moved.shape[1]
-    often = np.count_nonzero(moved.any(axis=0)), np.count_nonzero(~moved.all(axis=0))
-    return _rate(value, n, spread, bool(min(often) < FEW), LEVEL)
+    often = moved.sum(axis=0)
+    few = min(_units(often > 0, clusters), _units(often < len(moved), clusters)) < FEW
+    return _rate(value, moved.shape[1], spread, few, LEVEL)
 
 
-def excess_over_runs(candidate: Array, moved: Array) -> Interval:
+def excess_over_runs(candidate: Array, moved: Array, clusters: Array | None = None) -> Interval:
     """What a candidate moved, (n,), less the mean of what R retrainings moved, (R, n)."""
     each = candidate.astype(np.int8) - moved.astype(np.int8)
-    value, spread = _over_runs(each, _others(len(each)))
+    units = each if clusters is None else _by_cluster(each, clusters)
+    value, spread = _over_runs(units, _others(len(each)))
     if spread is None:
         return Interval(value, NAN, NAN)
-    if np.count_nonzero(each.any(axis=0)) >= FEW:
+    if _units(np.count_nonzero(each, axis=0) > 0, clusters) >= FEW:
         return spread.around(value)
     gained, lost = (np.count_nonzero(each == sign) / len(each) for sign in (1, -1))
     return _difference(gained, lost, each.shape[1], spread, few=True, level=LEVEL)
@@ -191,6 +196,25 @@ def _student(each: Array, without: Sequence[Sequence[bool]], pairs: bool = False
     """Student's interval for the mean over runs and examples."""
     value, spread = _over_runs(each, without, pairs)
     return Interval(value, NAN, NAN) if spread is None else spread.around(value)
+
+
+def _units(events: Array, clusters: Array | None) -> int:
+    """In how many examples, or clusters of them, there is an event."""
+    return len(np.flatnonzero(events) if clusters is None else np.unique(clusters[events]))
+
+
+def _by_cluster(each: Array, clusters: Array) -> Float64:
+    """Values by (rows, examples) as values by (rows, clusters) of the same means over a row.
+
+    A cluster has its sum's distance from what its size would give (a ratio, linearised): clusters
+    then vary as much as they move the mean. Clusters of one example each are the examples.
+    """
+    sizes = np.bincount(clusters)
+    sums = np.stack([np.bincount(clusters, row, len(sizes)) for row in each])[:, sizes > 0]
+    sizes = sizes[sizes > 0]
+    value = float(each.mean(dtype=np.float64))
+    distances: Float64 = (sums - value * sizes) * (len(sizes) / sizes.sum())
+    return distances + value
 
 
 def _others(n_runs: int) -> list[list[bool]]:
@@ -316,6 +340,8 @@ def _difference(
 def _jackknife(without: Float64) -> float:
     """The variance of an estimate, from its values with each unit left out."""
     count = len(without)
+    if _is_constant(without):
+        return 0.0
     return float((count - 1) / count * np.sum((without - without.mean()) ** 2))
 
 
@@ -325,12 +351,16 @@ def _freedom(without: Float64) -> float:
     The more of it a few of them make up, the less is known of it.
     """
     count = len(without)
-    squares = (without - without.mean()) ** 2
-    total = float(squares.sum())
-    if total == 0:
+    if _is_constant(without):
         return count - 1
-    share = float((squares**2).sum()) / total**2
+    squares = (without - without.mean()) ** 2
+    share = float((squares**2).sum()) / float(squares.sum()) ** 2
     return min(max(2 / (share - 1 / count), 1.0), count - 1) if share > 1 / count else count - 1
+
+
+def _is_constant(values: Float64) -> bool:
+    """Whether values differ by rounding alone."""
+    return bool(np.ptp(values) <= 1e-13 * np.abs(values).max())
 
 
 def _pairwise(runs: Array) -> npt.NDArray[np.int8]:

@@ -1,4 +1,5 @@
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -114,12 +115,15 @@ def test_a_bench_folder_gives_the_retrainings(run, tmp_path):
     ("arguments", "message"),
     [
         (("base.csv", "none.csv"), "none.csv: No such file or directory"),
-        (("base.csv", "cand.csv", "r1.csv"), "two files are compared; what is r1.csv for?"),
+        (("base.csv", "cand.csv", "r1.csv"), "Got unexpected extra argument(s) (r1.csv)"),
         (("base.csv", "cand.csv", "--id", "key"), "no column 'key'"),
         (("base.csv", "cand.csv", "--slices", "x"), "no column 'x' for --slices in either file"),
         (("base.csv", "cand.csv", "--json", "--markdown"), "--json or --markdown, not both"),
         (("base.csv", "cand.csv", "--threshold", "2"), "--threshold"),
-        (("base.csv", "cand.csv", "--retrains", "base.csv"), "the only retraining is base itself"),
+        (("base.csv", "cand.csv", "--retrains", "base.csv"), "base.csv is base: no further"),
+        (("base.csv", "cand.csv", "--retrains", "./cand.csv"), "cand.csv is the candidate"),
+        (("base.csv", "cand.csv", "--retrains", "r1.csv", "r1.csv"), "r1.csv is there twice"),
+        (("--retrains", "r1.csv", "base.csv", "cand.csv"), "Missing argument"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(run, files, arguments, message):
@@ -159,6 +163,33 @@ def test_a_reader_that_leaves_early_does_not_change_the_verdict(files, tmp_path)
     ) as gate:
         gate.stdout.close()
         assert gate.wait() == 0
+
+
+@pytest.mark.parametrize("form", ["--json", "--markdown"])
+def test_nor_does_it_in_other_forms_and_files_are_written(files, tmp_path, form):
+    unchurn = Path(sys.executable).with_name("unchurn")
+    command = [unchurn, "gate", *files, "--max-churn", "0.9", form, "--flips", "flips.csv"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE) as gate:
+        gate.stdout.close()
+        assert gate.wait() == 0
+    assert (tmp_path / "flips.csv").exists()
+
+
+def test_a_terminal_of_few_characters_is_no_crash(files, tmp_path):
+    unchurn = Path(sys.executable).with_name("unchurn")
+    command = [unchurn, "gate", *files, "--max-churn", "0.9", "--markdown"]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=True)
+    assert b"unchurn gate: promote" in done.stdout
+
+
+def test_a_policy_is_explained_without_any_file(run, tmp_path):
+    code, out, _ = run("gate", "--max-slice-churn", "0.1", "--explain")
+    assert code == 0
+    assert "slices of fewer than 50 examples count as one" in out
+    code, _, err = run("gate", "--max-churn", "0.1")
+    assert code == 2
+    assert "give two files" in err
 
 
 def test_neither_torch_nor_numba_is_needed(files, tmp_path):

@@ -59,7 +59,7 @@ def test_retrainings_are_measured(run, tmp_path):
     ((), "--accuracy-loss, --excess"),
     (("--accuracy-loss", "0.5"), "at most the churn"),
     (("--excess", "0.1", "--power", "2"), "power"),
-    (("more.csv", "--excess", "0.1"), "--retrains?"),
+    (("more.csv", "--excess", "0.1"), "(more.csv)"),
     (("--excess", "0.1", "--churn", "0.1", "--retrains", "a.csv"), "not both"),
     (("--excess", "0.1", "--retrains", "nowhere.csv"), "nowhere.csv"),
 ])  # fmt: skip

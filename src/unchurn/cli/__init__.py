@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import traceback
 from typing import Annotated
@@ -10,6 +11,7 @@ import typer
 
 from unchurn import __version__
 from unchurn.cli import bench, compare, data, plan, reproduce, smooth
+from unchurn.cli.parsing import FilesAfter
 from unchurn.errors import InputError
 
 EXIT_BAD_INPUT = 2
@@ -32,9 +34,9 @@ app = typer.Typer(
     rich_markup_mode="markdown",  # docstrings are reflowed to the terminal's width
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("compare")(compare.compare)
-app.command("gate")(compare.gate)
-app.command("plan")(plan.plan)
+app.command("compare", cls=FilesAfter)(compare.compare)
+app.command("gate", cls=FilesAfter)(compare.gate)
+app.command("plan", cls=FilesAfter)(plan.plan)
 app.command("bench")(bench.bench)
 app.command("report")(bench.report)
 app.command("reproduce")(reproduce.reproduce)
@@ -57,6 +59,9 @@ def root(
 
 def main() -> None:
     """Run the command line; turn every expected error into one line on stderr and exit code 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # what the terminal cannot show is no crash
+            stream.reconfigure(errors="replace")
     try:
         code = app(standalone_mode=False)
         if code == EXIT_INTERRUPTED:
@@ -70,14 +75,14 @@ def main() -> None:
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         code = _fail(f"{where}{error.strerror or error}", EXIT_BAD_INPUT)
-    except ModuleNotFoundError as error:
-        if error.name not in EXTRAS:
-            raise
-        extra = EXTRAS[error.name]
-        code = _fail(f"this needs {error.name}: pip install 'unchurn[{extra}]'", EXIT_BAD_INPUT)
-    except Exception:
-        traceback.print_exc()
-        code = _fail("this is a bug in unchurn: please report the lines above", EXIT_CRASH)
+    except Exception as error:
+        missing = error.name if isinstance(error, ModuleNotFoundError) else None
+        if missing in EXTRAS:
+            fix = f"pip install 'unchurn[{EXTRAS[missing]}]'"
+            code = _fail(f"this needs {missing}: {fix}", EXIT_BAD_INPUT)
+        else:
+            traceback.print_exc()
+            code = _fail("this is a bug in unchurn: please report the lines above", EXIT_CRASH)
     sys.exit(code)
 
 

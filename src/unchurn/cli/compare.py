@@ -20,8 +20,6 @@ Retrains = Annotated[
     list[Path] | None,
     typer.Option(help="Other retrainings of base's recipe: one or more files, or a bench folder."),
 ]
-# What follows the first file after --retrains: an option of its own takes one.
-More = Annotated[list[Path] | None, typer.Argument(help="More files after --retrains.")]
 Id = Annotated[str | None, typer.Option("--id", help="Column to join by.")]
 Prediction = Annotated[str | None, typer.Option(help="Column of the predicted label.")]
 Label = Annotated[str | None, typer.Option(help="Column of the true label.")]
@@ -44,7 +42,6 @@ HtmlFile = Annotated[Path | None, typer.Option("--html", help="Write a page with
 def compare(
     base: Base,
     candidate: Candidate,
-    more: More = None,
     labels: Labels = None,
     retrains: Retrains = None,
     id_: Id = None,
@@ -67,14 +64,15 @@ def compare(
     """
     _check_places(html, flips)
     columns = _columns(id_, prediction, label, probabilities, positive, threshold, slices, cluster)
-    result = _compare(base, candidate, labels, _all(retrains, more), columns, min_slice)
+    result = _compare(base, candidate, labels, retrains or [], columns, min_slice)
     _answer(result, None, as_json, as_markdown, flips, html)
 
 
 def gate(
-    base: Base,
-    candidate: Candidate,
-    more: More = None,
+    base: Annotated[Path | None, typer.Argument(help="Predictions of the model in use.")] = None,
+    candidate: Annotated[
+        Path | None, typer.Argument(help="Predictions of the model to replace it.")
+    ] = None,
     policy: Annotated[Path | None, typer.Option(help="TOML file of limits.")] = None,
     max_churn: Annotated[float | None, typer.Option(help="Fraction that may change.")] = None,
     max_bad_flips: Annotated[
@@ -117,6 +115,7 @@ def gate(
     Promote: what is measured lies inside every limit, with its whole 95 % interval; reject: wholly
     outside one; hold otherwise. Exit code: promote 0, reject 1, bad input 2, hold 3.
     """
+    from unchurn.errors import InputError
     from unchurn.files import atomic_write
     from unchurn.gate import decide, read_policy
 
@@ -132,9 +131,11 @@ def gate(
         for line in rules.explain():
             typer.echo(line)
         return
+    if base is None or candidate is None:
+        raise InputError("give two files: predictions of the model in use, and of the candidate")
     _check_places(html, flips, junit)
     columns = _columns(id_, prediction, label, probabilities, positive, threshold, slices, cluster)
-    result = _compare(base, candidate, labels, _all(retrains, more), columns, rules.min_slice)
+    result = _compare(base, candidate, labels, retrains or [], columns, rules.min_slice)
     verdict = decide(result, rules)
     if junit is not None:
         with atomic_write(junit) as temporary:
@@ -166,15 +167,6 @@ def _ids(path: Path) -> list[str]:
     return ids
 
 
-def _all(retrains: list[Path] | None, more: list[Path] | None) -> list[Path]:
-    """The retrainings; files that follow nothing are a mistake."""
-    from unchurn.errors import InputError
-
-    if more and not retrains:
-        raise InputError(f"two files are compared; what is {more[0]} for? (--retrains?)")
-    return [*(retrains or []), *(more or [])]
-
-
 def _columns(*given: Any) -> Any:
     from unchurn.predictions import Columns
 
@@ -194,7 +186,7 @@ def _compare(
     from unchurn.comparison import compare
     from unchurn.floor import retraining_files
 
-    others = retraining_files(retrains, base) if retrains else None
+    others = retraining_files(retrains, base, candidate) if retrains else None
     names = (base.name, candidate.name)
     if names[0] == names[1]:
         names = (str(base), str(candidate))
@@ -211,11 +203,12 @@ def _answer(
     flips: Path | None,
     html: Path | None,
 ) -> None:
-    """Print in the form that was asked for; write what was asked for."""
+    """Write what was asked for, then print in the form that was asked for."""
     from rich.console import Console
 
     from unchurn.errors import InputError
     from unchurn.report import words
+    from unchurn.report.flipped import write_flipped
 
     class _Console(Console):
         """A reader that has seen enough, such as `head`, does not change the verdict."""
@@ -224,20 +217,19 @@ def _answer(
             with suppress(SystemExit):
                 super().on_broken_pipe()
 
-    from unchurn.report.flipped import write_flipped
-
     if as_json and as_markdown:
         raise InputError("--json or --markdown, not both")
-    if as_json:
-        decided = {} if verdict is None else {"verdict": verdict.to_dict()}
-        typer.echo(json.dumps({**result.to_dict(), **decided}, indent=1, ensure_ascii=False))
-    elif as_markdown:
-        typer.echo(words.markdown(result, verdict), nl=False)
-    else:
-        words.show(_Console(highlight=False), result, verdict)
     if flips is not None:
         count = write_flipped(result, flips)
         typer.echo(f"wrote {flips}: {count:,} flips", err=True)
     if html is not None:
         result.html(html, verdict)
         typer.echo(f"wrote {html}", err=True)
+    console = _Console(highlight=False)
+    if as_json:
+        decided = {} if verdict is None else {"verdict": verdict.to_dict()}
+        console.out(json.dumps({**result.to_dict(), **decided}, indent=1, allow_nan=False))
+    elif as_markdown:
+        console.out(words.markdown(result, verdict), end="")
+    else:
+        words.show(console, result, verdict)

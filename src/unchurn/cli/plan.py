@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 
 def plan(
-    more: Annotated[list[Path] | None, typer.Argument(help="More files after --retrains.")] = None,
     accuracy_loss: Annotated[
         float | None, typer.Option(help="A loss of accuracy to see, or to rule out.")
     ] = None,
@@ -50,10 +49,7 @@ def plan(
 
     if accuracy_loss is None and excess is None:
         raise InputError("what is to be seen? Give --accuracy-loss, --excess or both")
-    files = [*(retrains or []), *(more or [])]
-    if more and not retrains:
-        raise InputError(f"what is {more[0]} for? (--retrains?)")
-    noise = _noise(files, churn, floor_sd)
+    noise = _noise(retrains or [], churn, floor_sd)
     loss = None if accuracy_loss is None else plan_loss(accuracy_loss, noise.churn, power)
     counts = RETRAINS if retrains_count is None else [retrains_count]
     beyond = None if excess is None else plan_excess(excess, noise, power, counts)
@@ -61,7 +57,7 @@ def plan(
         plans = {"accuracy_loss": loss, "excess": beyond}
         typer.echo(json.dumps({k: p and p.to_dict() for k, p in plans.items()}, indent=1))
         return
-    how = "as measured" if files else "as expected"
+    how = "as measured" if retrains else "as expected"
     typer.echo(f"churn of a retraining  {noise.churn:.2%}, {how}; power {power:.0%}")
     if loss is not None:
         _show_loss(loss)
@@ -80,12 +76,13 @@ def _noise(files: list[Path], churn: float | None, floor_sd: float | None) -> No
     if churn is not None or floor_sd is not None:
         raise InputError("--retrains measures churn and its sd: give them or the files, not both")
     from unchurn.floor import retraining_files, what_moved
+    from unchurn.pairing import pair
     from unchurn.predictions import Columns, read_predictions
 
     base, *others = [read_predictions(p, str(p), Columns()) for p in retraining_files(files)]
     if len(others) < 2:
         raise InputError("--retrains: give three files or more: a base and two to compare with it")
-    return Noise.of(what_moved(base, others))
+    return Noise.of(what_moved(pair(base, other) for other in others)[1])
 
 
 def _show_loss(plan: LossPlan) -> None:

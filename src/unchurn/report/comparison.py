@@ -31,7 +31,7 @@ MEANING = {
 def write_comparison(comparison: Comparison, path: Path, verdict: Verdict | None = None) -> None:
     """Write the page; it asks nothing of the network, and everything in it is escaped."""
     check_place(path)
-    names = list(comparison.taken)
+    names = list(comparison.taken)[:2]
     slices, classes = words.slices(comparison, N_SLICES), words.classes(comparison, N_CLASSES)
     write_page(
         path,

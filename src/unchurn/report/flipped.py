@@ -6,13 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
+from unchurn.arrays import IntArray
 from unchurn.files import atomic_write, safe_cell
 
 if TYPE_CHECKING:
     import polars as pl
 
     from unchurn.comparison import Comparison
+    from unchurn.pairing import Paired
 
 KINDS = ("bad", "wrong to wrong", "good", "unlabelled")  # in the order of a labeller's interest
 
@@ -33,8 +36,8 @@ def flipped(comparison: Comparison, most: int | None = None) -> pl.DataFrame:
         kind[mask[rows]] = KINDS.index(name)
     confidence = np.zeros(len(rows))
     if paired.probabilities is not None:
-        confidence = paired.probabilities[1][rows].max(axis=1)
-    order = np.lexsort((-confidence, kind))[:most]
+        confidence = _of_prediction(paired, rows)
+    order = np.lexsort((-np.nan_to_num(confidence), kind))[:most]
     rows, kind, confidence = rows[order], kind[order], confidence[order]
     names = pl.Series([*paired.classes, None], dtype=pl.String)  # the last is that of no label
     columns = {
@@ -47,10 +50,20 @@ def flipped(comparison: Comparison, most: int | None = None) -> pl.DataFrame:
         columns["label"] = names.gather(at)
         columns["kind"] = pl.Series(KINDS).gather(kind)
     if paired.probabilities is not None:
-        columns["confidence"] = pl.Series(confidence)
+        columns["confidence"] = pl.Series(confidence).fill_nan(None)
     for name, column in paired.slices.items():
         columns.setdefault(name, column.gather(rows))
     return pl.DataFrame(columns)
+
+
+def _of_prediction(paired: Paired, rows: IntArray) -> npt.NDArray[np.float64]:
+    """The candidate's probability of what it predicts, which need not be its most probable."""
+    assert paired.probabilities is not None  # noqa: S101
+    place = np.array([paired.columns.index(c) if c in paired.columns else -1
+                      for c in paired.classes])  # fmt: skip
+    at = place[paired.candidate[rows]]
+    found = paired.probabilities[1][rows][np.arange(len(rows)), at]
+    return np.where(at < 0, np.nan, found)
 
 
 def write_flipped(comparison: Comparison, path: Path) -> int:

@@ -87,7 +87,7 @@ def slices(comparison: Comparison, most: int = N_SLICES) -> Table:
         rows.append(
             [
                 f"{one.column}={one.value}", f"{one.n:,}", _percent(one.churn.value),
-                _between(one.churn), f"{one.rest:.2%}", f"{one.q:.2g}",
+                _between(one.churn), _percent(one.rest), f"{one.q:.2g}",
                 "differs" if one.is_notable else "",
             ]
         )  # fmt: skip
@@ -110,7 +110,8 @@ def classes(comparison: Comparison, most: int = N_CLASSES) -> Table:
 
 def thresholds(comparison: Comparison) -> Table:
     """For two classes: churn, and both accuracies, at some other thresholds."""
-    rows = [["threshold", "churn", "accuracy of base", "accuracy of candidate"]]
+    name = f"threshold for {comparison.thresholds_for}"
+    rows = [[name, "churn", "accuracy of base", "accuracy of candidate"]]
     for row in comparison.thresholds:
         if row["threshold"] in SHOWN_THRESHOLDS:
             known = [row[k] for k in ("accuracy_base", "accuracy_candidate") if k in row]
