@@ -20,8 +20,8 @@ from unchurn.neighbors.frame import Frame
 from unchurn.neighbors.kernels import Slack
 from unchurn.neighbors.stock import LEAF, Stock, make_stock
 
-# Queries and points of one product: its 1 MiB of results stay in the cache.
-QUERIES, CHUNK = 256, 1024
+# Queries and points of one product: large enough for BLAS, small enough for the cache.
+QUERIES, CHUNK = 1024, 1024
 # Numbers in the lists of one block of queries.
 ROOM = 1 << 22
 # float32 proposes if its error is below this share of a typical squared k-th distance.

@@ -41,10 +41,40 @@ def brute_slack(slack: Slack, own_norm: float) -> Slack:
 
 
 @rough
-def add_norms(products: Array, norms: Array, own: float, out: Array) -> None:
-    """Rough squared distances from −2xy, |y|² and |x|²."""
-    for i in range(out.size):
-        out[i] = max(products[i] + (norms[i] + own), 0)
+def add_near(
+    products: Array,
+    row: int,
+    start: int,
+    norms: Array,
+    own: float,
+    collect: float,
+    near: Array,
+    values: Array,
+    places: IntArray,
+    size: int,
+) -> int:
+    """Add the points of a chunk up to the rough distance `collect` to a list; give its new size.
+
+    Offsets are unsigned: for others Numba looks out for negative ones, and nothing is vectorised.
+    """
+    width, of = products.shape[1], np.uint64(row)
+    for first in range(0, width, near.size):
+        part = min(near.size, width - first)
+        at, norm = np.uint64(first), np.uint64(start + first)
+        some = np.int32(0)
+        for i in range(part):
+            j = np.uint64(i)
+            near[i] = products[of, at + j] + (norms[norm + j] + own)
+        for i in range(part):
+            if near[i] <= collect:
+                some = np.int32(1)
+        if some == 0:
+            continue
+        for i in range(part):
+            values[size] = max(near[i], 0)
+            places[size] = np.int32(start + first + i)
+            size += near[i] <= collect
+    return size
 
 
 @exact
@@ -63,24 +93,16 @@ def sift(
     `products` are −2xy; slack is that of points of norm 1 and a query at 0. A list that cannot be
     narrowed enough to take the next chunk is given up: its size becomes −1.
     """
-    room, width = lists.values.shape[1] - products.shape[1] - LEAF, products.shape[1]
+    room = lists.values.shape[1] - products.shape[1] - LEAF
     number = products.dtype.type
-    near, weights = np.empty(LEAF, number), np.empty(lists.values.shape[1], np.int32)
+    near, weights = np.empty(2 * LEAF, number), np.empty(lists.values.shape[1], np.int32)
     for row in range(len(products)):
         size, values, places = lists.sizes[row], lists.values[row], lists.places[row]
         if size < 0:
             continue
         error, own = brute_slack(slack, own_norms[row]), own_norms[row]
         collect = number(min(at_most(lists.bounds[row], error) * (1 + 4 * slack.relative), LARGEST))
-        for first in range(0, width, LEAF):
-            part = min(LEAF, width - first)
-            add_norms(products[row, first:], norms[start + first :], own, near[:part])
-            if count_within(near[:part], weights, False, collect) == 0:
-                continue
-            for j in range(part):
-                values[size] = near[j]
-                places[size] = np.int32(start + first + j)
-                size += near[j] <= collect
+        size = add_near(products, row, start, norms, own, collect, near, values, places, size)
         if size > min(2 * k + 512, room):
             for j in range(size):
                 weights[j] = stock.weights[places[j]]

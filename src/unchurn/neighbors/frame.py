@@ -33,8 +33,13 @@ class Frame:
         """The frame of these points; `turned` to their principal axes, where boxes are tighter."""
         centre = points.mean(axis=0)
         reach = max(float(np.abs(end - centre).max()) for end in (points.min(0), points.max(0)))
-        exponent = math.frexp(reach * math.sqrt(centre.size))[1] if reach > 0 else 0
-        scale = 2.0 ** -max(exponent, -1000)
+        scale = _to_one(reach * math.sqrt(centre.size))
+        # The corners of the box may be far beyond any point: the slack grows with the largest norm.
+        longest = 0.0
+        for start in range(0, len(points), ROWS_AT_A_TIME):
+            moved = (points[start : start + ROWS_AT_A_TIME] - centre) * scale
+            longest = max(longest, float(np.einsum("ij,ij->i", moved, moved).max()))
+        scale = min(scale * _to_one(math.sqrt(longest) * (1 + 1e-9)), 2.0**1000)
         axes = None
         if turned and centre.size > 1:
             sample = (points[:: 1 + len(points) // SAMPLE] - centre) * scale
@@ -77,3 +82,8 @@ class Frame:
             np.maximum(distance, 0) ** 2 * (1 - 1e-12) / (self.scale * self.scale) - 1e-300
         )
         return exact
+
+
+def _to_one(size: float) -> float:
+    """A power of two that makes a size at most 1 (as far as float64 reaches)."""
+    return 2.0 ** -max(math.frexp(size)[1], -1000) if size > 0 else 1.0

@@ -128,9 +128,11 @@ class KNNLabels:
                 answers = np.empty((len(falling), len(queries), self.n_classes_), np.float32)
                 low, high = self._box
                 far = np.abs(queries - low).max(axis=1) > FAR * (high - low).max()
-                for rows, engine in ((~far, self._index), (far, by_products(points, histogram))):
-                    if rows.any():
-                        answers[:, rows] = engine.answer(queries[rows], falling, advance)
+                if not far.all():
+                    answers[:, ~far] = self._index.answer(queries[~far], falling, advance)
+                if far.any():
+                    engine = by_products(points, histogram)
+                    answers[:, far] = engine.answer(queries[far], falling, advance)
         place = {int(k): i for i, k in enumerate(falling)}
         results = [answers[place[k]] if which is None else answers[place[k]][which] for k in ks]
         return results[0] if isinstance(self.k, int | np.integer) else results
