@@ -1,4 +1,4 @@
-"""The quick run of benchmarks/coverage.py: fixed seeds, so what holds now holds always."""
+"""The quick run of benchmarks/interval_coverage.py: fixed seeds, so what holds now holds always."""
 
 import importlib.util
 import inspect
@@ -20,7 +20,7 @@ def benchmark(monkeypatch):
     if not BENCHMARKS.exists():
         pytest.skip("benchmarks/ is not here: a source distribution has none")
     monkeypatch.syspath_prepend(BENCHMARKS)
-    spec = importlib.util.spec_from_file_location("simulated_coverage", BENCHMARKS / "coverage.py")
+    spec = importlib.util.spec_from_file_location("simulated_coverage", BENCHMARKS / "interval_coverage.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

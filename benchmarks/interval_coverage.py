@@ -1,6 +1,6 @@
 """Simulate how often every interval covers what it estimates, and write docs/statistics.md.
 
-Usage: python benchmarks/coverage.py [--quick] [--out docs/statistics.md]
+Usage: python benchmarks/interval_coverage.py [--quick] [--out docs/statistics.md]
 The whole takes about ten minutes of one core. Seeds are fixed: the page is the same each time.
 """
 
@@ -19,7 +19,7 @@ import coverage_retrainings
 import numpy as np
 from coverage_tables import Table
 
-COMMAND = "python benchmarks/coverage.py"
+COMMAND = "python benchmarks/interval_coverage.py"
 PAGE = Path(__file__).with_name("coverage_page.md")
 DRAWS: dict[str, tuple[Callable[[np.random.Generator, int], Any], int, int]] = {
     # what to simulate, draws of it in full and in a quick run
