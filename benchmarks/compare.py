@@ -8,7 +8,8 @@ intervals, the mean change of a probability and a table by slice; "pandas, all" 
 reports beyond that, too: that ids are distinct, Jensen–Shannon divergence, flips by class, and
 churn and accuracies at 19 thresholds.
 
-Usage: python benchmarks/compare.py [rows [rounds]], ten million and five unless given
+Usage: python benchmarks/compare.py [rows [rounds]], ten million and five unless given; only ten
+million rows go to docs/benchmarks.md
 """
 
 import json
@@ -25,7 +26,9 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from page import keep
 
+ROWS, GOAL = 10_000_000, 10
 N_SLICES = 20
 Numbers = dict[str, float]
 
@@ -164,8 +167,8 @@ def measure(reader: str, base: str, candidate: str) -> None:
     print(json.dumps(found))
 
 
-def compare_readers(variant: Variant, rounds: int) -> None:
-    """Print a row for each reader."""
+def compare_readers(variant: Variant, rounds: int) -> dict[str, Any]:
+    """What each reader needs."""
     readers = ("unchurn", *variant.peers)
     rows: dict[str, list[dict[str, Any]]] = {reader: [] for reader in readers}
     with tempfile.TemporaryDirectory() as folder:
@@ -182,22 +185,19 @@ def compare_readers(variant: Variant, rounds: int) -> None:
         theirs = rows[reader][0]["numbers"]
         same = {name: rows["unchurn"][0]["numbers"][name] for name in theirs}
         np.testing.assert_allclose(list(same.values()), list(theirs.values()), rtol=1e-9)
-    mine = _medians(rows["unchurn"])
-    for reader in readers:
-        median, each = _medians(rows[reader]), [row["seconds"] for row in rows[reader]]
-        ratios = [f"{median[key] / mine[key]:.1f}×" for key in ("seconds", "processor")]
-        ratios = ratios if reader != "unchurn" else ["", ""]
-        spread = f"{min(each):.1f}–{max(each):.1f}"
-        print(
-            f"| {variant.name} | {reader} | {median['seconds']:.1f} | {spread} "
-            f"| {ratios[0]} | {median['processor']:.1f} | {ratios[1]} | {median['GiB']:.2f} |",
-            flush=True,
-        )
+    found = {reader: _summary(rows[reader]) for reader in readers}
+    return {
+        "key": f"compare {variant.name}", "files": variant.name, "rounds": rounds, "goal": GOAL,
+        "readers": found,
+    }  # fmt: skip
 
 
-def _medians(rows: list[dict[str, Any]]) -> dict[str, float]:
-    keys = ("seconds", "processor", "GiB")
-    return {key: statistics.median(row[key] for row in rows) for key in keys}
+def _summary(rows: list[dict[str, Any]]) -> dict[str, float]:
+    """Medians over rounds, and the spread of the seconds."""
+    seconds = [row["seconds"] for row in rows]
+    medians = {key: statistics.median(row[key] for row in rows) for key in ("processor", "GiB")}
+    spread = {"least": min(seconds), "most": max(seconds)}
+    return {"seconds": statistics.median(seconds), **spread, **medians}
 
 
 def main() -> None:
@@ -208,16 +208,18 @@ def main() -> None:
     if sys.argv[1:2] == ["--write"]:  # a process's peak memory is passed on to those it starts
         write(Variant(**json.loads(sys.argv[2])), Path(sys.argv[3]))
         return
-    n, rounds, *_ = [*(int(a) for a in sys.argv[1:]), *(10_000_000, 5)[len(sys.argv) - 1 :]]
-    print("| files | reader | seconds | spread | ratio | processor seconds | ratio | peak GiB |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    n, rounds, *_ = [*(int(a) for a in sys.argv[1:]), *(ROWS, 5)[len(sys.argv) - 1 :]]
     for variant in (
         Variant(f"{n:,} rows, shuffled", n, peers=("pandas", "pandas, all")),
         Variant(f"{n:,} rows, in order", n, shuffled=False),
         Variant(f"{n:,} rows, text ids, shuffled", n, text_ids=True),
         Variant(f"{n // 10:,} rows, shuffled", n // 10, peers=("pandas", "pandas, all")),
     ):
-        compare_readers(variant, rounds)
+        line = compare_readers(variant, rounds)
+        if n == ROWS:
+            keep(line)
+        else:
+            print(json.dumps(line), flush=True)
 
 
 if __name__ == "__main__":

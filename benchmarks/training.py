@@ -4,7 +4,8 @@ The peers are a plain PyTorch loop over a DataLoader with default threads, skorc
 each with the same network, optimiser, batches and epochs, one run after another. Every measurement
 is a process of its own; the time is that of the five runs from data in memory to test accuracy,
 ours with its worker processes started. The share of the machine's peak is that of the matrix
-products that the training needs, against what one core does on large ones, times the cores.
+products that the training needs, against what one core does on large ones, times the cores. The
+`grid` preset's time is computed from these: trainings with what is shared, and without.
 
 Usage: UNCHURN_DATA=… python benchmarks/training.py [--rounds 3]
 (peers: pip install skorch lightning)
@@ -22,25 +23,27 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from page import keep
 
 RUNS = 5
-TASKS = {"mnist mlp": ("mnist", "mlp", 4, 60_000), "svhn lenet5": ("svhn", "lenet5", 1, 20_000)}
-GOALS = {"mnist mlp": (4, 0.75), "svhn lenet5": (2, 0.5)}
+TASKS = {"mnist mlp": ("mnist", "mlp", 10), "svhn lenet5": ("svhn", "lenet5", 2)}
+GOALS = {"mnist mlp": (4, 0.75), "svhn lenet5": (2, 0.5)}  # times the best peer, share of the peak
+GRID_GOAL = 5
 Measured = dict[str, float]
 
 
 def task_data(task: str) -> tuple[Any, str, int]:
-    """The dataset, cut to a size that peers finish, the network and the epochs."""
+    """The dataset, the network and the epochs."""
     from unchurn import load
-    from unchurn.paper.studies import take
 
-    name, model, epochs, n = TASKS[task]
-    data = load(name)
-    return (data if n == len(data.y_train) else take(data, n)), model, epochs
+    name, model, epochs = TASKS[task]
+    return load(name), model, epochs
 
 
 def ours(task: str) -> Measured:
     """`unchurn.bench` with control alone."""
+    import torch  # noqa: F401  # as the peers do before their time starts
+
     from unchurn import bench
 
     data, model, epochs = task_data(task)
@@ -160,13 +163,65 @@ def peak() -> float:
 
 
 def products(task: str) -> float:
-    """Multiply–adds of one run: forward, and twice that back but for the inputs' own gradient."""
-    _, _, epochs, n = TASKS[task]
+    """Multiply–adds of one example: forward, and twice that back but for its own gradient."""
     if task == "mnist mlp":
         layers = [784 * 256, 256 * 256, 256 * 10]
     else:
         layers = [28 * 28 * 6 * 75, 10 * 10 * 16 * 150, 400 * 120, 120 * 84, 84 * 10]
-    return float(epochs * n * (3 * sum(layers) - layers[0]))
+    return float(3 * sum(layers) - layers[0])
+
+
+def step_parts(task: str, steps: int = 200) -> dict[str, float]:
+    """Milliseconds of the parts of one training step, on one thread."""
+    import torch
+
+    from unchurn.methods.base import cross_entropy
+    from unchurn.models import MODELS
+
+    data, model, _ = task_data(task)
+    torch.set_num_threads(1)
+    net = MODELS[model](data.x_train.shape[1:], len(data.classes))
+    x, y = torch.from_numpy(data.x_train), torch.eye(len(data.classes))[data.y_train]
+    optimiser = torch.optim.Adam(net.parameters(), fused=True)
+    times: dict[str, list[float]] = {}
+    for batch in torch.split(torch.randperm(len(x))[: steps * 128], 128):
+        last = time.perf_counter()
+
+        def tick(name: str) -> None:
+            nonlocal last
+            times.setdefault(name, []).append(time.perf_counter() - last)
+            last = time.perf_counter()
+
+        inputs, targets = x.index_select(0, batch), y.index_select(0, batch)
+        tick("taking the batch")
+        loss: Any = cross_entropy(net(inputs), targets).mean()
+        tick("forward")
+        loss.backward()
+        tick("backward")
+        optimiser.step()
+        optimiser.zero_grad()
+        tick("Adam")
+    return {name: 1000 * statistics.median(values) for name, values in times.items()}
+
+
+def grid(task: str, ours_each: float, best_each: float) -> dict[str, Any]:
+    """The `grid` preset: its trainings, shared and not, at these seconds each."""
+    from unchurn.experiment import Experiment, plan
+    from unchurn.settings import preset_settings
+    from unchurn.training import Training
+
+    data, model, epochs = task_data(task)
+    training = Training(epochs=epochs)
+    settings = preset_settings("grid", data.name, training.n_steps(len(data.y_train)))
+    experiment = Experiment(data, settings, model=model, training=training, runs=RUNS)
+    todo = plan(experiment)
+    trainings, separate = len(todo.jobs), todo.n_separate
+    hours = [n * each / 3600 for n, each in ((trainings, ours_each), (separate, best_each))]
+    return {
+        "key": "grid", "task": task, "settings": len(experiment.settings), "runs": RUNS,
+        "trainings": trainings, "separate": separate, "our_hours": hours[0],
+        "naive_hours": hours[1], "ratio": hours[1] / hours[0], "goal": GRID_GOAL,
+    }  # fmt: skip
 
 
 def measured(name: str, task: str) -> Measured:
@@ -178,7 +233,7 @@ def measured(name: str, task: str) -> Measured:
 
 
 def main() -> None:
-    """Alternate the contenders; print medians, ratios and the share of the peak."""
+    """Alternate the contenders; keep medians, ratios, the share of the peak, a step's parts."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--measure", nargs=2, metavar=("NAME", "TASK"))
@@ -190,22 +245,38 @@ def main() -> None:
     limit = peak()
     for task, (goal, share_goal) in GOALS.items():
         rounds: dict[str, list[Measured]] = {name: [] for name in CONTENDERS}
-        for _ in range(options.rounds):
-            for name, found in rounds.items():
-                found.append(measured(name, task))
+        for number in range(options.rounds):
+            turn = [*CONTENDERS][number % len(CONTENDERS) :] + [*CONTENDERS][
+                : number % len(CONTENDERS)
+            ]
+            for name in turn:
+                rounds[name].append(measured(name, task))
+                print(task, name, rounds[name][-1], flush=True)
         seconds = {n: statistics.median(m["seconds"] for m in f) for n, f in rounds.items()}
         best = min(value for name, value in seconds.items() if name != "unchurn")
-        _, _, epochs, n = TASKS[task]
-        print(f"\n{task}: {RUNS} runs of {epochs} epochs on {n:,} examples")
-        for name, value in seconds.items():
-            accuracy = statistics.median(m["accuracy"] for m in rounds[name])
-            per_hour, share = 3600 * RUNS / value, products(task) * RUNS / value / limit
-            print(f"  {name:13}{per_hour:7.0f} runs an hour  {share:4.0%} of peak  {accuracy:.2%}")
-        ratio = best / seconds["unchurn"]
-        share = products(task) * RUNS / seconds["unchurn"] / limit
-        print(
-            f"  {ratio:.1f} times the best of them, goal {goal}; {share:.0%}, goal {share_goal:.0%}"
+        data, _, epochs = task_data(task)
+        n = len(data.y_train)
+        work = RUNS * epochs * n * products(task)
+        keep(
+            {
+                "key": f"training {task}",
+                "task": f"{task}, {epochs} epochs of {n:,}",
+                "runs": RUNS,
+                "rounds": options.rounds,
+                "medians": seconds,
+                "accuracy": {
+                    k: statistics.median(m["accuracy"] for m in f) for k, f in rounds.items()
+                },
+                "share": {name: work / value / limit for name, value in seconds.items()},
+                "ratio": best / seconds["unchurn"],
+                "goal": goal,
+                "share_goal": share_goal,
+                "step": step_parts(task),
+                "products_ms": 1000 * 128 * products(task) / (limit / len(os.sched_getaffinity(0))),
+            }
         )
+        if task == "mnist mlp":
+            keep(grid(task, seconds["unchurn"] / RUNS, best / RUNS))
 
 
 if __name__ == "__main__":

@@ -20,7 +20,9 @@ def benchmark(monkeypatch):
     if not BENCHMARKS.exists():
         pytest.skip("benchmarks/ is not here: a source distribution has none")
     monkeypatch.syspath_prepend(BENCHMARKS)
-    spec = importlib.util.spec_from_file_location("simulated_coverage", BENCHMARKS / "interval_coverage.py")
+    spec = importlib.util.spec_from_file_location(
+        "simulated_coverage", BENCHMARKS / "interval_coverage.py"
+    )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -316,7 +316,7 @@ def test_networks_learn_images():
 
 def test_models_by_name():
     assert make_factory("mlp") is mlp
-    with pytest.raises(InputError, match="no model 'cnn': there are mlp, lenet5"):
+    with pytest.raises(InputError, match="no model 'cnn': there are mlp, mlp_three_hidden, lenet5"):
         make_factory("cnn")
     with pytest.raises(InputError, match="must be a name or a function"):
         make_factory(3)  # type: ignore[arg-type]

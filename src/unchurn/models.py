@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
@@ -28,19 +29,11 @@ def glorot(module: nn.Module) -> nn.Module:
     return module
 
 
-def mlp(shape: Shape, n_classes: int) -> nn.Module:
+def mlp(shape: Shape, n_classes: int, n_hidden: int = 2) -> nn.Module:
     """Three layers, 256-256-L, ReLU; inputs of any shape are flattened."""
-    n_inputs = int(torch.Size(shape).numel())
-    return glorot(
-        nn.Sequential(
-            nn.Flatten(),
-            nn.Linear(n_inputs, 256),
-            nn.ReLU(),
-            nn.Linear(256, 256),
-            nn.ReLU(),
-            nn.Linear(256, n_classes),
-        )
-    )
+    sizes = [int(torch.Size(shape).numel()), *[256] * n_hidden]
+    hidden = [layer for size in pairwise(sizes) for layer in (nn.Linear(*size), nn.ReLU())]
+    return glorot(nn.Sequential(nn.Flatten(), *hidden, nn.Linear(256, n_classes)))
 
 
 class LeNet5(nn.Module):
@@ -103,9 +96,10 @@ def lenet5(
     return net.to(memory_format=torch.channels_last)  # type: ignore[call-overload,no-any-return]
 
 
-# The paper does not say which LeNet5: docs/reproduction.md shows the trial that chose the first.
+# The paper does not say which of each: docs/reproduction.md shows trials of them.
 MODELS: dict[str, Factory] = {
     "mlp": mlp,
+    "mlp_three_hidden": partial(mlp, n_hidden=3),
     "lenet5": lenet5,
     "lenet5_relu_average": partial(lenet5, pooling=nn.AvgPool2d),
     "lenet5_tanh_max": partial(lenet5, activation=nn.Tanh),

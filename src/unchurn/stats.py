@@ -1,7 +1,7 @@
 """Intervals and tests: of rates, of paired differences, over examples, clusters of them, and runs.
 
 Everything is a fraction, every interval 95 % unless asked otherwise. How often the intervals cover
-what they estimate is simulated by `benchmarks/interval_coverage.py` and shown in docs/statistics.md.
+what they estimate: docs/statistics.md, simulated by `benchmarks/interval_coverage.py`.
 """
 
 from __future__ import annotations

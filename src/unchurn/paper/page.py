@@ -125,6 +125,9 @@ def page(folder: Path) -> str:
         summary=[_summary(one) for one in _whole(by_study.get("table1", []))],
         cells=_cells(by_study.get("table1", []) + by_study.get("table2", [])),
         table=lambda one: as_markdown(_rows(one.study, one.result), _footer(one.result)),
+        far=_far(by_study.get("table1", [])),
+        split=_churns(by_study.get("trial-split", [])),
+        reference=_churns(by_study.get("trial-reference", [])),
         theorems=_theorems(folder),
         sources=DATASETS,
     )
@@ -164,6 +167,36 @@ def _verdict(churn: Interval) -> str:
     if math.isnan(churn.low) or churn.low <= 0 <= churn.high:
         return "not told from chance"
     return "falls" if churn.high < 0 else "rises"
+
+
+def _far(kept: list[Kept]) -> list[dict[str, str]]:
+    """Accuracies and churns of control and k-NN smoothing that are not near the published ones."""
+    found = []
+    for one in (one for one in kept if one.is_main):
+        for name in ("control", "knn_ls"):
+            row = one.result.choose().get(name)
+            paper = row and paper_row(one.study, one.result, row)
+            for metric in ("accuracy", "churn"):
+                if row and paper and is_near(row, paper, metric) is False:
+                    ours = getattr(row.summary["test"], metric)
+                    dataset = one.result.experiment.data.name
+                    found.append(
+                        {
+                            "dataset": dataset, "method": name, "metric": metric,
+                            "ours": mean_sd(ours), "paper": _papers(paper, metric),
+                        }
+                    )  # fmt: skip
+    return found
+
+
+def _churns(kept: list[Kept]) -> dict[str, list[float]]:
+    """Churn in percent by setting, over all of these results, in rising order."""
+    found: dict[str, list[float]] = {}
+    for one in kept:
+        for row in one.result.settings:
+            name = f"{row.setting.name} {row.setting.text}".strip()
+            found.setdefault(name, []).append(100 * row.summary["test"].churn.mean)
+    return {name: sorted(churns) for name, churns in found.items()}
 
 
 def _cells(kept: list[Kept]) -> list[dict[str, Any]]:

@@ -126,6 +126,13 @@ STUDIES = {
         lambda dataset: _table1(dataset)[:3],
         lambda recipe: {f"split{n}": replace(recipe, split=n) for n in range(5)},
     ),
+    "trial-mlp": Study(
+        ("mnist", "fashion_mnist"),
+        lambda dataset: _table1(dataset)[:3],
+        lambda recipe: {
+            model: replace(recipe, model=model) for model in ("mlp", "mlp_three_hidden")
+        },
+    ),
     "trial-lenet5": Study(
         ("svhn",),
         _control,
