@@ -86,7 +86,7 @@ def test_a_config_file_takes_the_same_and_options_go_before_it(run, tmp_path):
         (["--select-on", "train"], "select_on: input should be 'test' or 'validation'"),
         (["--methods", "knn"], "no method 'knn'"),
         (["--engine", "cloud"], "engine: input should be 'local', not 'cloud'"),
-        (["--model", "cnn"], "no model 'cnn': there are mlp, lenet5, "),
+        (["--model", "cnn"], "no model 'cnn': there are mlp, mlp_three_hidden, lenet5, "),
         (["--model", "nowhere:net"], "model 'nowhere:net': No module named 'nowhere'"),
         (["--model", "broken:net"], "model 'broken:net' fails on (8, 8), 10: no net today"),
         (["--model", "broken:three"], "model 'broken:three' gives int, not a torch.nn.Module"),
