@@ -99,3 +99,9 @@ def test_every_public_name_is_there():
     assert set(dir(unchurn)) == set(unchurn.__all__)
     with pytest.raises(AttributeError, match="no attribute 'chrun'"):
         _ = unchurn.chrun
+
+
+def test_python_runs_it_as_a_module():
+    command = [sys.executable, "-m", "unchurn", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == f"unchurn {unchurn.__version__}\n"

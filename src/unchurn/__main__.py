@@ -1,0 +1,5 @@
+"""`python -m unchurn`: the command line."""
+
+from unchurn.cli import main
+
+main()
