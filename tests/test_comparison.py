@@ -56,6 +56,10 @@ def test_counts_always_add_up(rows):
     base, candidate, labels = (list(column) for column in zip(*rows, strict=True))
     table = frame(base, label=pl.Series(labels, dtype=pl.Int64))
     known = [row for row in rows if row[2] is not None]
+    if known and {row[2] for row in known}.isdisjoint([*base, *candidate]):
+        with pytest.raises(InputError, match="the models and the labels have no class in common"):
+            compare(table, frame(candidate))
+        return
     result = compare(table, frame(candidate))
     assert result.n == len(rows)
     assert result.n_labelled == len(known)
@@ -413,3 +417,101 @@ def test_what_was_taken_from_labels_and_retrainings_is_told():
     other = models[2].rename({"prediction": "pred"})
     taken = compare(models[0], models[1], retrains=[models[2], other]).taken
     assert taken["retraining 2"] == {"id": "id", "prediction": "pred"}
+
+
+def test_a_prediction_without_a_probability_counts():
+    said, score = [0, 1, 0, 1], [0.1, 0.9, None, None]
+    base = frame(said, score=score)
+    candidate = frame([0, 1, 1, 0], score=score)
+    result = compare(base, candidate)
+    assert (result.n, result.estimates["churn"].value) == (4, 0.5)
+    assert result.movement == {"n": 2, "mean_absolute": 0, "jensen_shannon": 0}
+    assert flipped(result)["confidence"].to_list() == [None, None]
+
+
+def test_indexes_of_all_that_is_given_are_checked():
+    base = pd.Series(["a", "b", "c"])
+    for more in (
+        {"retrains": [base[::-1]]},
+        {"slices": {"s": base[::-1]}},
+        {"cluster": base[::-1]},
+    ):
+        with pytest.raises(InputError, match="the pandas indexes differ"):
+            compare(base, base, **more)
+
+
+def test_equal_probabilities_are_decided_alike_whatever_the_order_of_columns():
+    even = [0.5] * 20
+    base = pl.DataFrame({"id": range(20), "p_x": even, "p_y": even})
+    assert compare(base, base.select("id", "p_y", "p_x")).estimates["churn"].value == 0
+
+
+def test_thresholds_know_a_third_label_as_wrong():
+    p = pl.DataFrame({"id": [1, 2, 3], "p_0": [0.9, 0.2, 0.9], "p_1": [0.1, 0.8, 0.1]})
+    base = p.with_columns(label=pl.Series([0, 1, 2]))
+    result = compare(base, p)
+    half = next(row for row in result.thresholds if row["threshold"] == 0.5)
+    assert half["accuracy_base"] == result.estimates["accuracy_base"].value == 2 / 3
+
+
+def test_the_floor_is_of_the_classes_that_the_candidate_tells():
+    truth = RNG.choice(["a", "b", "c"], 300)
+    other = np.where(RNG.random((3, 300)) < 0.1, "c", truth)
+    base, *again = (frame(said) for said in other)
+    one = pl.DataFrame({"id": range(300), "p": (other[0] == "a").astype(float)})
+    floor = compare(base, one, retrains=again, columns=Columns(positive="a")).floor
+    wanted = [((row == "a") != (other[0] == "a")).mean() for row in other[1:]]
+    assert floor.each == pytest.approx(wanted)
+    with pytest.raises(InputError, match="retraining 1 tells only 'a' from all others"):
+        compare(base, again[0], retrains=[one], columns=Columns(positive="a"))
+
+
+def test_two_empty_columns_of_labels_are_no_labels():
+    p = pl.DataFrame({"id": [1, 2], "p_0": [0.9, 0.1], "p_1": [0.1, 0.9], "label": [None, None]})
+    result = compare(p, p)
+    assert result.n_labelled == 0
+    json.dumps(result.to_dict(), allow_nan=False)
+
+
+def test_intervals_stay_within_what_can_be():
+    flips = (np.arange(12) < 5, np.arange(12) > 5, np.arange(12) % 2 == 0)
+    one, two, candidate = (flip.astype(int) for flip in flips)
+    floor = compare(np.zeros(12, int), candidate, retrains=[one, two]).floor
+    assert 0 <= floor.churn.low <= floor.churn.high <= 1
+    assert -1 <= floor.excess.low <= floor.excess.high <= 1
+
+
+def test_a_slice_of_two_users_does_not_differ_beyond_chance():
+    users = np.repeat(np.arange(202), 10)
+    device = np.where(users < 2, "watch", "phone")
+    flip = ((users < 2) & (np.arange(2020) % 10 < 2)) | (np.arange(2020) % 10 < (users % 3 == 0))
+    result = compare(np.zeros(2020), flip.astype(int), slices={"d": device}, cluster=users,
+                     min_slice=10)  # fmt: skip
+    assert not any(one.is_notable for one in result.slices)
+
+
+def test_values_of_odd_types_are_named():
+    bytes_ = pl.DataFrame({"id": [1, 2], "prediction": [0, 1], "b": [b"\xff", b"\xfe"]})
+    for arguments, what in (
+        ({"slices": ["b"]}, "slices"),
+        ({"cluster": "b"}, "clusters"),
+        ({"columns": Columns(label="b")}, "labels"),
+    ):
+        with pytest.raises(InputError, match=f"base: column '.*' is Binary, no {what}"):
+            compare(bytes_, bytes_, **arguments)
+    with pytest.raises(InputError, match="one value per example"):
+        compare([0, 1], [0, 1], slices={"s": [[1], [2]]})
+    lists = pl.DataFrame({"id": [[1], [2]], "prediction": [0, 1]})
+    with pytest.raises(InputError, match=r"base: column 'id' is List\(Int64\), no ids"):
+        compare(lists, lists)
+    assert compare(bytes_, bytes_[::-1], columns=Columns(id="b")).estimates["churn"].value == 0
+
+
+def test_retrainings_may_be_rows_of_an_array_or_a_folder(tmp_path):
+    assert compare([0, 1], [1, 1], retrains=np.array([[0, 1], [1, 1]])).floor.each == (0, 0.5)
+    (tmp_path / "predictions").mkdir()
+    for number in range(3):
+        path = tmp_path / f"predictions/control-{number}.parquet"
+        frame([0, number % 2, 1]).write_parquet(path)
+    files = [tmp_path / f"predictions/control-{n}.parquet" for n in range(2)]
+    assert compare(*files, retrains=tmp_path).floor.each == (0.0,)

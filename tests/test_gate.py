@@ -202,3 +202,14 @@ def test_junit_has_no_character_that_xml_forbids():
     text = Verdict((Check("slice \x01", "reject", "bad \x0b<&>\ud800"),)).junit()
     (case,) = ET.fromstring(text).iter("testcase")  # noqa: S314
     assert case.get("name") == "slice \N{REPLACEMENT CHARACTER}"
+
+
+def test_a_policy_without_limits_decides_nothing():
+    with pytest.raises(InputError, match="the policy sets no limit"):
+        decide(compare(BASE, 1 - BASE), Policy())
+
+
+def test_labels_of_other_classes_prove_nothing():
+    said = np.array(["cat", "dog"])[RNG.integers(0, 2, 100)]
+    with pytest.raises(InputError, match="the models and the labels have no class in common"):
+        compare(said, said, labels=np.char.upper(said))

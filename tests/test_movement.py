@@ -53,4 +53,4 @@ def test_divergence_is_scipys_also_where_a_probability_is_zero():
 
 def test_nothing_moved_is_zero():
     p = np.eye(3)[[0, 1, 2, 0]]
-    assert compare(p, p).movement == {"mean_absolute": 0, "jensen_shannon": 0}
+    assert compare(p, p).movement == {"n": 4, "mean_absolute": 0, "jensen_shannon": 0}

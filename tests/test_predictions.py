@@ -196,3 +196,24 @@ def test_a_guess_of_probabilities_may_be_wrong_beside_a_prediction():
 def test_probabilities_may_miss_their_range_by_rounding():
     found = predictions(pl.DataFrame({"p_0": [1 + 1e-9, 0.0], "p_1": [-1e-9, 1.0]}))
     assert found.table["\0p 0"].to_list() == [1.0, 0.0]
+
+
+def test_a_guessed_score_is_of_the_class_1_or_of_none():
+    table = pl.DataFrame({"prediction": ["a", "b"], "score": [0.3, 0.9]})
+    found = predictions(table)
+    assert found.classes == ()
+    assert found.taken["probabilities"] == "none (of which class is 'score'? Say --positive)"
+    assert predictions(table, positive="a").taken["probabilities"] == "score (of class a)"
+    named = predictions(pl.DataFrame({"prediction": [0, 1], "score": [0.3, 0.9]}))
+    assert named.taken["probabilities"] == "score (of class 1)"
+
+
+def test_labels_as_pandas_writes_them_beside_gaps():
+    assert labels_of(pl.DataFrame({"prediction": ["1.0", "NA", "0.0"]})) == [1, 0]
+    assert labels_of(pl.DataFrame({"prediction": ["True", "<NA>", "False"]})) == ["true", "false"]
+    assert labels_of(pl.DataFrame({"prediction": ["007", "7"]})) == ["007", "7"]
+
+
+def test_the_models_columns_are_not_asked_of_the_labels():
+    truth = pl.DataFrame({"id": [1], "label": ["a"]})
+    assert read_labels(truth, "labels", Columns(prediction="out")).table[LABEL].to_list() == ["a"]

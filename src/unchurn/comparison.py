@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from unchurn.arrays import IntArray
 from unchurn.blocks import cross
 from unchurn.errors import InputError
-from unchurn.floor import Floor, noise_floor
+from unchurn.floor import Floor, noise_floor, retraining_files
 from unchurn.frames import as_series
 from unchurn.movement import movement
 from unchurn.outcomes import (
@@ -29,9 +29,10 @@ from unchurn.outcomes import (
     Outcomes,
 )
 from unchurn.pairing import Paired, numbered_clusters, pair
-from unchurn.predictions import Columns, Labels, Predictions, read_labels, read_predictions
+from unchurn.predictions import Columns, Predictions, read_labels, read_predictions
 from unchurn.slicing import Slice, compare_slices
 from unchurn.stats import Interval, mcnemar
+from unchurn.values import as_text
 
 if TYPE_CHECKING:
     from unchurn.gate import Policy, Verdict
@@ -113,7 +114,7 @@ def compare(
     candidate: Any,
     labels: Any = None,
     slices: Sequence[str] | dict[str, Any] | None = None,
-    retrains: Sequence[Any] | None = None,
+    retrains: Sequence[Any] | str | Path | None = None,
     *,
     columns: Columns | None = None,
     cluster: Any = None,
@@ -133,7 +134,8 @@ def compare(
     slices
         Columns by which to slice, or arrays by name.
     retrains
-        Other retrainings of the base's recipe: how much does retraining alone move?
+        Other retrainings of the base's recipe, or a folder of `bench`: how much does retraining
+        alone move?
     columns
         Which column is what, where the names do not say it.
     cluster
@@ -164,15 +166,16 @@ def compare(
         taken[truth.name] = truth.taken
     elif columns.label is not None and not any("label" in model.taken for model in (one, two)):
         raise InputError(f"no column {columns.label!r} for --label in either file")
-    _check_indexes(one, two, truth, base, candidate, labels)
+    sources = _retrainings(retrains, base, candidate)
+    if all(part is None or part.n_rows is not None for part in (one, two, truth)):
+        _check_indexes(base, candidate, labels, *sources, *own_slices.values(), own_cluster)
     paired = pair(one, two, truth, columns.slices, columns.cluster)
     paired = _with_arrays(paired, own_slices, own_cluster)
     floor = None
-    if retrains:
+    if sources:
         alone = replace(columns, slices=(), cluster=None)
         others = [
-            read_predictions(other, f"retraining {i + 1}", alone)
-            for i, other in enumerate(retrains)
+            read_predictions(other, f"retraining {i + 1}", alone) for i, other in enumerate(sources)
         ]
         floor = noise_floor(one, paired, others)
         alike = all(other.taken == others[0].taken for other in others)
@@ -182,10 +185,19 @@ def compare(
     return _compared(paired, floor, taken, min_slice)
 
 
-def _check_indexes(one: Predictions, two: Predictions, truth: Labels | None, *given: Any) -> None:
-    """Refuse pandas objects that would be joined by place though their indexes differ."""
-    if any(part is not None and part.n_rows is None for part in (one, two, truth)):
-        return  # there are ids to join by
+def _retrainings(given: Any, base: Any, candidate: Any) -> list[Any]:
+    """The retrainings, one by one: of a bench's folder, its runs of plain training."""
+    if given is None:
+        return []
+    several = [given] if isinstance(given, str | Path) else list(given)
+    paths = [Path(one) for one in several if isinstance(one, str | Path)]
+    models = [Path(one) if isinstance(one, str | Path) else None for one in (base, candidate)]
+    others = [one for one in several if not isinstance(one, str | Path)]
+    return [*(retraining_files(paths, *models) if paths else []), *others]
+
+
+def _check_indexes(*given: Any) -> None:
+    """Refuse pandas objects that are joined by place though their indexes differ."""
     indexes = [source.index for source in given if hasattr(source, "iloc")]
     if any(not index.equals(indexes[0]) for index in indexes[1:]):
         raise InputError(
@@ -205,9 +217,11 @@ def _not_in(base: Predictions, columns: Columns) -> Columns:
 
 def _with_arrays(paired: Paired, slices: dict[str, Any], cluster: Any) -> Paired:
     """Add slices and clusters that were given as arrays, one value per row of base."""
-    given = {name: as_series(values).alias(name) for name, values in slices.items()}
+    given = {
+        name: as_text(as_series(v).alias(name), "slices", "slices") for name, v in slices.items()
+    }
     if cluster is not None:
-        given["\0cluster"] = as_series(cluster)
+        given["\0cluster"] = as_text(as_series(cluster), "cluster", "clusters")
     for name, values in given.items():
         if len(values) != paired.n:
             shown = name.strip("\0")

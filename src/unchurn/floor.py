@@ -89,7 +89,14 @@ def retraining_files(
 
 def noise_floor(base: Predictions, candidate: Paired, retrains: list[Predictions]) -> Floor:
     """Compare base with each retraining, on the rows that all have and the candidate has too."""
-    rows, moved = what_moved([candidate, *(pair(base, other) for other in retrains)])
+    pairs = [pair(base, other, one_class=candidate.one_class) for other in retrains]
+    for other, paired in zip(retrains, pairs, strict=True):
+        if paired.one_class != candidate.one_class:
+            raise InputError(
+                f"{other.name} tells only {paired.one_class!r} from all others, base and candidate "
+                "tell more"
+            )
+    rows, moved = what_moved([candidate, *pairs])
     clusters = None if candidate.clusters is None else candidate.clusters[rows]
     return floor_of(moved[1:], moved[0], candidate.n, clusters)
 

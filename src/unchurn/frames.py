@@ -58,6 +58,8 @@ def as_series(values: Any) -> pl.Series:
     import polars as pl
 
     array = np.asarray(values)
+    if array.ndim != 1:
+        raise InputError(f"one value per example is needed, not an array of shape {array.shape}")
     if array.dtype.kind != "O":
         return pl.Series(array, strict=False)
     return pl.Series([None if _is_gap(value) else value for value in array], strict=False)

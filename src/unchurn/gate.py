@@ -168,7 +168,7 @@ def make_policy(fields: dict[str, Any], name: str = "policy") -> Policy:
         policy = Policy(**fields)
     except ValidationError as error:
         raise InputError("; ".join(_problem(e, name) for e in error.errors())) from error
-    policy.explain()  # says so if there is no limit at all
+    policy.explain()
     return policy
 
 
@@ -191,6 +191,7 @@ def decide(comparison: Comparison, policy: Policy | dict[str, Any] | str | Path)
         policy = read_policy(Path(policy))
     elif isinstance(policy, dict):
         policy = make_policy(policy)
+    policy.explain()  # says so if there is no limit at all
     checks = []
     for name, limit in policy.limits.items():
         if name.removeprefix("slice_") in ("bad_flips", "accuracy_loss"):

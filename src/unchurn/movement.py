@@ -13,7 +13,7 @@ TINY = 1e-300  # keeps 0 log 0 at 0, and changes no other probability
 Float64 = npt.NDArray[np.float64]
 N_BINS = len(THRESHOLDS) + 1
 EDGES = np.array([-np.inf, *THRESHOLDS, np.inf, np.inf])  # of the bins; two more, for 1 itself
-LABELS = 3  # none, the negative class, the positive class
+LABELS = 4  # none, the negative class, the positive class, another one
 
 
 def movement(paired: Paired) -> tuple[dict[str, float] | None, list[dict[str, float]]]:
@@ -21,35 +21,42 @@ def movement(paired: Paired) -> tuple[dict[str, float] | None, list[dict[str, fl
 
     Mean |Δp|, and mean Jensen–Shannon divergence in bits; churn, and both accuracies where there
     are labels, at each threshold. Both from one reading: what is looked up by id is looked up once.
+    Rows without probabilities are left out.
     """
     if paired.probabilities is None:
         return None, []
     before, after = paired.probabilities
     two = len(paired.columns) == 2
-    labels = paired.labels if two and paired.columns[1] in paired.classes else None
-    positive = paired.classes.index(paired.columns[1]) if labels is not None else None
+    labels = paired.labels if two and set(paired.columns) & set(paired.classes) else None
+    # By class, and last of UNLABELLED, which is -1.
+    kinds = np.array([*((*paired.columns, c).index(c) + 1 for c in paired.classes), 0])
 
-    def one(block: slice) -> tuple[float, float, npt.NDArray[np.int64]]:
+    def one(block: slice) -> tuple[int, float, float, npt.NDArray[np.int64]]:
         p, q = before[block], after[block]
+        known = None if labels is None else kinds[labels[block]]
+        if before.has_gaps or after.has_gaps:
+            there = ~np.isnan(p + q).any(axis=1)
+            p, q, known = p[there], q[there], None if known is None else known[there]
         middle = (p + q) / 2 + TINY
         divergence = (_relative_entropy(p, middle) + _relative_entropy(q, middle)) / 2
         table = np.zeros(0, np.int64)
         if two:
             cell = _bins(p[:, 1]) * N_BINS + _bins(q[:, 1])
-            if labels is not None:
-                known = labels[block]
-                cell += N_BINS**2 * (1 + (known == positive)) * (known >= 0)
+            if known is not None:
+                cell += N_BINS**2 * known
             table = np.bincount(cell, minlength=LABELS * N_BINS**2)
-        return float(np.abs(p - q).sum()) / p.shape[1], divergence, table
+        return len(p), float(np.abs(p - q).sum()) / p.shape[1], divergence, table
 
-    absolute, divergences, tables = zip(*in_blocks(one, paired.n), strict=True)
-    moved = {
-        "mean_absolute": sum(absolute) / paired.n, "jensen_shannon": sum(divergences) / paired.n
-    }  # fmt: skip
+    counts, absolute, divergences, tables = zip(*in_blocks(one, paired.n), strict=True)
+    n = sum(counts)
+    if n == 0:
+        return None, []
+    moved = {"n": n, "mean_absolute": sum(absolute) / n, "jensen_shannon": sum(divergences) / n}
     if not two:
         return moved, []
     table = np.sum(tables, axis=0).reshape(LABELS, N_BINS, N_BINS)
-    return moved, [_at_threshold(table, i, labels is not None) for i in range(len(THRESHOLDS))]
+    has_labels = bool(table[1:].any())
+    return moved, [_at_threshold(table, i, has_labels) for i in range(len(THRESHOLDS))]
 
 
 def _relative_entropy(p: Float64, middle: Float64) -> float:
@@ -73,6 +80,6 @@ def _at_threshold(table: npt.NDArray[np.int64], number: int, has_labels: bool) -
     if has_labels:
         known = table[1:].sum()
         for name, axis in (("accuracy_base", 2), ("accuracy_candidate", 1)):
-            negative, positive = table[1:].sum(axis=axis)
+            negative, positive = table[1:3].sum(axis=axis)
             found[name] = float((negative[low].sum() + positive[high].sum()) / known)
     return found

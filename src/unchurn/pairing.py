@@ -15,6 +15,7 @@ from unchurn.frames import PREDICTION
 from unchurn.matching import find
 from unchurn.numbering import UNLABELLED, against_rest, number, without_unused
 from unchurn.predictions import ID, LABEL, PROBABILITY, REST, Labels, Predictions
+from unchurn.values import as_text
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,6 +32,7 @@ class Probabilities:
 
     columns: tuple[npt.NDArray[np.float64], ...]
     rows: IntArray | None  # of the columns; None: as they stand
+    has_gaps: bool  # rows of NaN
 
     def __getitem__(self, at: slice | IntArray) -> npt.NDArray[np.float64]:
         rows = at if self.rows is None else self.rows[at]
@@ -53,6 +55,7 @@ class Paired:
     labels: IntArray | None  # UNLABELLED where there is none
     probabilities: tuple[Probabilities, Probabilities] | None
     columns: tuple[str, ...]  # the classes of the probabilities' columns; of two, the positive last
+    one_class: str | None  # that predictions tell from all others, where they tell no more
     slices: dict[str, pl.Series]
     clusters: IntArray | None
     excluded: dict[str, int]  # rows left out, by reason
@@ -70,8 +73,12 @@ def pair(
     labels: Labels | None = None,
     slices: tuple[str, ...] = (),
     cluster: str | None = None,
+    one_class: str | None = None,
 ) -> Paired:
-    """Join two models' predictions by id; rows that only one has are left out and counted."""
+    """Join two models' predictions by id; rows that only one has are left out and counted.
+
+    With `one_class`, predictions tell it from all others and no more.
+    """
     _check_places(base, candidate)
     excluded = {**base.excluded, **candidate.excluded}
     rows = _rows(base.table[ID], candidate.table[ID])
@@ -83,7 +90,9 @@ def pair(
         raise InputError(f"{base.name} and {candidate.name} have no id in common")
     ids = _at(base.table[ID], rows[0])
     classes, numbers, notes = _numbered(base, candidate, rows, ids, labels)
-    classes, numbers = _against_rest(classes, numbers, base, candidate)
+    one_class = one_class or _only_class(base) or _only_class(candidate)
+    if one_class is not None:
+        classes, numbers = _against_rest(classes, numbers, one_class)
     _check_classes(classes, numbers, base, candidate, notes)
     if len(numbers) > 2 and (gone := n - int(count(numbers[2], len(classes)).sum())):
         notes.append(f"{gone:,} examples have no true label: they count for churn alone")
@@ -102,6 +111,7 @@ def pair(
         labels=numbers[2] if len(numbers) > 2 else None,
         probabilities=_probabilities(base, candidate, rows, shared),
         columns=shared,
+        one_class=one_class,
         slices={name: _group(base, candidate, rows, name, "slice") for name in slices},
         clusters=None if cluster is None else _clusters(base, candidate, rows, cluster),
         excluded=excluded,
@@ -129,9 +139,9 @@ def _same_ids(left: pl.Series, right: pl.Series) -> tuple[pl.Series, pl.Series]:
 
     if left.dtype == right.dtype:
         return left, right
-    whole = all(s.dtype.is_integer() and s.dtype != pl.UInt64 for s in (left, right))
-    kind = pl.Int64 if whole else pl.String
-    return left.cast(kind), right.cast(kind)
+    if all(s.dtype.is_integer() and s.dtype != pl.UInt64 for s in (left, right)):
+        return left.cast(pl.Int64), right.cast(pl.Int64)
+    return left.cast(pl.String), right.cast(pl.String)
 
 
 def _rows(left: pl.Series, right: pl.Series) -> Rows:
@@ -168,7 +178,7 @@ def _numbered(
     notes = []
     if len(numbers) == 4:
         numbers[2:] = [_agreed(numbers[2], numbers[3], classes, ids)]
-    elif len(numbers) == 3 and (numbers[2] == UNLABELLED).all():
+    if len(numbers) == 3 and (numbers[2] == UNLABELLED).all():
         if labels is not None:
             raise InputError(f"{labels.name} has the label of no example that the models have")
         del numbers[2]
@@ -177,21 +187,21 @@ def _numbered(
     return tuple(str(c) for c in classes), numbers, notes
 
 
+def _only_class(model: Predictions) -> str | None:
+    """The class whose probability is all that a model tells."""
+    is_one = len(model.classes) == 2 and model.classes[0] == REST + model.classes[1]
+    return model.classes[1] if is_one else None
+
+
 def _against_rest(
-    classes: tuple[str, ...], numbers: list[IntArray], base: Predictions, candidate: Predictions
+    classes: tuple[str, ...], numbers: list[IntArray], one: str
 ) -> tuple[tuple[str, ...], list[IntArray]]:
-    """Where a model tells one class from all others only, so are all predictions and labels."""
-    for model in (base, candidate):
-        if len(model.classes) == 2 and model.classes[0] == REST + model.classes[1]:
-            one = model.classes[1]
-            known = numbers[2][numbers[2] >= 0] if len(numbers) > 2 else np.empty(0, int)
-            there = [classes[i] for i in np.unique(known)]
-            if there and one not in there:
-                raise InputError(
-                    f"no true label is {one!r}, the positive class: {', '.join(there)}"
-                )
-            return model.classes, against_rest(classes, numbers, one)
-    return classes, numbers
+    """Predictions and labels as one class and all others."""
+    known = numbers[2][numbers[2] >= 0] if len(numbers) > 2 else np.empty(0, int)
+    there = [classes[i] for i in np.unique(known)]
+    if there and one not in there:
+        raise InputError(f"no true label is {one!r}, the positive class: {', '.join(there)}")
+    return (REST + one, one), against_rest(classes, numbers, one)
 
 
 def _in_order(numbers: IntArray, at: IntArray | None) -> IntArray:
@@ -232,7 +242,8 @@ def _check_classes(
     for (one, two), (a, b) in zip(
         sides, [(known[0], known[1]), (known[0] | known[1], known[-1])], strict=False
     ):
-        if not (a & b).any() and _are_numbers(names[a]) != _are_numbers(names[b]):
+        unlike = _are_numbers(names[a]) != _are_numbers(names[b]) or two == "the labels"
+        if unlike and not (a & b).any():
             raise InputError(
                 f"{one} and {two} have no class in common: {', '.join(names[a][:5])} and "
                 f"{', '.join(names[b][:5])}"
@@ -253,8 +264,13 @@ def _probabilities(
     if not classes:
         return None
     one, two = (
-        Probabilities(tuple(model.table[f"{PROBABILITY}{c}"].to_numpy() for c in classes), at)
+        Probabilities(
+            tuple(column.to_numpy() for column in columns),
+            at,
+            has_gaps=any(column.null_count() for column in columns),
+        )
         for model, at in zip((base, candidate), rows, strict=True)
+        for columns in [[model.table[f"{PROBABILITY}{c}"] for c in classes]]
     )
     return one, two
 
@@ -262,15 +278,10 @@ def _probabilities(
 def _group(
     base: Predictions, candidate: Predictions, rows: Rows, name: str, kind: str
 ) -> pl.Series:
-    """A column of either file."""
-    import polars as pl
-
+    """A column of either file, as text."""
     for model, at in zip((base, candidate), rows, strict=True):
         if name in model.table.columns:
-            column = model.table[name]
-            if column.dtype.is_nested() or column.dtype == pl.Object:
-                raise InputError(f"{model.name}: column {name!r} is {column.dtype}, no {kind}")
-            return _at(column, at).alias(name)
+            return _at(as_text(model.table[name], model.name, f"{kind}s"), at).alias(name)
     raise InputError(f"no column {name!r} for --{kind}{'s' * (kind == 'slice')} in either file")
 
 
@@ -280,6 +291,4 @@ def _clusters(base: Predictions, candidate: Predictions, rows: Rows, name: str) 
 
 def numbered_clusters(column: pl.Series) -> IntArray:
     """Clusters as numbers; those without a name are one."""
-    import polars as pl
-
-    return column.cast(pl.String).fill_null("").rank("dense").to_numpy().astype(np.int64) - 1
+    return column.fill_null("").rank("dense").to_numpy().astype(np.int64) - 1

@@ -15,6 +15,7 @@ from unchurn.errors import InputError
 from unchurn.stats import LEVEL
 
 POWER = 0.8
+LEAST = 1e-6  # loss of accuracy, or excess, to plan for
 CHURN = 0.03  # if nothing is known of it
 RELATIVE_SD = 0.05  # of churn between retrainings, in the paper's tables 0.03 to 0.09 mostly
 RETRAINS = (2, 3, 5, 10)
@@ -100,10 +101,10 @@ def plan_loss(loss: float, churn: float = CHURN, power: float = POWER) -> LossPl
     LossPlan(loss=0.005, churn=0.03, power=0.8, to_see=9417, to_rule_out=9586)
     """
     _check(churn, power)
-    if not 0 < loss <= churn:
+    if not LEAST <= loss <= churn:
         raise InputError(
-            f"a loss of accuracy of {loss!r} must be above 0 and at most the churn, {churn:g}: "
-            "what does not flip is not lost"
+            f"a loss of accuracy of {loss!r} must be above {LEAST:g} and at most the churn, "
+            f"{churn:g}: what does not flip is not lost"
         )
     enough, likely = _quantile((1 + LEVEL) / 2), _quantile(power)
     to_see = (enough * math.sqrt(churn) + likely * math.sqrt(churn - loss**2)) ** 2 / loss**2
@@ -130,10 +131,10 @@ def plan_excess(
     """
     noise = noise or Noise(CHURN, RELATIVE_SD * CHURN)
     _check(noise.churn, power)
-    if not 0 <= noise.sd < math.inf or not 0 < excess <= 1 - noise.churn:
+    if not 0 <= noise.sd < math.inf or not LEAST <= excess <= 1 - noise.churn:
         raise InputError(
             f"an excess of {excess!r} over a churn of {noise.churn:g} with a standard deviation of "
-            f"{noise.sd:g}: all must be positive, and the first two at most 1 together"
+            f"{noise.sd:g}: the first must be at least {LEAST:g} and with the second at most 1"
         )
     counts = [whole(count, 2, "the number of retrainings") for count in retrains]
     return ExcessPlan(excess, noise, power, tuple(_size(r, excess, noise, power) for r in counts))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from unchurn.errors import InputError
 from unchurn.frames import PREDICTION, PROBABILITIES, as_table
 from unchurn.matching import repeated
+from unchurn.values import as_labels, as_probabilities, as_text, first
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,8 +25,6 @@ NAMES = {
 PREFIXES = (PROBABILITIES, "probability_", "proba_", "prob_", "p_")
 REST = "not "  # before a class: all others, where only its probability is known
 TOLERANCE = 1e-3  # by which a row's probabilities may miss the sum of 1
-ROUNDING = 1e-6  # by which one may lie outside 0 … 1
-MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL", "None")  # among numbers, what is no number
 PLACE = "the row's place"
 ID, LABEL, PROBABILITY = "\0id", "\0label", "\0p "  # our columns, by names that no file has
 
@@ -100,7 +99,8 @@ def read_labels(source: Any, name: str, columns: Columns) -> Labels:
     def choose(names: Sequence[str]) -> list[str]:
         nonlocal found
         is_array = list(names) == [PREDICTION]
-        found = _find(names, name, replace(columns, label=PREDICTION) if is_array else columns)
+        asked = replace(columns, prediction=None, probabilities=None)  # the models' columns
+        found = _find(names, name, replace(asked, label=PREDICTION) if is_array else asked)
         if found.label is None:
             raise InputError(
                 f"{name}: which column is the true label? Name it with --label; there are "
@@ -109,8 +109,9 @@ def read_labels(source: Any, name: str, columns: Columns) -> Labels:
         return list(dict.fromkeys(c for c in (found.id, found.label) if c))
 
     table = as_table(source, name, choose)
-    ids = table[found.id] if found.id else pl.int_range(table.height, eager=True)
-    labels = pl.DataFrame({ID: ids, LABEL: _labels(table[str(found.label)], name)})
+    labels = pl.DataFrame(
+        {ID: _ids(table, name, found.id), LABEL: as_labels(table[str(found.label)], name)}
+    )
     taken = {"id": found.id or PLACE, "label": _shown(str(found.label))}
     return Labels(name, _distinct(labels, name), taken, None if found.id else table.height)
 
@@ -158,42 +159,36 @@ def _checked(table: pl.DataFrame, name: str, found: Columns, *, is_guess: bool) 
 
     ours: dict[str, pl.Series] = {}
     taken = {"id": found.id or PLACE}
-    ours[ID] = table[found.id] if found.id else pl.int_range(table.height, eager=True)
+    ours[ID] = _ids(table, name, found.id)
     probabilities, classes, problem = _if_usable(table, name, found, is_guess)
     if problem:
         taken["probabilities"] = f"none ({problem})"
     if found.threshold is not None and not classes:
         raise InputError(f"{name}: a threshold needs probabilities, and there are none")
     if found.prediction is not None and found.threshold is None:
-        ours[PREDICTION] = _labels(table[found.prediction], name)
+        ours[PREDICTION] = as_labels(table[found.prediction], name)
         taken["prediction"] = _shown(found.prediction)
     if found.label is not None:
-        ours[LABEL] = _labels(table[found.label], name)
+        ours[LABEL] = as_labels(table[found.label], name)
         taken["label"] = found.label
     for column in (*found.slices, *([found.cluster] if found.cluster else [])):
         ours[column] = table[column]
     ours |= {f"{PROBABILITY}{c}": p for c, p in zip(classes, probabilities, strict=True)}
     frame = pl.DataFrame(ours)
     excluded = {}
-    missing = pl.any_horizontal(
-        pl.lit(value=False), *(pl.col(f"{PROBABILITY}{c}").is_null() for c in classes)
-    )
-    if PREDICTION in ours:
-        missing |= pl.col(PREDICTION).is_null()
-    gone = frame.select(missing).to_series()
+    deciding = [PREDICTION] if PREDICTION in ours else [f"{PROBABILITY}{c}" for c in classes]
+    gone = frame.select(pl.any_horizontal(pl.col(deciding).is_null())).to_series()
     if gone.any():
         excluded[f"{name}: without a prediction"] = int(gone.sum())
         frame = frame.filter(~gone)
     if frame.height == 0:
         raise InputError(f"{name}: no row has a prediction")
     if classes:
-        taken["probabilities"] = (
-            ", ".join(classes) if len(classes) < 6 else f"{len(classes)} classes"
-        )
+        taken["probabilities"] = _shown_all(_of_probabilities(table.columns, name, found), classes)
         if PREDICTION not in frame.columns:
             taken["prediction"] = _rule(found, classes)
             decided = _decide(frame, found, classes)
-            frame = frame.with_columns(_labels(decided, name).alias(PREDICTION))
+            frame = frame.with_columns(as_labels(decided, name).alias(PREDICTION))
     n_rows = None if found.id else table.height
     positive = _named_positive(found, classes)
     return Predictions(name, _distinct(frame, name), classes, taken, excluded, n_rows, positive)
@@ -202,6 +197,13 @@ def _checked(table: pl.DataFrame, name: str, found: Columns, *, is_guess: bool) 
 def _shown(column: str) -> str:
     """A column's name; that of an array has none."""
     return "the array" if column == PREDICTION else column
+
+
+def _shown_all(columns: list[str], classes: tuple[str, ...]) -> str:
+    """The names of the columns of probabilities; of one, the class as well."""
+    if len(columns) == 1:
+        return f"{columns[0]} (of class {classes[1]})"
+    return ", ".join(columns) if len(columns) < 6 else f"{columns[0]} … {columns[-1]}"
 
 
 def _of_probabilities(names: Sequence[str], name: str, found: Columns) -> list[str]:
@@ -227,13 +229,19 @@ def _if_usable(
 
     Only where there is a prediction besides may a guess be wrong: a score need be no probability.
     """
+    may_be_wrong = is_guess and found.prediction is not None and found.threshold is None
     try:
         probabilities, classes = _probabilities(table, name, found)
         _check_sums(probabilities, name)
     except InputError as error:
-        if is_guess and found.prediction is not None and found.threshold is None:
+        if may_be_wrong:
             return [], (), str(error).removeprefix(f"{name}: ")
         raise
+    one = found.probabilities
+    if may_be_wrong and one in table.columns and found.positive is None:
+        predicted = as_labels(table[str(found.prediction)], name).unique().drop_nulls()
+        if not set(map(str, predicted)) <= set(classes):
+            return [], (), f"of which class is {one!r}? Say --positive"
     return probabilities, classes, None
 
 
@@ -244,33 +252,12 @@ def _probabilities(
     names = _of_probabilities(table.columns, name, found)
     if len(names) == 1:
         positive = found.positive if found.positive is not None else "1"
-        values = _numbers(table[names[0]], name)
+        values = as_probabilities(table[names[0]], name)
         return [1 - values, values], ("0" if positive == "1" else REST + positive, positive)
     classes = tuple(c[len(found.probabilities or "") :] for c in names)
     if names and found.positive is not None and found.positive not in classes:
         raise InputError(f"{name}: no probability of {found.positive!r}; of {', '.join(classes)}")
-    return [_numbers(table[c], name) for c in names], classes
-
-
-def _numbers(column: pl.Series, name: str) -> pl.Series:
-    import polars as pl
-
-    if column.dtype == pl.String:
-        column = column.set(column.is_in(MISSING), None)
-    try:
-        numbers = column.cast(pl.Float64).fill_nan(None)
-    except pl.exceptions.PolarsError as error:
-        raise InputError(f"{name}: column {column.name!r} is not all numbers") from error
-    if numbers.is_between(0, 1).all():  # gaps do not count
-        return numbers
-    outside = (numbers < -ROUNDING) | (numbers > 1 + ROUNDING)
-    if outside.any():
-        row = first(outside)
-        raise InputError(
-            f"{name}: {column.name!r} has {numbers[row]:g} in row {row}: no probability (of "
-            "logits, take the softmax first)"
-        )
-    return numbers.clip(0, 1)
+    return [as_probabilities(table[c], name) for c in names], classes
 
 
 def _check_sums(probabilities: list[pl.Series], name: str) -> None:
@@ -319,8 +306,10 @@ def _decide(frame: pl.DataFrame, found: Columns, classes: tuple[str, ...]) -> pl
     import polars as pl
 
     if found.threshold is None:
-        table = frame.select(f"{PROBABILITY}{c}" for c in classes).to_numpy()
-        return pl.Series(classes, dtype=pl.String).gather(table.argmax(axis=1))
+        # Of equal ones the first by name, whatever the order of the columns.
+        ordered = sorted(classes, key=lambda c: (not c.isdigit(), int(c) if c.isdigit() else 0, c))
+        table = frame.select(f"{PROBABILITY}{c}" for c in ordered).to_numpy()
+        return pl.Series(ordered, dtype=pl.String).gather(table.argmax(axis=1))
     positive = _positive(found, classes)
     negative = next(c for c in classes if c != positive)
     above = frame[f"{PROBABILITY}{positive}"] >= found.threshold
@@ -328,33 +317,16 @@ def _decide(frame: pl.DataFrame, found: Columns, classes: tuple[str, ...]) -> pl
     return frame.select(chosen.alias(PREDICTION))[PREDICTION]
 
 
-def _labels(column: pl.Series, name: str) -> pl.Series:
-    """Labels as whole numbers or text: 1, 1.0 and "1" are the same class."""
+def _ids(table: pl.DataFrame, name: str, column: str | None) -> pl.Series:
+    """The ids, or the rows' places; bytes, as UUIDs may be stored, by their hexadecimal digits."""
     import polars as pl
 
-    kind = column.dtype
-    if kind.is_integer() and kind not in (pl.UInt64, pl.Int128):
-        return column.cast(pl.Int64)
-    if kind.is_float():
-        column = column.fill_nan(None)
-        whole = column.cast(pl.Int64, strict=False)
-        if (whole.cast(pl.Float64) != column).any() or whole.null_count() > column.null_count():
-            raise InputError(
-                f"{name}: column {column.name!r} holds fractions, no labels: of probabilities say "
-                "--probabilities"
-            )
-        return whole
-    if kind.is_nested() or kind == pl.Object:
-        raise InputError(f"{name}: column {column.name!r} is {kind}, no labels")
-    text = column.cast(pl.String)
-    # A column of digits, as CSV files with a missing value have it, is numbers.
-    numbers = text.cast(pl.Int64, strict=False)
-    if numbers.null_count() < len(numbers):  # then what stands for a gap is no class
-        text = text.set(text.is_in(MISSING), None)
-    same = (numbers.cast(pl.String) == text).fill_null(value=True) & (
-        numbers.is_not_null() | text.is_null()
-    )
-    return numbers if same.all() and numbers.null_count() < len(numbers) else text
+    if column is None:
+        return pl.int_range(table.height, eager=True)
+    ids = table[column]
+    if ids.dtype == pl.Binary:
+        return ids.bin.encode("hex")
+    return as_text(ids, name, "ids") if ids.dtype.is_nested() or ids.dtype == pl.Object else ids
 
 
 def _distinct(frame: pl.DataFrame, name: str) -> pl.DataFrame:
@@ -363,15 +335,9 @@ def _distinct(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     if ids.null_count():
         row = first(ids.is_null())
         raise InputError(f"{name}: {ids.null_count():,} rows have no id, first row {row}")
-    if not ids.dtype.is_nested() and ids.is_sorted() and not (ids == ids.shift()).any():
+    if ids.is_sorted() and not (ids == ids.shift()).any():
         return frame
     if twice := repeated(ids):
         row = first(ids.is_duplicated())
         raise InputError(f"{name}: {twice:,} ids are there more than once, such as {ids[row]!r}")
     return frame
-
-
-def first(rows: pl.Series) -> int:
-    """The number of the first row that is true."""
-    found = rows.fill_null(value=False).arg_max()
-    return 0 if found is None else found

@@ -11,7 +11,7 @@ import numpy as np
 from unchurn.arrays import IntArray
 from unchurn.errors import InputError
 from unchurn.outcomes import BAD, EVERY, FLIPPED, LABELLED, Counts
-from unchurn.stats import Interval
+from unchurn.stats import Interval, clustered_p_value
 
 if TYPE_CHECKING:
     from unchurn.outcomes import Counting, Outcomes
@@ -126,7 +126,7 @@ def _values(name: str, column: Any) -> tuple[list[str], IntArray]:
     """The distinct values as text, and each row's number among them; a gap is a value too."""
     import polars as pl
 
-    text = column.cast(pl.String).fill_null("(missing)")
+    text = column.fill_null("(missing)")
     distinct = text.unique().sort()
     if len(distinct) > MOST_VALUES:
         raise InputError(
@@ -140,7 +140,7 @@ def _values(name: str, column: Any) -> tuple[list[str], IntArray]:
 def _p_value(part: Counts, rest: Counts) -> float:
     """That a slice and the rest flip alike: Fisher's exact test, or Student's over clusters."""
     if part.table.ndim > 1:
-        return _clustered_p_value(part, rest)
+        return clustered_p_value(*(one.each(k) for one in (part, rest) for k in (FLIPPED, EVERY)))
     from scipy.stats import chi2_contingency, fisher_exact
 
     table = np.array([[one.number(FLIPPED), one.number(~FLIPPED)] for one in (part, rest)])
@@ -150,23 +150,3 @@ def _p_value(part: Counts, rest: Counts) -> float:
     if expected.min() >= 5:
         return float(chi2_contingency(table, correction=False).pvalue)
     return float(fisher_exact(table).pvalue)
-
-
-def _clustered_p_value(part: Counts, rest: Counts) -> float:
-    """The difference of two rates over its standard error, clusters left out one at a time."""
-    from scipy.stats import t
-
-    rates = []
-    for one in (part, rest):
-        events, sizes = one.each(FLIPPED), one.each(EVERY)
-        left = sizes.sum() - sizes
-        if not left.all():  # all of a part in one cluster: nothing to learn
-            return 1.0
-        rates.append(((events.sum() - events) / left, events.sum() / sizes.sum()))
-    size = len(part.table)
-    without = rates[0][0] - rates[1][0]
-    variance = (size - 1) / size * float(np.sum((without - without.mean()) ** 2))
-    difference = abs(float(rates[0][1] - rates[1][1]))
-    if variance == 0:
-        return 1.0 if difference == 0 else 0.0
-    return float(2 * t.sf(difference / math.sqrt(variance), size - 1))

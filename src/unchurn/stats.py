@@ -136,6 +136,41 @@ def clustered_difference(
     return _difference(up, down, n, spread, few, level)
 
 
+def clustered_p_value(events: Array, sizes: Array, others: Array, other_sizes: Array) -> float:
+    """That two groups of examples have one rate, from the events and examples of each cluster.
+
+    Student's t of the difference of logits, clusters left out one at a time, with as little freedom
+    as the group of fewer clusters has; Fisher's exact test of whole clusters where few have events.
+    """
+    from scipy.stats import fisher_exact, t
+
+    groups = ((events, sizes), (others, other_sizes))
+    clusters = [int(np.count_nonzero(size)) for _, size in groups]
+    if min(clusters) < 2:
+        return 1.0
+    eventful = [int(np.count_nonzero(event)) for event, _ in groups]
+    if any(some < min(FEW, n) for some, n in zip(eventful, clusters, strict=True)):
+        table = [[some, n - some] for some, n in zip(eventful, clusters, strict=True)]
+        return float(fisher_exact(table).pvalue)
+    whole, without = (
+        np.subtract(*(_logit(some, size) for some, size in counts))
+        for counts in (
+            [(event.sum(), size.sum()) for event, size in groups],
+            [(event.sum() - event, size.sum() - size) for event, size in groups],
+        )
+    )
+    variance = _jackknife(without)
+    if variance == 0:
+        return 1.0
+    freedom = min(float(min(clusters) - 1), _freedom(without))
+    return float(2 * t.sf(abs(whole) / math.sqrt(variance), freedom))
+
+
+def _logit(events: Array, sizes: Array) -> Float64:
+    """The logit of a rate, of half an event more on either side."""
+    return np.asarray(np.log((events + 0.5) / (sizes - events + 0.5)))
+
+
 def mcnemar(gained: int, lost: int) -> tuple[float, float]:
     """Exact and mid p-values for "as many gained as lost"."""
     from scipy.stats import binom
@@ -244,7 +279,7 @@ def _over_runs(
     # runs: then runs that vary no more than their examples do are not held against the interval.
     uncertain = 0.0 if pairs and of_runs <= of_both else of_runs
     doubt = uncertain**2 / (n_runs - 1) + of_examples**2 / (n - 1)
-    return value, _Spread(variance, variance**2 / doubt if doubt else math.inf, n)
+    return value, _Spread(variance, max(variance**2 / doubt, 1.0) if doubt else math.inf, n)
 
 
 def churn_standard_error(runs: Array) -> float:
@@ -293,9 +328,9 @@ class _Spread:
         return float(t.ppf((1 + level) / 2, self.freedom))
 
     def around(self, value: float) -> Interval:
-        """Student's interval."""
+        """Student's interval of a difference of rates."""
         half = self.quantile() * math.sqrt(self.variance)
-        return Interval(value, value - half, value + half)
+        return Interval(value, max(value - half, -1.0), min(value + half, 1.0))
 
     def effective(self, variance_of_one: float, n: float, level: float) -> float:
         """How many independent examples would vary as much, fewer for a variance less certain.
@@ -312,6 +347,7 @@ class _Spread:
 
 def _rate(value: float, n: float, spread: _Spread, few: bool, level: float) -> Interval:
     """A rate on the logit scale; with few events Clopper and Pearson's of the effective number."""
+    from scipy.special import expit
     from scipy.stats import beta
 
     if few or spread.variance == 0:
@@ -322,7 +358,7 @@ def _rate(value: float, n: float, spread: _Spread, few: bool, level: float) -> I
         return Interval(value, low, high, FEW_EVENTS)
     half = spread.quantile(level) * math.sqrt(spread.variance) / (value * (1 - value))
     centre = math.log(value / (1 - value))
-    low, high = (1 / (1 + math.exp(-(centre + side * half))) for side in (-1, 1))
+    low, high = (float(expit(centre + side * half)) for side in (-1, 1))
     return Interval(value, low, high)
 
 

@@ -124,6 +124,8 @@ def test_a_bench_folder_gives_the_retrainings(run, tmp_path):
         (("base.csv", "cand.csv", "--retrains", "./cand.csv"), "cand.csv is the candidate"),
         (("base.csv", "cand.csv", "--retrains", "r1.csv", "r1.csv"), "r1.csv is there twice"),
         (("--retrains", "r1.csv", "base.csv", "cand.csv"), "Missing argument"),
+        (("base.csv", "cand.csv", "--flips", "./cand.csv"), "it is another file of this command"),
+        (("base.csv", "cand.csv", "--flips", "f", "--html", "f"), "it is another file of this"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(run, files, arguments, message):
@@ -183,10 +185,19 @@ def test_a_terminal_of_few_characters_is_no_crash(files, tmp_path):
     assert b"unchurn gate: promote" in done.stdout
 
 
+def test_no_verdict_leaves_no_earlier_one(run, files, tmp_path):
+    (tmp_path / "gate.xml").write_text("<passed/>")
+    limits = ("--max-churn", "0.9", "--max-excess-churn", "0.1", "--junit", "gate.xml")
+    assert run("gate", *files, *limits)[0] == 2
+    assert not (tmp_path / "gate.xml").exists()
+
+
 def test_a_policy_is_explained_without_any_file(run, tmp_path):
     code, out, _ = run("gate", "--max-slice-churn", "0.1", "--explain")
     assert code == 0
     assert "slices of fewer than 50 examples count as one" in out
+    code, _, err = run("gate", "a.csv", "b.csv", "--max-churn", "0.1", "--explain")
+    assert code == 2  # a verdict was asked for
     code, _, err = run("gate", "--max-churn", "0.1")
     assert code == 2
     assert "give two files" in err

@@ -75,7 +75,9 @@ def main() -> None:
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         code = _fail(f"{where}{error.strerror or error}", EXIT_BAD_INPUT)
-    except Exception as error:
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # a panic of Polars is no Exception, and 1 would be a verdict
         missing = error.name if isinstance(error, ModuleNotFoundError) else None
         if missing in EXTRAS:
             fix = f"pip install 'unchurn[{EXTRAS[missing]}]'"

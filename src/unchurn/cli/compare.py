@@ -62,7 +62,7 @@ def compare(
 
     CSV, Parquet, JSON lines or NPZ; a row per example, joined by id.
     """
-    _check_places(html, flips)
+    _check_outputs((as_json, as_markdown), (base, candidate), html, flips)
     columns = _columns(id_, prediction, label, probabilities, positive, threshold, slices, cluster)
     result = _compare(base, candidate, labels, retrains or [], columns, min_slice)
     _answer(result, None, as_json, as_markdown, flips, html)
@@ -129,11 +129,14 @@ def gate(
     rules = read_policy(policy, limits)
     if explain:
         for line in rules.explain():
-            typer.echo(line)
-        return
+            typer.echo(line, err=as_json or as_markdown)
+        if base is None:
+            return
     if base is None or candidate is None:
         raise InputError("give two files: predictions of the model in use, and of the candidate")
-    _check_places(html, flips, junit)
+    _check_outputs((as_json, as_markdown), (base, candidate), html, flips, junit)
+    if junit is not None:
+        junit.unlink(missing_ok=True)  # of an earlier candidate, should there be no verdict
     columns = _columns(id_, prediction, label, probabilities, positive, threshold, slices, cluster)
     result = _compare(base, candidate, labels, retrains or [], columns, rules.min_slice)
     verdict = decide(result, rules)
@@ -144,13 +147,22 @@ def gate(
     raise typer.Exit(verdict.exit_code)
 
 
-def _check_places(html: Path | None, *others: Path | None) -> None:
-    """Say before the work what would keep a file from being written: its place, or an extra."""
+def _check_outputs(
+    forms: tuple[bool, bool], read: tuple[Path, Path], html: Path | None, *others: Path | None
+) -> None:
+    """Say before the work what would keep the answer from being given: a place, or an extra."""
+    from unchurn.errors import InputError
     from unchurn.files import check_place
 
+    if all(forms):
+        raise InputError("--json or --markdown, not both")
+    taken = {path.resolve() for path in read}
     for path in (html, *others):
         if path is not None:
             check_place(path)
+            if path.resolve() in taken:
+                raise InputError(f"cannot write {path}: it is another file of this command")
+            taken.add(path.resolve())
     if html is not None:
         from unchurn.report import comparison  # noqa: F401
 
@@ -184,14 +196,18 @@ def _compare(
     min_slice: int,
 ) -> Comparison:
     from unchurn.comparison import compare
-    from unchurn.floor import retraining_files
 
-    others = retraining_files(retrains, base, candidate) if retrains else None
     names = (base.name, candidate.name)
     if names[0] == names[1]:
         names = (str(base), str(candidate))
     return compare(
-        base, candidate, labels, retrains=others, columns=columns, min_slice=min_slice, names=names
+        base,
+        candidate,
+        labels,
+        retrains=retrains,
+        columns=columns,
+        min_slice=min_slice,
+        names=names,
     )
 
 
@@ -206,7 +222,6 @@ def _answer(
     """Write what was asked for, then print in the form that was asked for."""
     from rich.console import Console
 
-    from unchurn.errors import InputError
     from unchurn.report import words
     from unchurn.report.flipped import write_flipped
 
@@ -217,8 +232,6 @@ def _answer(
             with suppress(SystemExit):
                 super().on_broken_pipe()
 
-    if as_json and as_markdown:
-        raise InputError("--json or --markdown, not both")
     if flips is not None:
         count = write_flipped(result, flips)
         typer.echo(f"wrote {flips}: {count:,} flips", err=True)

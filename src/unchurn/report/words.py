@@ -74,7 +74,8 @@ def measures(comparison: Comparison) -> Table:
         rows.append(["McNemar's p (exact; mid-p)", f"{exact:.3g}; {mid:.3g}", "", ""])
     if comparison.movement is not None:
         moved = comparison.movement
-        rows.append(["mean change of a probability", f"{moved['mean_absolute']:.4f}", "", ""])
+        of = f"of {moved['n']:,} examples" if moved["n"] < comparison.n else ""
+        rows.append(["mean change of a probability", f"{moved['mean_absolute']:.4f}", "", of])
         bits = f"{moved['jensen_shannon']:.4f} bits"
         rows.append(["mean Jensen–Shannon divergence", bits, "", ""])
     return rows
