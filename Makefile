@@ -8,7 +8,7 @@ help:
 	@echo "make demo     every method of the paper, retrained five times on digits: accuracy and churn"
 	@echo "make test     all tests (those on the real data need UNCHURN_DATA)"
 	@echo "make lint     ruff and mypy"
-	@echo "make bench    docs/benchmarks.md: k-NN labels beside other libraries (hours; UNCHURN_DATA)"
+	@echo "make bench    docs/benchmarks.md: beside other libraries (hours; UNCHURN_DATA)"
 	@echo "make picture  the README's pictures (some minutes)"
 	@echo "make clean    remove .venv, caches and the demo's output"
 
@@ -20,7 +20,10 @@ picture: .venv/installed
 	$(BIN)/python docs/pictures.py
 
 bench: .venv/installed
+	$(BIN)/pip install --quiet --constraint constraints.txt skorch lightning
 	$(BIN)/python benchmarks/knn.py
+	$(BIN)/python benchmarks/training.py
+	$(BIN)/python benchmarks/compare.py
 
 test: .venv/installed
 	$(BIN)/pytest -n auto

@@ -2,25 +2,23 @@
 
 Every contender gives the mean label of each point's k nearest, with the same number of threads;
 rounds alternate, medians count; peers that the first round shows to be far from the best get no
-other. Above 200,000 rows (brute force, whose queries all cost the same: above 50,000) the peers
-answer 5,000 random queries from the full index, and their query time is extrapolated (marked *).
-What is measured goes to docs/benchmarks.jsonl, line by line, and
-all that is there to docs/benchmarks.md.
+other. Above 200,000 rows (brute force, whose queries all cost the same: above 50,000) peers that
+would take more than half a minute answer 5,000 random queries from the full index, and their query
+time is extrapolated (marked *).
+What is measured goes to docs/benchmarks.jsonl, line by line, and all that is there to
+docs/benchmarks.md.
 
 Usage: UNCHURN_DATA=… python benchmarks/knn.py [--rounds 3] [--only mnist] [--no-growth]
 """
 
 import argparse
-import json
 import os
-import platform
 import resource
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 THREADS = len(os.sched_getaffinity(0))
@@ -28,21 +26,24 @@ os.environ["OMP_NUM_THREADS"] = str(THREADS)  # pykdtree's and BLAS's, read when
 
 import faiss  # noqa: E402
 import numpy as np  # noqa: E402
+from page import keep, peak  # noqa: E402
 from pykdtree.kdtree import KDTree as PyKDTree  # noqa: E402
 from scipy.spatial import cKDTree  # noqa: E402
 from sklearn.neighbors import NearestNeighbors  # noqa: E402
 
 from unchurn import StableClassifier, knn_labels, load  # noqa: E402
+from unchurn.neighbors.engine import collapse  # noqa: E402
+from unchurn.neighbors.inputs import as_points  # noqa: E402
+from unchurn.neighbors.kdtree import KDTree  # noqa: E402
 from unchurn.neighbors.warmup import warmup  # noqa: E402
 
 KS = (10, 100, 500)
 GOALS = {10: 2, 100: 3, 500: 5}  # times the best peer, up to 16 dimensions; beyond, 1
 MANY_ROWS, MANY_FOR_BRUTE, QUERIES = 200_000, 50_000, 5_000
+IN_FULL = 30.0  # seconds, up to which a peer answers all queries of many rows
 BRUTE = ("sklearn brute", "FAISS flat")
 FAR = 3  # times the best peer's time, beyond which a peer gets no further round
 PATIENCE = 60.0  # seconds of the best peer after which a case gets no further round
-OUT = Path(__file__).parent.parent / "docs" / "benchmarks.md"
-LINES = OUT.with_suffix(".jsonl")
 Data = tuple[np.ndarray, np.ndarray]
 
 
@@ -73,7 +74,7 @@ def clustered(n: int, d: int, seed: int = 0) -> Data:
 
 CASES: dict[str, Callable[[], Data]] = {
     "mnist": trained("mnist"),
-    "fashion-mnist": trained("fashion-mnist"),
+    "fashion-mnist": trained("fashion_mnist"),
     "phishing": trained("phishing"),
     "162,770 × 2": lambda: clustered(162_770, 2),
     "1,000,000 × 2": lambda: clustered(1_000_000, 2),
@@ -130,24 +131,22 @@ def sampled(peer: str, n: int) -> bool:
 def run_peer(name: str, points: np.ndarray, labels: np.ndarray, k: int, width: int) -> Any:
     """Seconds for all rows, and the mean labels of the rows that were answered."""
     build, find = PEERS[name]
-    many = sampled(name, len(points))
-    rows = np.random.default_rng(1).choice(len(points), QUERIES, False) if many else slice(None)
     start = time.perf_counter()
     index = build(points)
-    built = time.perf_counter()
-    result = average(find(index, points[rows], k), labels, width)
-    asked = time.perf_counter() - built
-    return built - start + asked * (len(points) / QUERIES if many else 1), result, rows
+    built = time.perf_counter() - start
 
+    def ask(rows: Any) -> tuple[float, np.ndarray]:
+        start = time.perf_counter()
+        result = average(find(index, points[rows], k), labels, width)
+        return time.perf_counter() - start, result
 
-def keep(line: dict[str, Any]) -> None:
-    """Add a line to what is measured; a later one replaces an earlier one of the same key."""
-    lines = [json.loads(old) for old in LINES.read_text().splitlines()] if LINES.exists() else []
-    line["load"] = os.getloadavg()[0]  # other work on the machine makes small ratios unsure
-    lines = [*(old for old in lines if old["key"] != line["key"]), line]
-    LINES.write_text("".join(json.dumps(each) + "\n" for each in lines), encoding="utf-8")
-    OUT.write_text(page(lines), encoding="utf-8")
-    print(json.dumps(line), flush=True)
+    if sampled(name, len(points)):
+        rows = np.random.default_rng(1).choice(len(points), QUERIES, replace=False)
+        some, result = ask(rows)
+        if (estimate := some * len(points) / QUERIES) > IN_FULL:
+            return built + estimate, result, rows
+    asked, result = ask(slice(None))
+    return built + asked, result, slice(None)
 
 
 def measure(name: str, rounds: int) -> None:
@@ -159,6 +158,7 @@ def measure(name: str, rounds: int) -> None:
     for k in KS:
         times: dict[str, list[float]] = {peer: [] for peer in ("unchurn", *peers)}
         differ: dict[str, float] = {}
+        extrapolated = set()
         for _ in range(rounds):
             start = time.perf_counter()
             ours = knn_labels(points, labels, k, workers=THREADS)
@@ -168,6 +168,7 @@ def measure(name: str, rounds: int) -> None:
                 if not times[peer] or times[peer][0] < FAR * best:
                     seconds, result, rows = run_peer(peer, points, labels, k, width)
                     times[peer].append(seconds)
+                    extrapolated |= {peer} if isinstance(rows, np.ndarray) else set()
                     differ[peer] = float((np.abs(result - ours[rows]) > 1e-6).any(axis=1).mean())
             if best > PATIENCE:
                 break
@@ -183,10 +184,26 @@ def measure(name: str, rounds: int) -> None:
                 "best": best_peer,
                 "ratio": medians[best_peer] / medians["unchurn"],
                 "goal": GOALS[k] if d <= 16 else 1,
-                "extrapolated": [peer for peer in peers if sampled(peer, n)],
+                "extrapolated": sorted(extrapolated),
+                "parts": parts(points, labels, k, width),
                 "differ": differ,
             }
         )
+
+
+def parts(points: np.ndarray, labels: np.ndarray, k: int, width: int) -> dict[str, float]:
+    """Seconds of the parts of our search; in many dimensions, of its products at the peak too."""
+    if points.shape[1] > 16:
+        seconds = len(points) ** 2 * points.shape[1] / peak()
+        return {"products at the machine's peak": seconds}
+    ticks = [time.perf_counter()]
+    distinct, histogram, _ = collapse(as_points(points), labels, width)
+    ticks.append(time.perf_counter())
+    index = KDTree(distinct, histogram, THREADS)
+    ticks.append(time.perf_counter())
+    index.answer(None, np.array([k]), lambda _: None)
+    ticks.append(time.perf_counter())
+    return dict(zip(("equal points", "tree", "search"), np.diff(ticks).tolist(), strict=True))
 
 
 def growth(d: int, sizes: tuple[int, ...]) -> None:
@@ -209,66 +226,8 @@ def one(n: int, d: int) -> None:
     print(seconds, max(before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) / 2**20)
 
 
-def page(lines: list[dict[str, Any]]) -> str:
-    """docs/benchmarks.md."""
-    order, rows = list(CASES), []
-    cases = [line for line in lines if "ratio" in line]
-    cases.sort(key=lambda line: (order.index(line["key"].rpartition(", k=")[0]), line["k"]))
-    for line in cases:
-        star = "*" if line["best"] in line["extrapolated"] else ""
-        others = ", ".join(
-            f"{peer} {seconds:.3g}" + "*" * (peer in line["extrapolated"])
-            for peer, seconds in sorted(line["medians"].items(), key=lambda item: item[1])
-            if peer != "unchurn"
-        )
-        met = "" if line["ratio"] >= line["goal"] else " (not met)"
-        rows.append(
-            f"| {line['case']} | {line['k']} | **{line['ratio']:.1f}**{star} | {line['goal']}{met} "
-            f"| {line['best']} | {line['medians']['unchurn']:.3g} | {others} "
-            f"| {max(line['differ'].values()):.1%} |"
-        )
-    missing = [f"{name}, k={k}" for name in CASES for k in KS]
-    missing = [key for key in missing if key not in {line["key"] for line in lines}]
-    text = TEMPLATE.format(
-        missing=f"\nNot yet measured here: {'; '.join(missing)}.\n" if missing else "",
-        machine=f"{platform.machine()}, {THREADS} threads, Python {platform.python_version()}",
-        rows="\n".join(rows),
-    )
-    for d in (2, 10):
-        grown = sorted(
-            (line["n"], line["seconds"], line["gib"]) for line in lines if line.get("d") == d
-        )
-        if len(grown) > 1:
-            logs = np.log([[n, seconds] for n, seconds, _ in grown])
-            slope = np.polyfit(logs[:, 0], logs[:, 1], 1)[0]
-            text += f"\n{d} dimensions: log-log slope **{slope:.2f}**\n\n| rows | s | peak GiB |\n"
-            text += "| ---: | ---: | ---: |\n"
-            text += "".join(f"| {n:,} | {s:.3g} | {gib:.2f} |\n" for n, s, gib in grown)
-    return text
-
-
-TEMPLATE = """# Benchmarks of the k-NN labels
-
-Made by `make bench` (`benchmarks/knn.py`) on {machine}. Only the ratios mean anything: every
-contender ran in the same process, with the same number of threads, in alternating rounds of which
-the median counts; peers' times include the average of the labels, ours includes everything.
-Ratios are the best peer's time over ours. * Timed on 5,000 random queries against the full index
-and extrapolated. The last column is the largest share of rows on which a peer's answer is another
-one: peers count k neighbours where the definition counts every tie (Phishing), and FAISS
-computes in float32.
-
-| data | k | ratio | goal | best peer | ours, s | peers, s | rows that differ |
-| --- | ---: | ---: | ---: | --- | ---: | --- | ---: |
-{rows}
-{missing}
-## Growth with the number of rows
-
-Clustered data, k = 10, one process each; the peak includes the data and Python's libraries.
-"""
-
-
 def main() -> None:
-    """Run what is asked for, and write the page after every case."""
+    """Run what is asked for; the page is written after every case."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", default="", help="cases whose name holds this")

@@ -9,6 +9,7 @@ import json
 import math
 import os
 import platform
+import time
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,20 @@ def keep(line: Line) -> None:
     LINES.write_text("".join(json.dumps(each) + "\n" for each in lines), encoding="utf-8")
     print(json.dumps(line), flush=True)
     write()
+
+
+def peak() -> float:
+    """Multiply–adds a second of all cores on large float32 matrices, from what one core does."""
+    from threadpoolctl import threadpool_limits
+
+    a, b = (np.random.default_rng(i).random((1024, 1024), np.float32) for i in range(2))
+    best = 0.0
+    with threadpool_limits(1):
+        for _ in range(20):
+            start = time.perf_counter()
+            a @ b
+            best = max(best, 1024**3 / (time.perf_counter() - start))
+    return best * len(os.sched_getaffinity(0))
 
 
 def read() -> list[Line]:
@@ -67,7 +82,13 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 
 
 def _knn(lines: list[Line]) -> list[Line]:
-    return [line for line in lines if "differ" in line]
+    """The lines of `knn.py`, real data first, then by dimensions and rows."""
+
+    def order(line: Line) -> tuple[Any, ...]:
+        n, d = (int(x.replace(",", "")) for x in line["case"].split("logits, ")[-1].split(" × "))
+        return "logits" not in line["case"], d, n, line["case"], line["k"]
+
+    return sorted((line for line in lines if "differ" in line), key=order)
 
 
 def knn_table(lines: list[Line]) -> str:
@@ -89,7 +110,19 @@ def knn_table(lines: list[Line]) -> str:
             ]
         )  # fmt: skip
     head = ["data", "k", "ratio", "goal", "best peer", "ours, s", "peers, s", "rows that differ"]
-    return table(head, rows)
+    return table(head, rows) + _short_of_goal(lines)
+
+
+def _short_of_goal(lines: list[Line]) -> str:
+    """Where the time goes in cases that miss their goal."""
+    missed = [line for line in _knn(lines) if line["ratio"] < line["goal"] and "parts" in line]
+    rows = [
+        f"- {line['case']}, k = {line['k']}: "
+        + ", ".join(f"{name} {seconds:.2g} s" for name, seconds in line["parts"].items())
+        + f"; {line['medians']['unchurn']:.2g} s in all."
+        for line in missed
+    ]
+    return "\n\nWhere the time goes where a goal is missed:\n\n" + "\n".join(rows) if rows else ""
 
 
 def goal(found: float, wanted: float, shown: str = "{:g}") -> str:

@@ -23,7 +23,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from page import keep
+from page import keep, peak
 
 RUNS = 5
 TASKS = {"mnist mlp": ("mnist", "mlp", 10), "svhn lenet5": ("svhn", "lenet5", 2)}
@@ -146,20 +146,6 @@ CONTENDERS: dict[str, Callable[[str], Measured]] = {
     "skorch": one_by_one(skorch),
     "Lightning": one_by_one(lightning),
 }
-
-
-def peak() -> float:
-    """Multiply–adds a second of all cores on large matrices, one thread each, as one core does."""
-    import torch
-
-    torch.set_num_threads(1)
-    a, b = torch.rand(1024, 1024), torch.rand(1024, 1024)
-    best = 0.0
-    for _ in range(20):
-        start = time.perf_counter()
-        torch.mm(a, b)
-        best = max(best, 1024**3 / (time.perf_counter() - start))
-    return best * len(os.sched_getaffinity(0))
 
 
 def products(task: str) -> float:
