@@ -128,7 +128,7 @@ def floor_of(retrained: Any, moved: Any, n_rows: int, clusters: IntArray | None 
         notes.append("a retraining agrees with base everywhere: is it the same model?")
     if moved.any() and (retrained == moved).all(axis=1).any():
         notes.append("a retraining flips what the candidate flips: is it the candidate?")
-    if len(np.unique(retrained[each > 0], axis=0)) < np.count_nonzero(each):
+    if len({row.tobytes() for row in retrained[each > 0]}) < np.count_nonzero(each):
         notes.append("two retrainings flip the very same examples: are they the same model?")
     low, high = expected = prediction_interval(each, n)
     if n_runs == 1:
