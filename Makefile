@@ -26,7 +26,7 @@ bench: .venv/installed
 	$(BIN)/python benchmarks/compare.py
 
 test: .venv/installed
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist loadgroup
 
 lint: .venv/installed
 	$(BIN)/ruff check

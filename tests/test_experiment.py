@@ -11,6 +11,8 @@ from torch import nn
 
 from unchurn import Dataset, churn_summary
 from unchurn import running as module
+from unchurn.engines import local
+from unchurn.engines.local import Local
 from unchurn.experiment import Experiment, plan
 from unchurn.methods import METHODS, Method
 from unchurn.models import mlp
@@ -96,7 +98,7 @@ def test_shared_trainings_give_what_separate_ones_give(tmp_path, trainings):
     """Predictions of every setting are those of `fit_run` on its own, bit for bit."""
     run = experiment()
     store = Store(tmp_path)
-    carry_out(run, store, workers=1)
+    carry_out(run, store, Local(1))
     assert len(trainings) == len(set(trainings)) == len(plan(run).jobs)
     for result in collect(run, store).settings:
         for r in range(3):
@@ -114,15 +116,15 @@ def test_shared_trainings_give_what_separate_ones_give(tmp_path, trainings):
 
 
 def test_any_number_of_workers_gives_the_same_bytes(tmp_path):
-    carry_out(experiment(), Store(tmp_path / "one"), workers=1)
-    carry_out(experiment(), Store(tmp_path / "two"), workers=2)
+    carry_out(experiment(), Store(tmp_path / "one"), Local(1))
+    carry_out(experiment(), Store(tmp_path / "two"), Local(2))
     assert stored_bytes(tmp_path / "one") == stored_bytes(tmp_path / "two")
 
 
 def test_two_processes_on_one_folder_end_in_the_same_bytes(tmp_path):
     fork = multiprocessing.get_context("fork")
     together = [
-        fork.Process(target=carry_out, args=(experiment(), Store(tmp_path / "shared"), 1))
+        fork.Process(target=carry_out, args=(experiment(), Store(tmp_path / "shared"), Local(1)))
         for _ in range(2)
     ]
     for process in together:
@@ -130,34 +132,34 @@ def test_two_processes_on_one_folder_end_in_the_same_bytes(tmp_path):
     for process in together:
         process.join()
         assert process.exitcode == 0
-    carry_out(experiment(), Store(tmp_path / "alone"), workers=1)
+    carry_out(experiment(), Store(tmp_path / "alone"), Local(1))
     assert stored_bytes(tmp_path / "shared") == stored_bytes(tmp_path / "alone")
 
 
 def test_what_is_kept_is_not_trained_again(tmp_path, trainings):
     store = Store(tmp_path)
-    carry_out(experiment(ALL[:2]), store, workers=1)
+    carry_out(experiment(ALL[:2]), store, Local(1))
     assert len(trainings) == 6
     trainings.clear()
     reports = []
-    carry_out(experiment(), store, workers=1, on_progress=lambda *r: reports.append(r[:2]))
+    carry_out(experiment(), store, Local(1), on_progress=lambda *r: reports.append(r[:2]))
     total = len(plan(experiment()).jobs)
     assert len(trainings) == total - 6
     assert reports[0] == (6, total)
     assert reports[-1] == (total, total)
     trainings.clear()
-    carry_out(experiment(), store, workers=1)
+    carry_out(experiment(), store, Local(1))
     assert trainings == []
 
 
 def test_a_damaged_run_is_reported_and_made_again(tmp_path, trainings):
     store = Store(tmp_path)
-    carry_out(experiment(), store, workers=1)
+    carry_out(experiment(), store, Local(1))
     before = stored_bytes(tmp_path)
     victim = sorted(tmp_path.rglob("test.npy"))[3]
     victim.write_bytes(victim.read_bytes()[:-1])
     trainings.clear()
-    (note,) = carry_out(experiment(), store, workers=1)
+    (note,) = carry_out(experiment(), store, Local(1))
     assert "damaged, made again" in note
     assert victim.parent.name in note
     assert len(trainings) == 1
@@ -224,7 +226,7 @@ def test_a_diverged_run_is_a_failure_with_its_reason(tmp_path, monkeypatch, trai
     monkeypatch.setitem(METHODS, "exploding", Exploding)
     run = experiment([make_setting("control"), Setting("exploding", Exploding())])
     store = Store(tmp_path)
-    carry_out(run, store, workers=1)
+    carry_out(run, store, Local(1))
     result = collect(run, store)
     assert result.settings[1].failures == ("run 1: loss is nan at step 0 (epoch 1)",)
     assert result.settings[1].summary == {}
@@ -232,7 +234,7 @@ def test_a_diverged_run_is_a_failure_with_its_reason(tmp_path, monkeypatch, trai
     assert "loss is nan at step 0" in result.table()
     assert "loss is nan at step 0" in result.table("csv")
     trainings.clear()
-    carry_out(run, store, workers=1)
+    carry_out(run, store, Local(1))
     assert trainings == []  # it would diverge again
 
 
@@ -240,25 +242,20 @@ def test_a_diverged_reference_fails_the_runs_that_need_it(tmp_path):
     huge = replace(DATA, x_train=np.full_like(DATA.x_train, 1e38))
     run = replace(experiment(ALL[:3]), data=huge)
     store = Store(tmp_path)
-    carry_out(run, store, workers=1)
+    carry_out(run, store, Local(1))
     failures = collect(run, store).settings[2].failures
     assert len(failures) == 3
     assert "its reference, plain fit 1 of run 0: loss is " in failures[0]
 
 
 def test_a_killed_run_fails_with_its_reason_and_is_tried_again_next_time(tmp_path, monkeypatch):
-    from unchurn import running
-
     run = experiment()
     store = Store(tmp_path)
-    real = running.local.execute
-
-    def all_killed(function, calls, workers, killed):
-        return ((number, killed()) for number in range(len(calls)))
-
-    monkeypatch.setattr(running.local, "execute", all_killed)
-    carry_out(run, store, workers=1)
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            local, "execute", lambda f, calls, w, killed: enumerate(killed() for _ in calls)
+        )
+        carry_out(run, store, Local(1))
     assert "killed, most likely for want of memory" in collect(run, store).settings[0].failures[0]
-    monkeypatch.setattr(running.local, "execute", real)
-    carry_out(run, store, workers=1)
+    carry_out(run, store, Local(1))
     assert not any(result.failures for result in collect(run, store).settings)

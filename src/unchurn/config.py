@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import os
 import sys
 import tomllib
 from pathlib import Path
@@ -32,8 +31,9 @@ class BenchConfig(BaseModel):
     seed: int = Field(default=0, ge=0)
     select_on: Literal["test", "validation"] | None = None
     out: Path | None = None
-    engine: Literal["local"] = "local"
-    workers: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1)
+    engine: Literal["local", "ray"] = "local"
+    ray_address: str | None = None
+    workers: int | None = Field(default=None, ge=1)
 
     @property
     def is_file(self) -> bool:
@@ -52,7 +52,7 @@ class BenchConfig(BaseModel):
 
     def to_json(self) -> str:
         """What decides the results, for a report made later and from elsewhere."""
-        fields = self.model_dump(exclude={"out", "workers", "engine"})
+        fields = self.model_dump(exclude={"out", "workers", "engine", "ray_address"})
         if self.is_file:
             fields["data"] = str(Path(self.data).resolve())
         return json.dumps(fields, indent=1) + "\n"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +16,7 @@ import numpy.typing as npt
 from unchurn import selection
 from unchurn.datasets import DATASETS
 from unchurn.datasets.base import Dataset
+from unchurn.engines import Engine, make_engine
 from unchurn.errors import InputError
 from unchurn.experiment import Experiment, members, plan
 from unchurn.files import atomic_write
@@ -151,6 +151,8 @@ def bench(
     validation: bool | None = None,
     out: str | Path | None = None,
     workers: int | None = None,
+    engine: str = "local",
+    ray_address: str | None = None,
     on_progress: OnProgress = lambda done, total, last: None,
 ) -> Result:
     """Train every method over its settings × runs, measure churn, choose a setting of each.
@@ -174,6 +176,9 @@ def bench(
         A folder to keep finished runs in; the same call goes on where it stopped.
     workers
         Processes; one per core if not given. The results do not depend on it.
+    engine
+        Where runs execute: "local", or "ray" (`pip install 'unchurn[ray]'`) for the cluster at
+        `ray_address` or, if none is given, one that is made of this machine's cores.
     """
     training = Training(epochs=epochs)
     validation = data.name not in DATASETS if validation is None else validation
@@ -184,10 +189,11 @@ def bench(
     experiment = replace(experiment, settings=settings)
     if runs < 2:
         raise InputError(f"churn needs at least 2 runs, not {runs}")
+    place = make_engine(engine, workers, ray_address)
     if out is None:
         with tempfile.TemporaryDirectory() as folder:
-            return _run(experiment, Path(folder), workers, on_progress)
-    return _run(experiment, Path(out), workers, on_progress)
+            return _run(experiment, Path(folder), place, on_progress)
+    return _run(experiment, Path(out), place, on_progress)
 
 
 def _settings(
@@ -208,12 +214,11 @@ def _settings(
     return tuple(settings)
 
 
-def _run(
-    experiment: Experiment, folder: Path, workers: int | None, on_progress: OnProgress
-) -> Result:
+def _run(experiment: Experiment, folder: Path, engine: Engine, on_progress: OnProgress) -> Result:
     """Carry an experiment out in a folder and read its results there."""
     store = Store(folder)
-    notes = carry_out(experiment, store, workers or os.cpu_count() or 1, on_progress)
+    with engine:
+        notes = carry_out(experiment, store, engine, on_progress)
     return collect(experiment, store, tuple(notes))
 
 

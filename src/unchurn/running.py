@@ -1,10 +1,11 @@
-"""Carry an experiment out: train what the store does not hold yet, here or in other processes."""
+"""Carry an experiment out: train what the store does not hold yet, wherever the engine does."""
 
 from __future__ import annotations
 
 import platform
 import time
 import warnings
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -16,13 +17,12 @@ import numpy.typing as npt
 import torch
 
 from unchurn import __version__
-from unchurn.engines import local
+from unchurn.engines import Call, Engine
 from unchurn.experiment import (
     Experiment,
     Float32,
     Job,
     Parts,
-    Plan,
     Trainer,
     plan,
     reference_of,
@@ -34,6 +34,8 @@ from unchurn.store import DamagedError, Store, Stored
 from unchurn.training import DivergedError, score_distinct
 
 KILLED = "its process was killed, most likely for want of memory"
+Where = tuple[int, int]  # run and fit
+Known = tuple[Float32, dict[int, Float32]]  # of a reference: its logits, and k-NN labels by k
 # done, total, and the training that was just finished, if any
 OnProgress = Callable[[int, int, "tuple[Job, Outcome] | None"], None]
 
@@ -41,52 +43,81 @@ OnProgress = Callable[[int, int, "tuple[Job, Outcome] | None"], None]
 def carry_out(
     experiment: Experiment,
     store: Store,
-    workers: int,
+    engine: Engine,
     on_progress: OnProgress = lambda done, total, last: None,
 ) -> list[str]:
-    """Train what the store does not hold yet; give notes on runs that were damaged there."""
+    """Train what the store does not hold yet; give notes on runs that were damaged there.
+
+    Fits that use a reference are called when it is trained and its k-NN labels are there; all else
+    at once. Only this process writes to the store.
+    """
     todo = plan(experiment)
     store.open()
     notes: list[str] = []
-    missing = {id(job) for job in todo.jobs if _load(experiment, store, job, notes) is None}
+    missing = [job for job in todo.jobs if _load(experiment, store, job, notes) is None]
     done, total = len(todo.jobs) - len(missing), len(todo.jobs)
     on_progress(done, total, None)
+    if not missing:
+        return notes
 
-    def train(jobs: list[Job], arguments: Callable[[Job], tuple[Any, ...]]) -> None:
-        nonlocal done
-        jobs = [job for job in jobs if id(job) in missing]
-        calls = [arguments(job) for job in jobs]
-        for number, outcome in local.execute(_train, calls, workers, _killed):
-            store.put(experiment.identity(jobs[number]), outcome.record, **outcome.arrays)
-            done += 1
-            on_progress(done, total, (jobs[number], outcome))
+    gpus = int(experiment.training.device.startswith("cuda"))
+    common = engine.share(Common(experiment.parts, experiment.trainer, experiment.seed))
+    calls: deque[Call] = deque()
+    waiting: dict[Where, list[Job]] = {}  # by the reference that they wait for
 
-    def fail(job: Job, reason: str) -> None:
+    def train(job: Job, reference: Any = None) -> None:
+        calls.append(Call(job, _train, (job, common, reference), gpus))
+
+    def keep(job: Job, outcome: Outcome) -> None:
         nonlocal done
-        missing.discard(id(job))
-        store.put(experiment.identity(job), {**_circumstances(), "failure": reason})
+        store.put(experiment.identity(job), outcome.record, **outcome.arrays)
         done += 1
-        on_progress(done, total, None)
+        on_progress(done, total, (job, outcome))
 
-    common = (experiment.parts, experiment.trainer, experiment.seed)
-    train(list(todo.plain.values()), lambda job: (job, *common, None, {}))
-    references = _references(experiment, store, todo, missing)
+    def fail(where: Where, reason: str) -> None:
+        for job in waiting.pop(where):
+            keep(job, _failed(f"its reference, plain fit {where[1]} of run {where[0]}: {reason}"))
 
-    def with_reference(job: Job) -> tuple[Any, ...]:
+    def find_neighbours(where: Where, reference: Stored | Outcome) -> None:
+        if (reason := reference.record["failure"]) is not None:
+            fail(where, reason)
+            return
+        arguments = (reference.arrays["logits"], common, todo.neighbours.get(where, []))
+        calls.appendleft(Call(where, _neighbours, arguments, stays=True))
+
+    for job in missing:
         where = reference_of(experiment, job)
-        return (job, *common, *(references[where] if where else (None, {})))
-
-    for job in todo.fits:
-        where = reference_of(experiment, job)
-        if id(job) in missing and too_many(experiment, job):
+        if too_many(experiment, job):
             n = len(experiment.parts.x_train)
-            fail(job, f"k={job.method.reference_k} is more than the {n} training examples")
-        elif id(job) in missing and where and where not in references:
-            stored = store.get(experiment.identity(todo.plain[where]))
-            reason = stored.record["failure"] if stored else "it is gone"
-            fail(job, f"its reference, plain fit {where[1]} of run {where[0]}: {reason}")
-    train(todo.fits, with_reference)
+            keep(job, _failed(f"k={job.method.reference_k} is more than the {n} training examples"))
+        elif where is None:
+            train(job)
+        else:
+            waiting.setdefault(where, []).append(job)
+    for place in list(waiting):
+        stored = store.get(experiment.identity(todo.plain[place]))
+        if stored is not None:
+            find_neighbours(place, stored)
+    for key, result in engine.execute(calls, lambda: _failed(KILLED)):
+        if not isinstance(key, Job):
+            if isinstance(result, Outcome):
+                fail(key, result.record["failure"])
+            for job in waiting.pop(key, []):
+                train(job, result)
+            continue
+        keep(key, result)
+        if key.is_plain and (place := (key.run, key.fit)) in waiting:
+            find_neighbours(place, result)
     return notes
+
+
+@dataclass(frozen=True)
+class Common:
+    """What all trainings of an experiment take."""
+
+    parts: Parts
+    trainer: Trainer
+    seed: int
 
 
 @dataclass(frozen=True)
@@ -97,28 +128,22 @@ class Outcome:
     record: dict[str, Any]
 
 
-def _train(
-    job: Job,
-    parts: Parts,
-    trainer: Trainer,
-    seed: int,
-    logits: Float32 | None,
-    knn: dict[int, Float32],
-) -> Outcome:
+def _train(job: Job, common: Common, known: Known | None) -> Outcome:
     """Carry out one job, in whatever process this is."""
     start = time.perf_counter()
-    reference = None if logits is None else Reference(lambda: logits, parts.y_train, knn=knn)
+    parts = common.parts
+    reference = known and Reference(lambda: known[0], parts.y_train, knn=known[1])
     arrays: dict[str, npt.NDArray[Any]] = {}
     failure = None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of a warm-up: `bench` shows it
-            fitted = trainer(
+            fitted = common.trainer(
                 job.method,
                 np.asarray(parts.x_train),
                 parts.y_train,
                 parts.n_classes,
-                seed=seed,
+                seed=common.seed,
                 run=job.run,
                 fit=job.fit,
                 reference=reference,
@@ -134,9 +159,16 @@ def _train(
     return Outcome(arrays, {**_circumstances(), "failure": failure, "seconds": seconds})
 
 
-def _killed() -> Outcome:
-    """What a training gives whose process was killed, even when it was the only one."""
-    return Outcome({}, {**_circumstances(), "failure": KILLED})
+def _failed(reason: str) -> Outcome:
+    """What is kept of a training that could not be made."""
+    return Outcome({}, {**_circumstances(), "failure": reason})
+
+
+def _neighbours(logits: Float32, common: Common, ks: list[int]) -> Known:
+    """A reference's logits, and the k-NN labels among them."""
+    labels, n_classes = common.parts.y_train, common.parts.n_classes
+    found = knn_labels(logits, labels, ks, n_classes=n_classes, workers=1) if ks else []
+    return logits, dict(zip(ks, found, strict=True))
 
 
 def _classes(probabilities: Float32) -> npt.NDArray[np.unsignedinteger]:
@@ -162,26 +194,6 @@ def _processor() -> str:
         return next(line.partition(": ")[2] for line in lines if line.startswith("model name"))
     except (OSError, StopIteration):
         return platform.processor()
-
-
-def _references(
-    experiment: Experiment, store: Store, todo: Plan, missing: set[int]
-) -> dict[tuple[int, int], tuple[Float32, dict[int, Float32]]]:
-    """Of every reference to a missing run that did not diverge, the logits and k-NN labels."""
-    wanted = {
-        where
-        for job in todo.fits
-        if id(job) in missing and (where := reference_of(experiment, job)) is not None
-    }
-    labels, n_classes = experiment.parts.y_train, experiment.parts.n_classes
-    references = {}
-    for where in wanted:
-        stored = store.get(experiment.identity(todo.plain[where]))
-        if stored is not None and stored.record["failure"] is None:
-            logits, ks = stored.arrays["logits"], todo.neighbours.get(where, [])
-            found = knn_labels(logits, labels, ks, n_classes=n_classes) if ks else []
-            references[where] = logits, dict(zip(ks, found, strict=True))
-    return references
 
 
 def _load(experiment: Experiment, store: Store, job: Job, notes: list[str]) -> Stored | None:

@@ -85,7 +85,7 @@ def test_a_config_file_takes_the_same_and_options_go_before_it(run, tmp_path):
         (["--runs", "1"], "runs: input should be greater than or equal to 2, not 1"),
         (["--select-on", "train"], "select_on: input should be 'test' or 'validation'"),
         (["--methods", "knn"], "no method 'knn'"),
-        (["--engine", "cloud"], "engine: input should be 'local', not 'cloud'"),
+        (["--engine", "cloud"], "engine: input should be 'local' or 'ray', not 'cloud'"),
         (["--model", "cnn"], "no model 'cnn': there are mlp, mlp_three_hidden, lenet5, "),
         (["--model", "nowhere:net"], "model 'nowhere:net': No module named 'nowhere'"),
         (["--model", "broken:net"], "model 'broken:net' fails on (8, 8), 10: no net today"),

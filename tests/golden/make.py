@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from unchurn import Dataset, charts
+from unchurn.engines.local import Local
 from unchurn.experiment import Experiment
 from unchurn.results import Result, collect
 from unchurn.running import carry_out
@@ -52,6 +53,6 @@ def outcomes(result: Result) -> dict[str, str]:
 if __name__ == "__main__":
     shutil.rmtree(HERE / "runs", ignore_errors=True)
     store = Store(HERE)
-    carry_out(miniature(), store, workers=1)
+    carry_out(miniature(), store, Local(1))
     for name, content in outcomes(collect(miniature(), store)).items():
         (HERE / name).write_text(content)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from unchurn.engines.local import Local
 from unchurn.results import collect
 from unchurn.running import carry_out
 from unchurn.store import Store
@@ -31,6 +32,8 @@ def test_nothing_of_the_sweep_is_trained_again(tmp_path):
     """Were an identity to change without SEMANTICS, old runs would be lost to everyone."""
     shutil.copytree(HERE / "runs", tmp_path / "runs")
     reports: list[tuple[int, int]] = []
-    carry_out(miniature(), Store(tmp_path), 1, lambda done, total, _: reports.append((done, total)))
+    carry_out(
+        miniature(), Store(tmp_path), Local(1), lambda done, total, _: reports.append((done, total))
+    )
     assert len(reports) == 1
     assert reports[0][0] == reports[0][1] == len(list((HERE / "runs").iterdir()))

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from unchurn.engines.local import Local
 from unchurn.errors import InputError
 from unchurn.paper.kept import NEVER_RIGHT, keep, numbers, read
 from unchurn.paper.page import page, write_page
@@ -21,7 +22,7 @@ COMMAND = "unchurn reproduce table1 --dataset phishing --runs 3 --epochs 2"
 def result(tmp_path):
     (experiment,) = experiments("table1", "phishing", runs=3, epochs=2).values()
     # k=500 needs more rows than these: one setting that fails is wanted here
-    carry_out(experiment, Store(tmp_path), workers=1)
+    carry_out(experiment, Store(tmp_path), Local(1))
     return collect(experiment, Store(tmp_path))
 
 

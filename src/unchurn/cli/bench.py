@@ -32,7 +32,10 @@ def bench(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder of the finished runs.")] = None,
     workers: Annotated[int | None, typer.Option(help="Processes; else one a core.")] = None,
-    engine: Annotated[str | None, typer.Option(help="Where runs execute: local.")] = None,
+    engine: Annotated[str | None, typer.Option(help="Where runs execute: local or ray.")] = None,
+    ray_address: Annotated[
+        str | None, typer.Option(help="The cluster: auto, host:port, ray://…; else one made here.")
+    ] = None,
     config: Annotated[Path | None, typer.Option(help="TOML file with the same fields.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan only.")] = False,
 ) -> None:
@@ -44,6 +47,7 @@ def bench(
 
     from unchurn import tables
     from unchurn.config import make_config
+    from unchurn.engines import make_engine
     from unchurn.experiment import plan
     from unchurn.files import atomic_write
     from unchurn.store import Store
@@ -53,7 +57,7 @@ def bench(
         {
             "data": data, "target": target, "preset": preset, "model": model, "runs": runs,
             "epochs": epochs, "seed": seed, "select_on": select_on, "out": out, "workers": workers,
-            "engine": engine,
+            "engine": engine, "ray_address": ray_address,
             "methods": [name.strip() for name in methods.split(",")] if methods else None,
         },
     )  # fmt: skip
@@ -61,11 +65,13 @@ def bench(
     experiment = make_experiment(asked)
     console.print(str(experiment.data))
     store = Store(asked.folder)
-    show_plan(console, experiment, store, asked.workers)
+    place = make_engine(asked.engine, asked.workers, asked.ray_address)
+    show_plan(console, experiment, store, place)
     if dry_run:
         return
 
-    result = carry_out(console, experiment, store, asked.workers)
+    with place:
+        result = carry_out(console, experiment, store, place)
     for form, name in (("csv", "table.csv"), ("markdown", "table.md"), ("latex", "table.tex")):
         with atomic_write(asked.folder / name) as temporary:
             temporary.write_text(result.table(form))

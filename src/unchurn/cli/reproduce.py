@@ -31,6 +31,10 @@ def reproduce(
     subset: Annotated[int | None, typer.Option(help="Train on so many examples only.")] = None,
     out: Annotated[Path, typer.Option(help="Folder of runs and results.")] = Path("reproduction"),
     workers: Annotated[int | None, typer.Option(help="Processes; else one a core.")] = None,
+    engine: Annotated[str, typer.Option(help="Where runs execute: local or ray.")] = "local",
+    ray_address: Annotated[
+        str | None, typer.Option(help="The cluster: auto, host:port, ray://…; else one made here.")
+    ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Theorems: small sizes and few draws.")
     ] = False,
@@ -41,10 +45,9 @@ def reproduce(
     Finished trainings are kept and shared: the same command goes on where it stopped. What is
     smaller than the paper's (--runs, --epochs, --subset) is labelled so.
     """
-    import os
-
     from rich.console import Console
 
+    from unchurn.engines import make_engine
     from unchurn.errors import InputError
     from unchurn.paper.kept import keep
     from unchurn.paper.page import beside_paper
@@ -64,7 +67,7 @@ def reproduce(
     if what == PAGE:
         _page(console, out)
         return
-    workers = workers or os.cpu_count() or 1
+    place = make_engine(engine, workers, ray_address)
     store = Store(out)
     options = {"runs": None if runs == RUNS else runs, "epochs": epochs, "subset": subset}
     planned = []
@@ -75,15 +78,16 @@ def reproduce(
         found = experiments(what, name, runs=runs, epochs=epochs, subset=subset, methods=chosen)
         for label, experiment in found.items():
             console.print(f"\n{label}: {experiment.data}")
-            show_plan(console, experiment, store, workers)
+            show_plan(console, experiment, store, place)
             planned.append((label, command, experiment))
     if dry_run:
         return
-    for label, command, experiment in planned:
-        result = carry_out(console, experiment, store, workers)
-        keep(out, label, what, result, command)
-        console.print(f"\n{beside_paper(what, result)}")
-        console.print(f"{out}/{label}.csv, .json and .npz (every run's predictions)")
+    with place:
+        for label, command, experiment in planned:
+            result = carry_out(console, experiment, store, place)
+            keep(out, label, what, result, command)
+            console.print(f"\n{beside_paper(what, result)}")
+            console.print(f"{out}/{label}.csv, .json and .npz (every run's predictions)")
 
 
 def _figure1(console: Console, out: Path) -> None:

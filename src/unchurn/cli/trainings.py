@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from unchurn.engines import Engine
     from unchurn.experiment import Experiment, Job
     from unchurn.results import Result
     from unchurn.running import Outcome
     from unchurn.store import Store
 
 
-def show_plan(console: Console, experiment: Experiment, store: Store, workers: int) -> None:
+def show_plan(console: Console, experiment: Experiment, store: Store, engine: Engine) -> None:
     """Say what will be trained, what is shared, and about how long it takes."""
     from unchurn.experiment import plan
 
@@ -37,6 +38,7 @@ def show_plan(console: Console, experiment: Experiment, store: Store, workers: i
     done = len(todo.jobs) - len(missing)
     if done:
         console.print(f"{done} of them are in {store.folder.parent} already")
+    workers = engine.workers or 1  # a cluster's are not known before it is joined
     seconds = _estimate(experiment, missing, workers) if missing else None
     if seconds is not None:
         console.print(f"about {_duration(seconds)} on {workers} worker{'s' * (workers > 1)}")
@@ -74,13 +76,13 @@ def _duration(seconds: float) -> str:
     return f"{max(1, round(seconds))} s"
 
 
-def carry_out(console: Console, experiment: Experiment, store: Store, workers: int) -> Result:
+def carry_out(console: Console, experiment: Experiment, store: Store, engine: Engine) -> Result:
     """Train what is missing, with a live bar; an interruption says what is kept."""
     from unchurn.experiment import plan
     from unchurn.results import collect
 
     try:
-        notes = _with_bar(experiment, store, workers)
+        notes = _with_bar(experiment, store, engine)
     except KeyboardInterrupt:
         jobs = plan(experiment).jobs
         kept = sum(store.has(experiment.identity(job)) for job in jobs)
@@ -91,7 +93,7 @@ def carry_out(console: Console, experiment: Experiment, store: Store, workers: i
     return collect(experiment, store, tuple(notes))
 
 
-def _with_bar(experiment: Experiment, store: Store, workers: int) -> list[str]:
+def _with_bar(experiment: Experiment, store: Store, engine: Engine) -> list[str]:
     """Run with a live bar: runs done, time left, the best setting so far."""
     import numpy as np
     from rich.console import Console
@@ -127,4 +129,4 @@ def _with_bar(experiment: Experiment, store: Store, workers: int) -> list[str]:
                 best = f"best so far {np.mean(accuracy[name]):.2%}: {name}"
             progress.update(task, completed=done, total=total, best=best)
 
-        return running.carry_out(experiment, store, workers, on_progress)
+        return running.carry_out(experiment, store, engine, on_progress)

@@ -7,15 +7,49 @@ import signal
 import threading
 import time
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import joblib
 
+from unchurn.engines import Call
+
 Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Local:
+    """The engine of this machine: so many processes at a time."""
+
+    workers: int
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def share(self, value: Any) -> Any:
+        """Give the value itself: joblib memory-maps the large arrays in it."""
+        return value
+
+    def execute(self, calls: deque[Call], killed: Callable[[], Any]) -> Iterator[tuple[Any, Any]]:
+        """Make all calls that there are, then those that were added meanwhile."""
+        while calls:
+            batch = list(calls)
+            calls.clear()
+            arguments = [(call.function, *call.arguments) for call in batch]
+            for number, result in execute(_made, arguments, self.workers, killed):
+                yield batch[number].key, result
+
+
+def _made(function: Callable[..., Result], *arguments: Any) -> Result:
+    return function(*arguments)
 
 
 def execute(
