@@ -11,13 +11,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from unchurn import Dataset, bench, load
+from unchurn import Dataset, bench, knn_labels, load
 from unchurn.engines import make_engine
 from unchurn.engines.local import Local
 from unchurn.errors import InputError
 from unchurn.experiment import Experiment, plan
 from unchurn.methods import Method
 from unchurn.models import mlp
+from unchurn.neighbors.sharded import sharded_knn_labels
 from unchurn.results import collect
 from unchurn.running import KILLED, carry_out
 from unchurn.settings import Setting, make_setting
@@ -269,3 +270,15 @@ def test_an_error_of_the_call_is_raised_as_it_is(session, tmp_path):
     with Ray() as engine, pytest.raises(InputError, match=r"^no net today$"):
         carry_out(experiment, Store(tmp_path / "ray"), engine)
     assert ray.is_initialized()  # the session was here before, and stays
+
+
+@pytest.mark.parametrize("values", [None, 5])
+def test_knn_labels_in_shards(session, values):
+    """Read-only arrays of the object store, ties and duplicates, k = n."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(1500, 3)) if values is None else rng.integers(0, values, (1500, 3))
+    y = rng.integers(0, 4, 1500)
+    with Ray() as engine:
+        found = sharded_knn_labels(x, y, [1, 10, 1500], on=engine, rows=400)
+    for ours, expected in zip(found, knn_labels(x, y, [1, 10, 1500]), strict=True):
+        np.testing.assert_array_equal(ours, expected)

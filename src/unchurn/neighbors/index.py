@@ -118,8 +118,7 @@ class KNNLabels:
 
     def _answer(self, queries: Float64 | None, which: Any) -> Float32 | list[Float32]:
         """Ask the engine, once for each distinct k, and deal its answers out to all rows."""
-        ks = as_ks(self.k, self.n_)
-        falling = np.unique(ks)[::-1]
+        falling = self._falling()
         points, histogram = self._points
         with _progress(len(points if queries is None else queries), self.progress) as advance:
             if queries is None:
@@ -133,7 +132,16 @@ class KNNLabels:
                 if far.any():
                     engine = by_products(points, histogram)
                     answers[:, far] = engine.answer(queries[far], falling, advance)
-        place = {int(k): i for i, k in enumerate(falling)}
+        return self._deal(answers, which)
+
+    def _falling(self) -> Any:
+        """The distinct k, largest first, as engines take them."""
+        return np.unique(as_ks(self.k, self.n_))[::-1]
+
+    def _deal(self, answers: Float32, which: Any) -> Float32 | list[Float32]:
+        """From what an engine answers for each distinct k and point, what was asked for."""
+        ks = as_ks(self.k, self.n_)
+        place = {int(k): i for i, k in enumerate(self._falling())}
         results = [answers[place[k]] if which is None else answers[place[k]][which] for k in ks]
         return results[0] if isinstance(self.k, int | np.integer) else results
 
