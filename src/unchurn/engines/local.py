@@ -20,6 +20,7 @@ import joblib
 from unchurn.engines import Call
 
 Result = TypeVar("Result")
+TRIES = 3  # of a call that is killed when it is alone: it may not be its own fault
 
 
 @dataclass(frozen=True)
@@ -62,15 +63,17 @@ def execute(
 
     A worker process that is killed, as for want of memory, takes the others with it: what was not
     finished is called again, with fewer at a time if nothing was finished in between. A call that
-    is killed when it is alone gives the result of `killed`.
+    is killed again and again, although it is alone, gives the result of `killed`.
     """
     left = dict(enumerate(arguments))
     broken = False
+    alone = 0  # kills in a row of the first call that is left, with nothing beside it
     while left:
         before = len(left)
         try:
             for number, result in _attempt(function, left, workers, apart=broken):
                 del left[number]
+                alone = 0
                 yield number, result
         except BrokenExecutor:
             broken = True
@@ -79,6 +82,10 @@ def execute(
             if workers > 1:
                 workers //= 2
                 continue
+            alone += 1
+            if alone < TRIES:
+                continue
+            alone = 0
             number = next(iter(left))
             del left[number]
             yield number, killed()
@@ -103,9 +110,11 @@ def _attempt(
     warnings.filterwarnings("ignore", message=r"\d+ tasks which were still being processed")
     with _interrupts_held():
         joblib.Parallel(n_jobs=max(workers, 2))(
-            joblib.delayed(os.getpid)() for _ in range(max(workers, 2))
+            joblib.delayed(_end_with)(os.getpid()) for _ in range(max(workers, 2))
         )
-    calls = [joblib.delayed(_numbered)(n, function, values) for n, values in left.items()]
+    calls = [
+        joblib.delayed(_numbered)(n, function, values, os.getpid()) for n, values in left.items()
+    ]
     yield from parallel(calls)
 
 
@@ -123,14 +132,14 @@ def _interrupts_held() -> Iterator[None]:
 
 
 def _numbered(
-    number: int, function: Callable[..., Result], values: tuple[Any, ...]
+    number: int, function: Callable[..., Result], values: tuple[Any, ...], parent: int
 ) -> tuple[int, Result]:
-    _end_with_parent(os.getppid())
+    _end_with(parent)
     return number, function(*values)
 
 
 @cache
-def _end_with_parent(parent: int) -> None:
+def _end_with(parent: int) -> None:
     """Watch, once in a process, for the parent's death: joblib leaves workers of a killed one."""
 
     def watch() -> None:
