@@ -71,6 +71,7 @@ def test_theorems_are_simulated_kept_and_resumed(run, tmp_path):
         (("table9",), "nothing to reproduce named 'table9': there are table1"),
         (("table3", "--dataset", "mnist"), "table3 has no dataset 'mnist'"),
         (("page",), "no results are there"),
+        (("table1", "--engine", "cloud"), "no engine 'cloud': there are local, ray"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(run, arguments, message):

@@ -14,7 +14,7 @@ import socket
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -38,6 +38,7 @@ Versions = dict[str, str]
 RETRIES = 3  # by Ray itself, of a task whose process or node died
 # Tasks under way for each core: one runs, one waits in its place.
 AHEAD = 2
+PATIENCE = 30  # seconds without any result, after which tasks are looked at that no node can take
 # What a task's death ends in, or the loss of what it made; other errors are those of the call.
 DEATHS = (
     exceptions.WorkerCrashedError,
@@ -91,13 +92,16 @@ class Ray:
                 while len(flying) < room and (calls or again):
                     flight = _Flight(calls.popleft()) if calls else again.popleft()
                     flying[self._start(flight)] = flight
-                for finished in ray.wait(list(flying), num_returns=1)[0]:
+                ready, _ = ray.wait(list(flying), num_returns=1, timeout=PATIENCE)
+                if not ready:
+                    again.extend(_take_back(flying))
+                for finished in ready:
                     flight = flying.pop(finished)
                     key = flight.call.key
                     try:
                         result = ray.get(finished)
                     except DEATHS:
-                        largest = max((_cpus(node) for node in _nodes()), default=1)
+                        largest = _largest()
                         if flight.is_retry and flight.cores >= largest:
                             yield key, killed()
                         else:
@@ -105,11 +109,17 @@ class Ray:
                             again.append(_Flight(flight.call, cores, is_retry=True))
                     except exceptions.RayTaskError as error:
                         raise error.cause from error
+                    except exceptions.RayError as error:
+                        reason = str(error).strip().partition("\n")[0]
+                        raise InputError(
+                            f"the Ray cluster failed, the same command goes on: {reason}"
+                        ) from error
                     else:
                         yield key, flight.result if flight.call.stays else result
         finally:
-            for reference in flying:
-                ray.cancel(reference, force=True)
+            if self._is_guest:  # otherwise they end with our connection, more safely
+                for reference in flying:
+                    ray.cancel(reference)
 
     def _start(self, flight: _Flight) -> Any:
         """Submit a task; give the reference to wait for."""
@@ -134,6 +144,15 @@ class _Flight:
     cores: int = 1
     is_retry: bool = False
     result: Any = None  # of a call that stays: what stands for it
+
+
+def _take_back(flying: dict[Any, _Flight]) -> list[_Flight]:
+    """Cancel tasks for more cores than any node has, the one that had them being lost."""
+    largest = _largest()
+    stuck = [reference for reference, flight in flying.items() if flight.cores > largest]
+    for reference in stuck:
+        ray.cancel(reference, force=True)
+    return [replace(flying.pop(reference), cores=largest) for reference in stuck]
 
 
 @ray.remote
@@ -169,6 +188,11 @@ def _nodes() -> list[dict[str, Any]]:
 
 def _cpus(node: dict[str, Any]) -> int:
     return int(node["Resources"].get("CPU", 0))
+
+
+def _largest() -> int:
+    """The cores of the largest node."""
+    return max((_cpus(node) for node in _nodes()), default=1)
 
 
 def _own_versions() -> Versions:
