@@ -12,6 +12,7 @@ from unchurn.stats import (
     FEW,
     Interval,
     clustered_difference,
+    clustered_p_value,
     clustered_proportion,
     paired_difference,
     proportion,
@@ -125,6 +126,22 @@ def clusters(rng: Generator, draws: int) -> Table:
     head = ("clusters", "sizes", "rate", "correlation", "clusters with events, expected",
             "rate: coverage, %", "difference: coverage, %")  # fmt: skip
     return Table("clusters", head, rows)
+
+
+def sliced(rng: Generator, draws: int) -> Table:
+    """`clustered_p_value`: how often a slice of so many clusters differs that does not."""
+    rows = []
+    for rate, correlation in ((0.05, 0.1), (0.05, 0.3), (0.01, 0.1), (0.2, 0.1)):
+        for inside in (2, 3, 5, 10, 30):
+            events, sizes = clustered(rng, (draws, 200), rate, correlation, unequal=True)
+            part = np.arange(200) < inside
+            p = np.array([clustered_p_value(e * part, s * part, e * ~part, s * ~part)
+                          for e, s in zip(events, sizes, strict=True)])  # fmt: skip
+            texts = [f"{inside} of 200", f"{rate:.0%}", f"{correlation:g}"]
+            cells = [Cell(float((p <= level).mean()), draws, 0, level) for level in (0.05, 0.005)]
+            rows.append((texts, cells))
+    head = ("clusters in the slice", "rate", "correlation", "p ≤ 0.05, %", "p ≤ 0.005, %")
+    return Table("sliced", head, rows)
 
 
 def clustered(

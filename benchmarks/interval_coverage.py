@@ -27,6 +27,7 @@ DRAWS: dict[str, tuple[Callable[[np.random.Generator, int], Any], int, int]] = {
     "conditional": (coverage_examples.conditional, 10_000, 1000),
     "differences": (coverage_examples.differences, 4000, 300),
     "clusters": (coverage_examples.clusters, 2000, 30),
+    "sliced": (coverage_examples.sliced, 2000, 30),
     "floors": (coverage_retrainings.floors, 2000, 12),
     "clustered floors": (coverage_retrainings.clustered_floors, 1000, 12),
     "settings": (coverage_retrainings.settings, 1500, 12),
