@@ -128,6 +128,7 @@ def page(folder: Path) -> str:
         far=_far(by_study.get("table1", [])),
         split=_churns(by_study.get("trial-split", [])),
         reference=_churns(by_study.get("trial-reference", [])),
+        depth={one.name: _churns([one]) for one in by_study.get("trial-mlp", [])},
         theorems=_theorems(folder),
         sources=DATASETS,
     )
