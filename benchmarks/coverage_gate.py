@@ -12,7 +12,8 @@ from coverage_tables import Cell, Table
 from unchurn.arrays import Array
 from unchurn.floor import floor_of
 from unchurn.planning import Noise, plan_excess, plan_loss
-from unchurn.stats import LEVEL, paired_difference, prediction_interval, proportion
+from unchurn.run_stats import prediction_interval
+from unchurn.stats import LEVEL, paired_difference, proportion
 
 SLICES = 20
 LIMITS = ("max_excess_churn", "max_churn", "max_bad_flips", "max_accuracy_loss", "max_slice_churn",

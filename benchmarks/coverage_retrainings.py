@@ -11,7 +11,8 @@ from scipy.special import ndtr
 
 from unchurn.arrays import Array
 from unchurn.floor import floor_of
-from unchurn.stats import FEW, accuracy_difference, churn_difference
+from unchurn.run_stats import accuracy_difference, churn_difference
+from unchurn.stats import FEW
 
 Generator = np.random.Generator
 RUNS = (2, 3, 5, 10)

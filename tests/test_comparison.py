@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
-from scipy.stats import fisher_exact
 
 import unchurn
 from unchurn import compare, flips
@@ -144,38 +143,6 @@ def test_thresholds_of_two_classes():
     assert compare(*RNG.dirichlet([1, 1, 1], (2, 10))).thresholds == []
 
 
-def test_a_slice_that_flips_more_is_found_among_many():
-    n = 4000
-    base = np.zeros(n, int)
-    country = RNG.choice(list("abcdefgh"), n)
-    flip = RNG.random(n) < np.where(country == "c", 0.2, 0.03)
-    result = compare(base, flip.astype(int), slices={"country": country})
-    worst = result.slices[0]
-    more = [s.value for s in result.slices if s.is_notable and s.churn.value > s.rest]
-    assert more == ["c"] == [worst.value]
-    inside = country == "c"
-    assert worst.churn == proportion(int(flip[inside].sum()), int(inside.sum()))
-    assert worst.rest == flip[~inside].mean()
-    table = [[flip[part].sum(), (~flip[part]).sum()] for part in (inside, ~inside)]
-    assert worst.p < 1e-10
-    assert fisher_exact(table).pvalue < 1e-10
-    assert all(s.q >= s.p for s in result.slices)
-
-
-def test_small_slices_are_not_compared_and_identifiers_refused():
-    base = np.zeros(100, int)
-    result = compare(base, base, slices={"s": ["x"] * 30 + ["y"] * 70}, min_slice=50)
-    assert [s.value for s in result.slices] == ["y"]
-    assert "s=x: 30 examples are too few to compare (fewer than 50)" in result.notes
-    rare = [*"abcdef" * 10, *"y" * 40]
-    assert [s.value for s in compare(base, base, slices={"s": rare}, min_slice=40).slices] == [
-        "(6 values under 40)",
-        "y",
-    ]
-    with pytest.raises(InputError, match="has 2,000 distinct values: slices are for categories"):
-        compare(np.zeros(2000), np.zeros(2000), slices={"s": np.arange(2000)})
-
-
 def test_clusters_widen_the_intervals():
     users = np.repeat(np.arange(100), 20)
     flip = np.repeat(RNG.random(100) < 0.2, 20).astype(int)  # all of a user's rows flip together
@@ -188,40 +155,6 @@ def test_clusters_widen_the_intervals():
     assert compare(table, frame(flip), cluster="user").estimates["churn"] == found
     sliced = compare(table, frame(flip), cluster="user", slices={"half": users < 50})
     assert all(s.p > 0.001 for s in sliced.slices)
-
-
-def test_the_noise_floor_and_what_is_beyond_it():
-    truth = RNG.integers(0, 2, 3000)
-
-    def retrained(rate):
-        return np.where(RNG.random(3000) < rate, 1 - truth, truth)
-
-    base, *others = (retrained(0.03) for _ in range(6))
-    same = compare(base, retrained(0.03), retrains=others).floor
-    assert same.is_another_retraining
-    assert same.excess.low < 0 < same.excess.high
-    assert same.each == tuple((base != other).mean() for other in others)
-    assert same.churn.value == pytest.approx(np.mean(same.each))
-    far = compare(base, retrained(0.10), retrains=others)
-    assert far.floor.is_another_retraining is False
-    assert far.floor.excess.value == pytest.approx(
-        far.estimates["churn"].value - np.mean(same.each)
-    )
-    assert far.floor.excess.low > 0
-    assert "It is not just another retraining" in words.floor_sentence(far)
-    alone = compare(base, others[0], retrains=others[1:2]).floor
-    assert alone.is_another_retraining is None
-    assert "one retraining gives no interval" in " ".join(alone.notes)
-    assert "only the seed" in " ".join(alone.notes)
-
-
-def test_the_floor_is_of_the_rows_that_all_have():
-    base, candidate, other = RNG.integers(0, 2, (3, 100))
-    retrain = frame(other)[20:].sample(fraction=1, shuffle=True, seed=0)
-    floor = compare(frame(base), frame(candidate), retrains=[retrain, frame(other)]).floor
-    assert floor.n == 80
-    assert floor.each == tuple([np.mean(base[20:] != other[20:])] * 2)
-    assert floor.candidate == np.mean(base[20:] != candidate[20:])
 
 
 def test_flips_are_ranked_for_a_labeller_and_safe_in_a_spreadsheet(tmp_path):
@@ -300,37 +233,6 @@ def test_the_probability_of_one_class_tells_it_from_all_others():
     assert right.estimates["accuracy_candidate"].value == 1
     with pytest.raises(InputError, match="no true label is 'yess', the positive class: no, yes"):
         compare(base, candidate, truth, columns=Columns(positive="yess"))
-
-
-def test_a_slice_of_everything_has_no_rest():
-    base = np.zeros(100, int)
-    (one,) = compare(base, base, slices={"s": ["x"] * 100}).slices
-    assert (one.n, one.p, one.to_dict()["rest"]) == (100, 1.0, None)
-
-
-def test_clusters_widen_the_floor_too():
-    users = np.repeat(np.arange(200), 10)
-    hard = np.repeat(RNG.random(200) < 0.2, 10)  # users whose rows flip often, in any retraining
-    flip = (hard & (RNG.random((4, 2000)) < 0.7)).astype(int)
-    flip[0] |= np.repeat(RNG.random(200) < 0.2, 10)
-    base = np.zeros(2000, int)
-    plain = compare(base, flip[0], retrains=list(flip[1:])).floor
-    found = compare(base, flip[0], retrains=list(flip[1:]), cluster=users).floor
-    assert found.churn.value == pytest.approx(plain.churn.value)
-    assert found.excess.value == pytest.approx(plain.excess.value)
-    assert found.churn.high - found.churn.low > 1.5 * (plain.churn.high - plain.churn.low)
-    assert found.excess.high - found.excess.low > 1.5 * (plain.excess.high - plain.excess.low)
-    alone = compare(base, flip[0], retrains=list(flip[1:]), cluster=np.arange(2000)).floor
-    assert alone.excess.low == pytest.approx(plain.excess.low)
-
-
-def test_a_retraining_that_is_there_twice_is_noted():
-    base = np.zeros(100, int)
-    one, two = ((np.arange(100) % 20 == i).astype(int) for i in range(2))
-    floor = compare(base, one, retrains=[two, two]).floor
-    assert any("two retrainings flip the very same examples" in note for note in floor.notes)
-    floor = compare(base, one, retrains=[one, two]).floor
-    assert any("is it the candidate?" in note for note in floor.notes)
 
 
 def test_the_same_rate_in_every_cluster_is_no_certainty():
@@ -454,40 +356,11 @@ def test_thresholds_know_a_third_label_as_wrong():
     assert half["accuracy_base"] == result.estimates["accuracy_base"].value == 2 / 3
 
 
-def test_the_floor_is_of_the_classes_that_the_candidate_tells():
-    truth = RNG.choice(["a", "b", "c"], 300)
-    other = np.where(RNG.random((3, 300)) < 0.1, "c", truth)
-    base, *again = (frame(said) for said in other)
-    one = pl.DataFrame({"id": range(300), "p": (other[0] == "a").astype(float)})
-    floor = compare(base, one, retrains=again, columns=Columns(positive="a")).floor
-    wanted = [((row == "a") != (other[0] == "a")).mean() for row in other[1:]]
-    assert floor.each == pytest.approx(wanted)
-    with pytest.raises(InputError, match="retraining 1 tells only 'a' from all others"):
-        compare(base, again[0], retrains=[one], columns=Columns(positive="a"))
-
-
 def test_two_empty_columns_of_labels_are_no_labels():
     p = pl.DataFrame({"id": [1, 2], "p_0": [0.9, 0.1], "p_1": [0.1, 0.9], "label": [None, None]})
     result = compare(p, p)
     assert result.n_labelled == 0
     json.dumps(result.to_dict(), allow_nan=False)
-
-
-def test_intervals_stay_within_what_can_be():
-    flips = (np.arange(12) < 5, np.arange(12) > 5, np.arange(12) % 2 == 0)
-    one, two, candidate = (flip.astype(int) for flip in flips)
-    floor = compare(np.zeros(12, int), candidate, retrains=[one, two]).floor
-    assert 0 <= floor.churn.low <= floor.churn.high <= 1
-    assert -1 <= floor.excess.low <= floor.excess.high <= 1
-
-
-def test_a_slice_of_two_users_does_not_differ_beyond_chance():
-    users = np.repeat(np.arange(202), 10)
-    device = np.where(users < 2, "watch", "phone")
-    flip = ((users < 2) & (np.arange(2020) % 10 < 2)) | (np.arange(2020) % 10 < (users % 3 == 0))
-    result = compare(np.zeros(2020), flip.astype(int), slices={"d": device}, cluster=users,
-                     min_slice=10)  # fmt: skip
-    assert not any(one.is_notable for one in result.slices)
 
 
 def test_values_of_odd_types_are_named():
@@ -505,13 +378,3 @@ def test_values_of_odd_types_are_named():
     with pytest.raises(InputError, match=r"base: column 'id' is List\(Int64\), no ids"):
         compare(lists, lists)
     assert compare(bytes_, bytes_[::-1], columns=Columns(id="b")).estimates["churn"].value == 0
-
-
-def test_retrainings_may_be_rows_of_an_array_or_a_folder(tmp_path):
-    assert compare([0, 1], [1, 1], retrains=np.array([[0, 1], [1, 1]])).floor.each == (0, 0.5)
-    (tmp_path / "predictions").mkdir()
-    for number in range(3):
-        path = tmp_path / f"predictions/control-{number}.parquet"
-        frame([0, number % 2, 1]).write_parquet(path)
-    files = [tmp_path / f"predictions/control-{n}.parquet" for n in range(2)]
-    assert compare(*files, retrains=tmp_path).floor.each == (0.0,)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from unchurn import compare, stats
+from unchurn import compare, run_stats, stats
 from unchurn.gate import decide
 
 ROOT = Path(__file__).parent.parent
@@ -94,9 +94,10 @@ def test_the_page_names_the_command_and_the_intervals(benchmark):
     page = PAGE.read_text("utf-8")
     assert f"`{benchmark.COMMAND}`" in page
     assert "{" not in page
-    for name, found in inspect.getmembers(stats, inspect.isfunction):
-        public = not name.startswith("_") and found.__module__ == stats.__name__
-        if public and inspect.signature(found).return_annotation == "Interval":
-            assert f"stats.{name}`" in page, name
+    for module in (stats, run_stats):
+        for name, found in inspect.getmembers(module, inspect.isfunction):
+            public = not name.startswith("_") and found.__module__ == module.__name__
+            if public and inspect.signature(found).return_annotation == "Interval":
+                assert f"`{module.__name__.rpartition('.')[2]}.{name}`" in page, name
     for name in ("Wilson", "Clopper", "Tango", "Korn", "Satterthwaite", "Student", "Bonferroni"):
         assert name in page

@@ -3,7 +3,8 @@ import pytest
 
 from unchurn import InputError
 from unchurn.planning import Noise, excess_power, least_excess, plan_excess, plan_loss
-from unchurn.stats import paired_difference, prediction_interval
+from unchurn.run_stats import prediction_interval
+from unchurn.stats import paired_difference
 
 RNG = np.random.default_rng(0)
 DRAWS = 600

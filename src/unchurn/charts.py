@@ -11,7 +11,7 @@ import numpy as np
 from unchurn.datasets import two_gaussians
 from unchurn.files import atomic_write
 from unchurn.neighbors import knn_labels
-from unchurn.stats import churn_standard_error
+from unchurn.run_stats import churn_standard_error
 from unchurn.targets import blend_knn_labels, smooth_labels
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from unchurn.errors import InputError
 from unchurn.matching import find
 from unchurn.pairing import Paired, pair
 from unchurn.predictions import Predictions
-from unchurn.stats import Interval, churn_over_runs, excess_over_runs, prediction_interval
+from unchurn.run_stats import churn_over_runs, excess_over_runs, prediction_interval
+from unchurn.stats import Interval
 
 SEED_ONLY = (
     "retrainings that vary only the seed give the noise of the seed alone: new data or code may "

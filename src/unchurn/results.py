@@ -24,9 +24,10 @@ from unchurn.learners import Learner
 from unchurn.methods import METHODS
 from unchurn.metrics import ChurnSummary, churn_summary
 from unchurn.models import Factory
+from unchurn.run_stats import accuracy_difference, churn_difference
 from unchurn.running import OnProgress, carry_out
 from unchurn.settings import Setting, preset_settings
-from unchurn.stats import Interval, accuracy_difference, churn_difference
+from unchurn.stats import Interval
 from unchurn.store import DamagedError, Store, Stored, key_of
 from unchurn.training import Training
 

@@ -1,4 +1,4 @@
-"""Intervals and tests: of rates, of paired differences, over examples, clusters of them, and runs.
+"""Intervals and tests: of rates and of paired differences, over examples or clusters of them.
 
 Everything is a fraction, every interval 95 % unless asked otherwise. How often the intervals cover
 what they estimate: docs/statistics.md, simulated by `benchmarks/interval_coverage.py`.
@@ -7,9 +7,7 @@ what they estimate: docs/statistics.md, simulated by `benchmarks/interval_covera
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +16,6 @@ from unchurn.arrays import Array
 
 Float64 = npt.NDArray[np.float64]
 LEVEL = 0.95
-FEWEST_RUNS = 3  # that give churn an interval: without one of two runs there is no pair left
 FEW = 5  # events; below it an interval is exact, and says so
 FEW_EVENTS = "few events"
 NAN = float("nan")
@@ -75,8 +72,8 @@ def clustered_proportion(events: Array, sizes: Array, level: float = LEVEL) -> I
         return Interval(total / n if n else NAN, NAN, NAN, "a single cluster")
     without = (total - events) / (n - sizes)
     few = bool(min(np.count_nonzero(events), np.count_nonzero(sizes - events)) < FEW)
-    spread = _Spread(_jackknife(without), _freedom(without), count)
-    return _rate(total / n, n, spread, few, level)
+    spread = Spread(jackknife(without), _freedom(without), count)
+    return spread.rate(total / n, n, few, level)
 
 
 def paired_difference(gained: float, lost: float, n: float, level: float = LEVEL) -> Interval:
@@ -132,12 +129,12 @@ def clustered_difference(
         return Interval((up - down) / n if n else NAN, NAN, NAN, "a single cluster")
     without = (up - down - (gained.astype(np.float64) - lost)) / (n - sizes)
     few = bool(np.count_nonzero(gained + lost) < FEW)
-    spread = _Spread(_jackknife(without), _freedom(without), count)
-    return _difference(up, down, n, spread, few, level)
+    spread = Spread(jackknife(without), _freedom(without), count)
+    return spread.difference(up, down, n, few, level)
 
 
 def clustered_p_value(events: Array, sizes: Array, others: Array, other_sizes: Array) -> float:
-    """That two groups of examples have one rate, from the events and examples of each cluster.
+    """That two groups of examples have one rate: the events and examples of each, by cluster.
 
     Student's t of the difference of logits, clusters left out one at a time, with as little freedom
     as the group of fewer clusters has; Fisher's exact test of whole clusters where few have events.
@@ -159,7 +156,7 @@ def clustered_p_value(events: Array, sizes: Array, others: Array, other_sizes: A
             [(event.sum() - event, size.sum() - size) for event, size in groups],
         )
     )
-    variance = _jackknife(without)
+    variance = jackknife(without)
     if variance == 0:
         return 1.0
     freedom = min(float(min(clusters) - 1), _freedom(without))
@@ -182,139 +179,8 @@ def mcnemar(gained: int, lost: int) -> tuple[float, float]:
     return exact, 2 * float(binom.cdf(fewer, n, 0.5)) - float(binom.pmf(fewer, n, 0.5))
 
 
-def churn_difference(first: Array, second: Array) -> Interval:
-    """Churn of the first setting's runs less that of the second's; both (R, n), paired by run.
-
-    The variance is that of leaving out one run at a time (jackknife) plus that of the examples.
-    Runs are never drawn with replacement: a run paired with itself has no churn.
-    """
-    each = _pairwise(first) - _pairwise(second)
-    pairs = list(combinations(range(len(first)), 2))
-    without = [[run not in pair for pair in pairs] for run in range(len(first))]
-    return _student(each, without, pairs=True)
-
-
-def accuracy_difference(first: Array, second: Array, labels: Array) -> Interval:
-    """Accuracy of the first setting's runs less that of the second's, as `churn_difference`."""
-    each = (first == labels).astype(np.int8) - (second == labels).astype(np.int8)
-    return _student(each, _others(len(each)))
-
-
-def churn_over_runs(moved: Array, clusters: Array | None = None) -> Interval:
-    """The mean churn of R retrainings, from what each of them moved, (R, n): on the logit scale.
-
-    `clusters` has the number of each example's cluster, where examples are not independent.
-    """
-    units = moved if clusters is None else _by_cluster(moved, clusters)
-    value, spread = _over_runs(units, _others(len(moved)))
-    if spread is None:
-        return Interval(value, NAN, NAN)
-    often = moved.sum(axis=0)
-    few = min(_units(often > 0, clusters), _units(often < len(moved), clusters)) < FEW
-    return _rate(value, moved.shape[1], spread, few, LEVEL)
-
-
-def excess_over_runs(candidate: Array, moved: Array, clusters: Array | None = None) -> Interval:
-    """What a candidate moved, (n,), less the mean of what R retrainings moved, (R, n)."""
-    each = candidate.astype(np.int8) - moved.astype(np.int8)
-    units = each if clusters is None else _by_cluster(each, clusters)
-    value, spread = _over_runs(units, _others(len(each)))
-    if spread is None:
-        return Interval(value, NAN, NAN)
-    if _units(np.count_nonzero(each, axis=0) > 0, clusters) >= FEW:
-        return spread.around(value)
-    gained, lost = (np.count_nonzero(each == sign) / len(each) for sign in (1, -1))
-    return _difference(gained, lost, each.shape[1], spread, few=True, level=LEVEL)
-
-
-def _student(each: Array, without: Sequence[Sequence[bool]], pairs: bool = False) -> Interval:
-    """Student's interval for the mean over runs and examples."""
-    value, spread = _over_runs(each, without, pairs)
-    return Interval(value, NAN, NAN) if spread is None else spread.around(value)
-
-
-def _units(events: Array, clusters: Array | None) -> int:
-    """In how many examples, or clusters of them, there is an event."""
-    return len(np.flatnonzero(events) if clusters is None else np.unique(clusters[events]))
-
-
-def _by_cluster(each: Array, clusters: Array) -> Float64:
-    """Values by (rows, examples) as values by (rows, clusters) of the same means over a row.
-
-    A cluster has its sum's distance from what its size would give (a ratio, linearised): clusters
-    then vary as much as they move the mean. Clusters of one example each are the examples.
-    """
-    sizes = np.bincount(clusters)
-    sums = np.stack([np.bincount(clusters, row, len(sizes)) for row in each])[:, sizes > 0]
-    sizes = sizes[sizes > 0]
-    value = float(each.mean(dtype=np.float64))
-    distances: Float64 = (sums - value * sizes) * (len(sizes) / sizes.sum())
-    return distances + value
-
-
-def _others(n_runs: int) -> list[list[bool]]:
-    return [[run != other for other in range(n_runs)] for run in range(n_runs)]
-
-
-def _over_runs(
-    each: Array, without: Sequence[Sequence[bool]], pairs: bool = False
-) -> tuple[float, _Spread | None]:
-    """The mean of values by (rows, examples); `without` says which rows a run has no part in.
-
-    Runs and examples are both drawn at random. What varies by example and run alone is in both
-    variances, and so is taken off once; degrees of freedom are Satterthwaite's.
-    """
-    n_runs, n = len(without), each.shape[1]
-    by_example = each.mean(axis=0, dtype=np.float64)
-    value = float(by_example.mean())
-    weights = np.array(without, float)
-    if n_runs < 2 or n < 2 or not weights.any(axis=1).all():  # without a run, nothing is left
-        return value, None
-    left = (weights / weights.sum(axis=1, keepdims=True)) @ each  # (runs, n)
-    of_runs = _jackknife(left.mean(axis=1))
-    of_examples = float(by_example.var(ddof=1)) / n
-    of_both = float((n_runs - 1) / n_runs * ((left - left.mean(axis=0)) ** 2).sum()) / n**2
-    variance = of_examples + max(of_runs - of_both, 0.0)
-    # Of pairs, leaving out runs overstates the variance (Efron and Stein), up to fourfold for three
-    # runs: then runs that vary no more than their examples do are not held against the interval.
-    uncertain = 0.0 if pairs and of_runs <= of_both else of_runs
-    doubt = uncertain**2 / (n_runs - 1) + of_examples**2 / (n - 1)
-    return value, _Spread(variance, max(variance**2 / doubt, 1.0) if doubt else math.inf, n)
-
-
-def churn_standard_error(runs: Array) -> float:
-    """Of the mean churn of (R, n) runs, by leaving out one run at a time: pairs share runs."""
-    n_runs = len(runs)
-    if n_runs < FEWEST_RUNS:
-        return NAN
-    means = _pairwise(runs).mean(axis=1)
-    pairs = list(combinations(range(n_runs), 2))
-    kept = [[mean for mean, pair in zip(means, pairs, strict=True) if run not in pair]
-            for run in range(n_runs)]  # fmt: skip
-    return math.sqrt(_jackknife(np.array([np.mean(k) for k in kept])))
-
-
-def prediction_interval(floor: Float64, n: int) -> tuple[float, float]:
-    """Where the churn of one more retraining lies, from those of R ≥ 2 on n examples.
-
-    Student's interval for a new draw, R − 1 degrees of freedom, on the log scale: churn is positive
-    and skewed. A retraining without any flip counts as half a flip. Flips are whole, so the
-    variance of rounding is added (Sheppard): two equal counts promise no third.
-    """
-    from scipy.stats import t
-
-    n_runs = len(floor)
-    if n_runs < 2:
-        return NAN, NAN
-    logs = np.log(np.maximum(floor, 0.5 / n))
-    middle = float(logs.mean())
-    spread = math.sqrt(float(logs.var(ddof=1)) + 1 / 12 / (n * math.exp(middle)) ** 2)
-    half = float(t.ppf((1 + LEVEL) / 2, n_runs - 1)) * spread * math.sqrt(1 + 1 / n_runs)
-    return math.exp(middle - half), min(math.exp(middle + half), 1.0)
-
-
 @dataclass(frozen=True)
-class _Spread:
+class Spread:
     """The variance of an estimate, its degrees of freedom, and how many units were drawn."""
 
     variance: float
@@ -344,36 +210,34 @@ class _Spread:
         certain = float(norm.ppf((1 + level) / 2)) / self.quantile(level)
         return min(variance_of_one / self.variance * certain**2, n)
 
+    def rate(self, value: float, n: float, few: bool, level: float = LEVEL) -> Interval:
+        """A rate's, on the logit scale; exact for few events, with the effective examples."""
+        from scipy.special import expit
+        from scipy.stats import beta
 
-def _rate(value: float, n: float, spread: _Spread, few: bool, level: float) -> Interval:
-    """A rate on the logit scale; with few events Clopper and Pearson's of the effective number."""
-    from scipy.special import expit
-    from scipy.stats import beta
+        if few or self.variance == 0:
+            effective = self.effective(value * (1 - value), n, level)
+            k = value * effective
+            low = float(beta.ppf((1 - level) / 2, k, effective - k + 1)) if k > 0 else 0.0
+            high = float(beta.ppf((1 + level) / 2, k + 1, effective - k)) if k < effective else 1.0
+            return Interval(value, low, high, FEW_EVENTS)
+        half = self.quantile(level) * math.sqrt(self.variance) / (value * (1 - value))
+        centre = math.log(value / (1 - value))
+        low, high = (float(expit(centre + side * half)) for side in (-1, 1))
+        return Interval(value, low, high)
 
-    if few or spread.variance == 0:
-        effective = spread.effective(value * (1 - value), n, level)
-        k = value * effective
-        low = float(beta.ppf((1 - level) / 2, k, effective - k + 1)) if k > 0 else 0.0
-        high = float(beta.ppf((1 + level) / 2, k + 1, effective - k)) if k < effective else 1.0
-        return Interval(value, low, high, FEW_EVENTS)
-    half = spread.quantile(level) * math.sqrt(spread.variance) / (value * (1 - value))
-    centre = math.log(value / (1 - value))
-    low, high = (float(expit(centre + side * half)) for side in (-1, 1))
-    return Interval(value, low, high)
-
-
-def _difference(
-    gained: float, lost: float, n: float, spread: _Spread, few: bool, level: float
-) -> Interval:
-    """A paired difference by Tango's score, for the effective number of examples."""
-    value = (gained - lost) / n
-    effective = spread.effective((gained + lost) / n - value**2, n, level)
-    scale = effective / n
-    found = paired_difference(gained * scale, lost * scale, effective, level)
-    return Interval(value, found.low, found.high, FEW_EVENTS if few else "")
+    def difference(
+        self, gained: float, lost: float, n: float, few: bool, level: float = LEVEL
+    ) -> Interval:
+        """A paired difference's, by Tango's score for the effective number of examples."""
+        value = (gained - lost) / n
+        effective = self.effective((gained + lost) / n - value**2, n, level)
+        scale = effective / n
+        found = paired_difference(gained * scale, lost * scale, effective, level)
+        return Interval(value, found.low, found.high, FEW_EVENTS if few else "")
 
 
-def _jackknife(without: Float64) -> float:
+def jackknife(without: Float64) -> float:
     """The variance of an estimate, from its values with each unit left out."""
     count = len(without)
     if _is_constant(without):
@@ -397,9 +261,3 @@ def _freedom(without: Float64) -> float:
 def _is_constant(values: Float64) -> bool:
     """Whether values differ by rounding alone."""
     return bool(np.ptp(values) <= 1e-13 * np.abs(values).max())
-
-
-def _pairwise(runs: Array) -> npt.NDArray[np.int8]:
-    """Which examples differ, for each pair of runs: (pairs, n)."""
-    pairs = combinations(range(len(runs)), 2)
-    return np.stack([(runs[i] != runs[j]).astype(np.int8) for i, j in pairs])
