@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,14 +77,14 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values; docs/compare.md describes it."""
-        empty = None if self.mcnemar is None else self.mcnemar
+        exact, mid = self.mcnemar or (None, None)
         return {
             "schema": SCHEMA,
             "n": self.n,
             "n_labelled": self.n_labelled,
             **{m: self.estimates[m].to_dict() if m in self.estimates else None for m in MEASURES},
-            "mcnemar_p": empty and empty[0],
-            "mcnemar_mid_p": empty and empty[1],
+            "mcnemar_p": exact,
+            "mcnemar_mid_p": mid,
             "movement": self.movement,
             "classes": self.classes,
             "slices": [one.to_dict() for one in self.slices],
@@ -150,12 +150,10 @@ def compare(
     columns = columns or Columns()
     own_slices = slices if isinstance(slices, dict) else {}
     own_cluster = None if cluster is None or isinstance(cluster, str) else cluster
-    columns = Columns(
-        **{
-            **asdict(columns),
-            "slices": columns.slices if slices is None or own_slices else tuple(slices),
-            "cluster": cluster if isinstance(cluster, str) else columns.cluster,
-        }
+    columns = replace(
+        columns,
+        slices=columns.slices if slices is None or own_slices else tuple(slices),
+        cluster=cluster if isinstance(cluster, str) else columns.cluster,
     )
     one = read_predictions(base, names[0], columns)
     two = read_predictions(candidate, names[1], _not_in(one, columns))
@@ -171,17 +169,13 @@ def compare(
         _check_indexes(base, candidate, labels, *sources, *own_slices.values(), own_cluster)
     paired = pair(one, two, truth, columns.slices, columns.cluster)
     paired = _with_arrays(paired, own_slices, own_cluster)
-    floor = None
-    if sources:
-        alone = replace(columns, slices=(), cluster=None)
-        others = [
-            read_predictions(other, f"retraining {i + 1}", alone) for i, other in enumerate(sources)
-        ]
-        floor = noise_floor(one, paired, others)
-        alike = all(other.taken == others[0].taken for other in others)
-        taken |= (
-            {o.name: o.taken for o in others} if not alike else {"retrainings": others[0].taken}
-        )
+    alone = replace(columns, slices=(), cluster=None)
+    others = [read_predictions(x, f"retraining {i}", alone) for i, x in enumerate(sources, 1)]
+    if len({str(other.taken) for other in others}) == 1:
+        taken["retrainings"] = others[0].taken
+    else:
+        taken |= {other.name: other.taken for other in others}
+    floor = noise_floor(one, paired, others) if others else None
     return _compared(paired, floor, taken, min_slice)
 
 
