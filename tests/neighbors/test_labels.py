@@ -163,7 +163,8 @@ from unchurn import knn_labels
 points = np.random.default_rng(0).normal(size=(30000, 10))
 threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
-    knn_labels(points, np.zeros(30000, int), 100)
+    while True:
+        knn_labels(points, np.zeros(30000, int), 100)
 except KeyboardInterrupt:
     time.sleep(1)
     print("alive")
