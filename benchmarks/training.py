@@ -1,17 +1,19 @@
 """Five retrainings: ours against what one would write otherwise, in one run, alternating.
 
 The peers are a plain PyTorch loop over a DataLoader with default threads, skorch, and Lightning,
-each with the same network, optimiser, batches and epochs, one run after another. Every measurement
+each with the same network (LeNet5 as one would write it: channels first, pooling after activation),
+optimiser, batches and epochs, one run after another. Every measurement
 is a process of its own; the time is that of the five runs from data in memory to test accuracy,
 ours with its worker processes started. The share of the machine's peak is that of the matrix
 products that the training needs, against what one core does on large ones, times the cores. The
 `grid` preset's time is computed from these: trainings with what is shared, and without.
 
-Usage: UNCHURN_DATA=… python benchmarks/training.py [--rounds 3]
+Usage: UNCHURN_DATA=… python benchmarks/training.py [--rounds 3] [--only mnist]
 (peers: pip install skorch lightning)
 """
 
 import argparse
+import dataclasses
 import json
 import os
 import statistics
@@ -60,18 +62,37 @@ def one_by_one(fit: Callable[[Any, Any, int, int], Any]) -> Callable[[str], Meas
     def measure(task: str) -> Measured:
         import torch
 
-        from unchurn.models import MODELS
-
         data, model, epochs = task_data(task)
+        if model == "lenet5":
+            x_train, x_test = (
+                np.ascontiguousarray(x.transpose(0, 3, 1, 2)) for x in (data.x_train, data.x_test)
+            )
+            data = dataclasses.replace(data, x_train=x_train, x_test=x_test)
         start = time.perf_counter()
         accuracy = []
         for run in range(RUNS):
             torch.manual_seed(run)
-            net = MODELS[model](data.x_train.shape[1:], len(data.classes))
+            net = plain_net(model, data.x_train.shape[1:], len(data.classes))
             accuracy.append(np.mean(fit(net, data, epochs, run) == data.y_test))
         return {"seconds": time.perf_counter() - start, "accuracy": float(np.mean(accuracy))}
 
     return measure
+
+
+def plain_net(model: str, shape: tuple[int, ...], n_classes: int) -> Any:
+    """The network as one would write it."""
+    from torch import nn
+
+    from unchurn.models import MODELS, glorot
+
+    if model == "mlp":
+        return MODELS[model](shape, n_classes)
+    net = nn.Sequential(
+        nn.Conv2d(shape[0], 6, 5), nn.ReLU(), nn.MaxPool2d(2),
+        nn.Conv2d(6, 16, 5), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
+        nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(), nn.Linear(84, n_classes),
+    )  # fmt: skip
+    return glorot(net)
 
 
 def loop(net: Any, data: Any, epochs: int, run: int) -> Any:
@@ -222,6 +243,7 @@ def main() -> None:
     """Alternate the contenders; keep medians, ratios, the share of the peak, a step's parts."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", default="", help="tasks whose name holds this")
     parser.add_argument("--measure", nargs=2, metavar=("NAME", "TASK"))
     options = parser.parse_args()
     if options.measure:
@@ -229,7 +251,8 @@ def main() -> None:
         print(json.dumps(CONTENDERS[name](task)))
         return
     limit = peak()
-    for task, (goal, share_goal) in GOALS.items():
+    for task in (task for task in GOALS if options.only in task):
+        goal, share_goal = GOALS[task]
         rounds: dict[str, list[Measured]] = {name: [] for name in CONTENDERS}
         for number in range(options.rounds):
             turn = [*CONTENDERS][number % len(CONTENDERS) :] + [*CONTENDERS][
