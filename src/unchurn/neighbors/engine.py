@@ -25,6 +25,8 @@ from unchurn.arrays import IntArray, distinct_rows
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
 Advance = Callable[[int], None]
+# Up to here a column is a fair part of every cache line that it takes.
+SHORT_ROW = 16
 
 
 class Engine(Protocol):
@@ -65,6 +67,14 @@ def distinct(points: Float64) -> tuple[Float64, IntArray | None]:
     if any((a != b[which]).any() for a, b in zip(points.T, found.T, strict=True)):
         return distinct_rows(points)  # two rows of one hash
     return found, which
+
+
+def extent(points: Float64) -> tuple[Float64, Float64]:
+    """The lowest and highest coordinates of points."""
+    if points.shape[1] > SHORT_ROW:
+        return points.min(axis=0), points.max(axis=0)
+    # Over short rows NumPy takes up to forty times as long as over columns.
+    return np.array([c.min() for c in points.T]), np.array([c.max() for c in points.T])
 
 
 def n_workers(workers: int | None) -> int:

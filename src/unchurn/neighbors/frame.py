@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unchurn.arrays import Array
-from unchurn.neighbors.engine import Float64
+from unchurn.neighbors.engine import Float64, extent
 
 # Rows that are moved at a time: no second copy of all of them in float64.
 ROWS_AT_A_TIME = 1 << 14
@@ -31,8 +31,8 @@ class Frame:
     @staticmethod
     def of(points: Float64, *, turned: bool = False) -> Frame:
         """The frame of these points; `turned` to their principal axes, where boxes are tighter."""
-        centre = points.mean(axis=0)
-        reach = max(float(np.abs(end - centre).max()) for end in (points.min(0), points.max(0)))
+        centre = np.ones(len(points)) @ points / len(points)
+        reach = max(float(np.abs(end - centre).max()) for end in extent(points))
         scale = _to_one(reach * math.sqrt(centre.size))
         # The corners of the box may be far beyond any point: the slack grows with the largest norm.
         longest = 0.0

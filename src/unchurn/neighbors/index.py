@@ -18,6 +18,7 @@ from unchurn.neighbors.engine import (
     Float64,
     collapse,
     distinct,
+    extent,
     n_workers,
 )
 from unchurn.neighbors.inputs import Neighbours, as_ks, as_points, check_spread
@@ -84,7 +85,7 @@ class KNNLabels:
         self.engine_ = _choose(self.engine, len(points), points.shape[1], device)
         self.n_classes_ = self.n_classes or int(classes.max()) + 1
         self.n_ = len(points)
-        self._box = points.min(axis=0), points.max(axis=0)
+        self._box = extent(points)
         # Equal points have equal answers: search once per distinct point, weighted by its labels.
         points, histogram, self._which = collapse(points, classes, self.n_classes_)
         self._points = points, histogram
@@ -104,8 +105,8 @@ class KNNLabels:
         low, high = self._box
         if queries.shape[1] != low.size:
             raise InputError(f"embeddings have {queries.shape[1]} columns, the fitted {low.size}")
-        low, high = np.minimum(low, queries.min(axis=0)), np.maximum(high, queries.max(axis=0))
-        check_spread(low, high, "embeddings")
+        lowest, highest = extent(queries)
+        check_spread(np.minimum(low, lowest), np.maximum(high, highest), "embeddings")
         queries, which = distinct(queries)
         return self._answer(queries, which)
 

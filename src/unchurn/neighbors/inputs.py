@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from unchurn.arrays import IntArray, as_array
 from unchurn.errors import InputError
-from unchurn.neighbors.engine import Float64
+from unchurn.neighbors.engine import Float64, extent
 
 Neighbours = int | Sequence[int] | IntArray
 
@@ -29,7 +29,7 @@ def as_points(embeddings: npt.ArrayLike, name: str = "embeddings") -> Float64:
     if not np.isfinite(points).all():
         row = int(np.isfinite(points).all(axis=1).argmin())
         raise InputError(f"{name} row {row} holds NaN or infinity: {array[row]}")
-    check_spread(points.min(axis=0), points.max(axis=0), name)
+    check_spread(*extent(points), name)
     return points
 
 

@@ -19,7 +19,7 @@ from unchurn.neighbors.leaves import Tree, search_leaves
 from unchurn.neighbors.stock import LEAF, make_stock
 
 # Leaves that one thread takes at a time: an interruption waits for no more than these.
-LEAVES_AT_A_TIME = 32
+LEAVES_AT_A_TIME = 64
 # float32 serves if a leaf is this many times as wide as the rounding of its points; otherwise (far
 # outliers) too many points would be doubtful, and float64 proposes too.
 RESOLVED = 30
@@ -67,9 +67,13 @@ class KDTree:
         order, keys = np.arange(n), np.empty(n, self.dtype)
         n_leaves = -(-n // LEAF)
         parts = [(0, n_leaves)]
+
+        def split(which: int) -> int:
+            trees.split(rows, order, keys, *parts[which])
+            return 0
+
         while len(parts) < 8 * self.workers and parts[0][1] - parts[0][0] > 64:
-            for a, b in parts:
-                trees.split(rows, order, keys, a, b)
+            in_threads(split, range(len(parts)), self.workers, lambda _: None)
             parts = [part for a, b in parts for part in ((a, (a + b) // 2), ((a + b) // 2, b))]
         blocks = np.empty((n_leaves, n_dimensions, LEAF), self.dtype)
         boxes = np.empty((n_leaves, 2, n_dimensions), self.dtype)

@@ -31,15 +31,16 @@ class Stock(NamedTuple):
 
 def make_stock(points: Float64, histogram: csr_array, order: IntArray | None = None) -> Stock:
     """Arrange points and their label counts, (m, L), in the given order."""
-    if order is not None:
-        points, histogram = points[order], histogram[order]
     sizes = np.diff(histogram.indptr)
-    weights = np.zeros(-(-len(points) // LEAF) * LEAF, np.int32)
-    weights[: len(points)] = np.add.reduceat(histogram.data, histogram.indptr[:-1])
+    totals = np.add.reduceat(histogram.data, histogram.indptr[:-1])
     labels = histogram.indices[histogram.indptr[:-1]].astype(np.int32)
     mixed = sizes > 1
     labels[mixed] = -1 - np.arange(np.count_nonzero(mixed))
     entries = np.repeat(mixed, sizes)
+    if order is not None:
+        points, totals, labels = points[order], totals[order], labels[order]
+    weights = np.zeros(-(-len(points) // LEAF) * LEAF, np.int32)
+    weights[: len(points)] = totals
     return Stock(
         points=np.require(points, requirements=["C", "W"]),  # read-only ones are another type
         weights=weights,
@@ -47,5 +48,5 @@ def make_stock(points: Float64, histogram: csr_array, order: IntArray | None = N
         starts=np.concatenate([[0], np.cumsum(sizes[mixed])]).astype(np.int64),
         mixed_labels=histogram.indices[entries].astype(np.int32),
         mixed_counts=histogram.data[entries].astype(np.int32),
-        weighted=bool((weights[: len(points)] != 1).any()),
+        weighted=bool((totals != 1).any()),
     )
