@@ -6,7 +6,7 @@ optimiser, batches and epochs, one run after another. Every measurement is a pro
 time is that of the five runs from data in memory to test accuracy, ours with its worker processes
 started. The share of the machine's peak is that of the matrix products that the training needs,
 against what one core does on large ones, times the cores. The `grid` preset's time is computed:
-trainings with what is shared, each as long as in a sweep of twenty, and without, as the best peer's.
+trainings with what is shared, each as in a sweep of twenty, against all, each as the best peer's.
 
 Usage: UNCHURN_DATA=… python benchmarks/training.py [--rounds 3] [--only mnist]
 (peers: pip install skorch lightning)
