@@ -162,11 +162,13 @@ def training(lines: list[Line]) -> str:
                     f"{line['accuracy'][name]:.2%}",
                 ]
             )  # fmt: skip
-        total = sum(line["step"].values())
+        total, turns = sum(line["step"].values()), -(-line["runs"] // line["cores"])
         parts = ", ".join(f"{name} {ms:.2f}" for name, ms in line["step"].items())
         steps.append(
             f"- {line['task']}: {total:.2f} ms a step ({parts}); at the measured peak, its matrix "
-            f"products alone would take {line['products_ms']:.2f} ms."
+            f"products alone would take {line['products_ms']:.2f} ms. {line['runs']} runs on "
+            f"{line['cores']} cores take {turns} turns: {turns} × {line['steps']:,} steps are "
+            f"{turns * line['steps'] * total / 1000:.0f} s of the {line['medians']['unchurn']:.0f}."
         )
     head = ["task", "who", "runs an hour", "ratio", "goal", "of the peak", "goal", "accuracy"]
     return (

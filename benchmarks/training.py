@@ -272,6 +272,8 @@ def main() -> None:
                 "key": f"training {task}",
                 "task": f"{task}, {epochs} epochs of {n:,}",
                 "runs": RUNS,
+                "cores": len(os.sched_getaffinity(0)),
+                "steps": epochs * -(-n // 128),
                 "rounds": options.rounds,
                 "medians": seconds,
                 "accuracy": {
