@@ -21,7 +21,7 @@ from unchurn.neighbors.kernels import Slack
 from unchurn.neighbors.stock import LEAF, Stock, make_stock
 
 # Queries and points of one product: large enough for BLAS, small enough for the cache.
-QUERIES, CHUNK = 1024, 1024
+QUERIES, CHUNK = 1024, 512
 # Numbers in the lists of one block of queries.
 ROOM = 1 << 22
 # float32 proposes if its error is below this share of a typical squared k-th distance.
@@ -115,8 +115,11 @@ class _Search:
             sizes=np.zeros(len(block), np.int64),
             bounds=np.full(len(block), np.inf, dtype),
         )
+        buffer = np.empty(len(block) * CHUNK, dtype)
         for start in range(0, len(self.rows), CHUNK):
-            products = placed @ self.rows[start : start + CHUNK].T
+            chunk = self.rows[start : start + CHUNK]
+            products = buffer[: len(block) * len(chunk)].reshape(len(block), len(chunk))
+            np.matmul(placed, chunk.T, out=products)
             sift(products, start, self.norms, own_norms, k, self.slack, self.stock, lists)
         finish(block, points, own_norms, self.ks, self.slack, self.stock, lists, self.answers)
         return lists.sizes >= 0
