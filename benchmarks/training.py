@@ -5,8 +5,8 @@ each with the same network (LeNet5 as one would write it: channels first, poolin
 optimiser, batches and epochs, one run after another. Every measurement is a process of its own; the
 time is that of the five runs from data in memory to test accuracy, ours with its worker processes
 started. The share of the machine's peak is that of the matrix products that the training needs,
-against what one core does on large ones, times the cores. The `grid` preset's time is computed:
-trainings with what is shared, each as in a sweep of twenty, against all, each as the best peer's.
+against what one core does on large ones, times the cores. The `grid` preset's time is computed from
+these: trainings with what is shared, and without.
 
 Usage: UNCHURN_DATA=… python benchmarks/training.py [--rounds 3] [--only mnist]
 (peers: pip install skorch lightning)
@@ -28,7 +28,6 @@ import numpy as np
 from page import keep, peak
 
 RUNS = 5
-SWEEP = 20  # runs, by which the time of one in a long sweep is measured
 TASKS = {"mnist mlp": ("mnist", "mlp", 10), "svhn lenet5": ("svhn", "lenet5", 2)}
 GOALS = {"mnist mlp": (4, 0.75), "svhn lenet5": (2, 0.5)}  # times the best peer, share of the peak
 GRID_GOAL = 5
@@ -43,7 +42,7 @@ def task_data(task: str) -> tuple[Any, str, int]:
     return load(name), model, epochs
 
 
-def ours(task: str, runs: int = RUNS) -> Measured:
+def ours(task: str) -> Measured:
     """`unchurn.bench` with control alone."""
     import torch  # noqa: F401  # as the peers do before their time starts
 
@@ -52,7 +51,7 @@ def ours(task: str, runs: int = RUNS) -> Measured:
     data, model, epochs = task_data(task)
     start = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        result = bench(data, ["control"], model=model, runs=runs, epochs=epochs, out=folder)
+        result = bench(data, ["control"], model=model, runs=RUNS, epochs=epochs, out=folder)
     seconds = time.perf_counter() - start
     return {"seconds": seconds, "accuracy": result.settings[0].summary["test"].accuracy.mean}
 
@@ -249,7 +248,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.measure:
         name, task = options.measure
-        print(json.dumps(ours(task, SWEEP) if name == "sweep" else CONTENDERS[name](task)))
+        print(json.dumps(CONTENDERS[name](task)))
         return
     limit = peak()
     for task in (task for task in GOALS if options.only in task):
@@ -288,8 +287,7 @@ def main() -> None:
             }
         )
         if task == "mnist mlp":
-            in_sweep = measured("sweep", task)["seconds"] / SWEEP
-            keep(grid(task, in_sweep, best / RUNS))
+            keep(grid(task, seconds["unchurn"] / RUNS, best / RUNS))
 
 
 if __name__ == "__main__":

@@ -103,7 +103,7 @@ def sift(
         error, own = brute_slack(slack, own_norms[row]), own_norms[row]
         collect = number(min(at_most(lists.bounds[row], error) * (1 + 4 * slack.relative), LARGEST))
         size = add_near(products, row, start, norms, own, collect, near, values, places, size)
-        if size > min(2 * k + LEAF, room):
+        if size > min(2 * k + LEAF, room):  # early: what a loose bound lets through costs more
             for j in range(size):
                 weights[j] = stock.weights[places[j]]
             high = number(0)

@@ -73,7 +73,7 @@ def extent(points: Float64) -> tuple[Float64, Float64]:
     """The lowest and highest coordinates of points."""
     if points.shape[1] > SHORT_ROW:
         return points.min(axis=0), points.max(axis=0)
-    # Over short rows NumPy takes up to forty times as long as over columns.
+    # Over short rows NumPy takes many times as long as over columns.
     return np.array([c.min() for c in points.T]), np.array([c.max() for c in points.T])
 
 
