@@ -49,8 +49,8 @@ def reproduce(
 
     from unchurn.engines import make_engine
     from unchurn.errors import InputError
+    from unchurn.paper.beside import beside_paper
     from unchurn.paper.kept import keep
-    from unchurn.paper.page import beside_paper
     from unchurn.paper.studies import RUNS, STUDIES, experiments
     from unchurn.store import Store
 

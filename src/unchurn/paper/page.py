@@ -1,4 +1,4 @@
-"""Ours beside the paper's: a table on the terminal, and one Markdown page of all kept results."""
+"""One Markdown page of all kept results, with its charts and numbers."""
 
 from __future__ import annotations
 
@@ -12,69 +12,12 @@ import jinja2
 
 from unchurn.datasets import DATASETS
 from unchurn.files import atomic_write
-from unchurn.paper import METRICS, Published, published
+from unchurn.paper import METRICS, published
+from unchurn.paper.beside import near_cells, papers, table, trial_table
 from unchurn.paper.kept import Kept, numbers, paper_row, read_all
 from unchurn.paper.studies import RECIPES, smaller
-from unchurn.results import Result, SettingResult
 from unchurn.stats import Interval
-from unchurn.tables import Rows, as_markdown, as_text, interval_text, mean_sd
-
-NEAR = 2  # published standard deviations within which a number is called near
-HEADINGS = ("accuracy", "churn", "correct", "incorrect")
-
-
-def beside_paper(study: str, result: Result) -> str:
-    """A table of ours beside the paper's, for the terminal."""
-    rows = _rows(study, result)
-    return as_text(rows, _footer(result), None, len(rows[0][0]))
-
-
-def _rows(study: str, result: Result) -> Rows:
-    """A heading, then for each setting our numbers, each with the paper's behind it."""
-    theirs = [paper_row(study, result, row) for row in result.settings]
-    heading = ["method", "setting"]
-    for name in HEADINGS:
-        heading += [name, *(["paper"] if any(theirs) else [])]
-    rows: Rows = [([*heading, *([f"within {NEAR} sd"] if any(theirs) else [])], set())]
-    for row, paper in zip(result.settings, theirs, strict=True):
-        cells = [row.setting.name, row.setting.text]
-        if not row.summary:
-            rows.append(([*cells, f"failed: {row.failures[0]}"], set()))
-            continue
-        for metric in METRICS:
-            cells.append(mean_sd(getattr(row.summary["test"], metric)))
-            if any(theirs):
-                cells.append(_papers(paper, metric))
-        if any(theirs):
-            near = [is_near(row, paper, metric) for metric in METRICS] if paper else []
-            known = [n for n in near if n is not None]
-            cells.append(f"{sum(known)} of {len(known)}" if known else "")
-        rows.append((cells, set()))
-    return rows
-
-
-def _papers(row: Published | None, metric: str) -> str:
-    return f"{row.mean[metric]:.2f} ({row.sd[metric]:.2f})" if row and metric in row.mean else ""
-
-
-def is_near(row: SettingResult, paper: Published, metric: str) -> bool | None:
-    """Whether our mean lies within two published standard deviations of the published mean."""
-    ours = getattr(row.summary["test"], metric).mean
-    if metric not in paper.mean or math.isnan(ours):
-        return None
-    return bool(abs(100 * ours - paper.mean[metric]) <= NEAR * paper.sd[metric])
-
-
-def _footer(result: Result) -> list[str]:
-    """Sizes, and in what they are less than the paper's."""
-    experiment = result.experiment
-    text = (
-        f"{experiment.data.name}: {experiment.model}, {experiment.training.length}, "
-        f"{experiment.runs} runs, {len(experiment.data.y_train):,} training and "
-        f"{len(experiment.data.y_test):,} test examples. Percent, mean (sd over runs or pairs)."
-    )
-    less = smaller(experiment)
-    return [text, *([f"Smaller than the study: {', '.join(less)}."] if less else [])]
+from unchurn.tables import interval_text, mean_sd
 
 
 def write_page(folder: Path) -> list[Path]:
@@ -118,13 +61,20 @@ def page(folder: Path) -> str:
         by_study.setdefault(one.study, []).append(one)
     order = list(RECIPES)
     for group in by_study.values():
-        group.sort(key=lambda one: (order.index(one.result.experiment.data.name), one.name))
+        group.sort(
+            key=lambda one: (
+                order.index(one.result.experiment.data.name),
+                one.result.experiment.training.epochs,
+                one.name,
+            )
+        )
     return environment.get_template("reproduction.md.jinja").render(
         folder=folder.name,
         studies=by_study,
         summary=[_summary(one) for one in _whole(by_study.get("table1", []))],
         cells=_cells(by_study.get("table1", []) + by_study.get("table2", [])),
-        table=lambda one: as_markdown(_rows(one.study, one.result), _footer(one.result)),
+        table=table,
+        trial_table=trial_table,
         far=_far(by_study.get("table1", [])),
         split=_churns(by_study.get("trial-split", [])),
         reference=_churns(by_study.get("trial-reference", [])),
@@ -140,6 +90,12 @@ def _whole(kept: Iterable[Kept]) -> list[Kept]:
     return [one for one in kept if one.is_main and needed <= set(one.result.choose())]
 
 
+def _named(one: Kept) -> str:
+    """A result's dataset, and in what it is less than the paper's."""
+    less = ", ".join(smaller(one.result.experiment))
+    return one.result.experiment.data.name + (f" ({less})" if less else "")
+
+
 def _summary(one: Kept) -> dict[str, Any]:
     """What k-NN smoothing does to churn on a dataset, against control and label smoothing."""
     result, name = one.result, one.result.experiment.data.name
@@ -153,8 +109,7 @@ def _summary(one: Kept) -> dict[str, Any]:
             "paper": f"{theirs['knn_ls'] - theirs[other]:+.2f}",
         }
     return {
-        "dataset": name,
-        "smaller": smaller(result.experiment),
+        "dataset": _named(one),
         "churn": {
             method: f"{100 * result.choose()[method].summary['test'].churn.mean:.2f}"
             for method in ("control", "label_smoothing", "knn_ls")
@@ -178,13 +133,12 @@ def _far(kept: list[Kept]) -> list[dict[str, str]]:
             row = one.result.choose().get(name)
             paper = row and paper_row(one.study, one.result, row)
             for metric in ("accuracy", "churn"):
-                if row and paper and is_near(row, paper, metric) is False:
+                if row and paper and not all(near_cells(row, paper, [metric])):
                     ours = getattr(row.summary["test"], metric)
-                    dataset = one.result.experiment.data.name
                     found.append(
                         {
-                            "dataset": dataset, "method": name, "metric": metric,
-                            "ours": mean_sd(ours), "paper": _papers(paper, metric),
+                            "dataset": _named(one), "method": name, "metric": metric,
+                            "ours": mean_sd(ours), "paper": papers(paper, metric),
                         }
                     )  # fmt: skip
     return found
@@ -204,12 +158,12 @@ def _cells(kept: list[Kept]) -> list[dict[str, Any]]:
     """How many published cells of each dataset lie within two published standard deviations."""
     counts: dict[str, dict[str, Any]] = {}
     for one in (one for one in kept if one.is_main):
-        name = one.result.experiment.data.name
+        name = _named(one)
         count = counts.setdefault(name, {"dataset": name, "near": 0, "all": 0})
         for row in one.result.settings:
             paper = paper_row(one.study, one.result, row)
             if row.summary and paper:
-                known = [n for m in METRICS if (n := is_near(row, paper, m)) is not None]
-                count["near"] += sum(known)
-                count["all"] += len(known)
+                near = near_cells(row, paper, METRICS)
+                count["near"] += sum(near)
+                count["all"] += len(near)
     return list(counts.values())

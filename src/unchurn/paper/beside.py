@@ -1,0 +1,98 @@
+"""Our numbers beside the paper's, as tables: of a result, and of a trial's variants."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from unchurn.paper import METRICS, Published
+from unchurn.paper.kept import Kept, paper_row
+from unchurn.paper.studies import smaller
+from unchurn.results import Result, SettingResult
+from unchurn.tables import HEADINGS, Rows, as_markdown, as_text, mean_sd
+
+NEAR = 2  # published standard deviations within which a number is called near
+
+
+def beside_paper(study: str, result: Result) -> str:
+    """A result's table for the terminal."""
+    less = smaller(result.experiment)
+    rows = _rows(study, result, METRICS, less)
+    return as_text(rows, _footer([result], less), None, len(rows[0][0]))
+
+
+def table(one: Kept) -> str:
+    """A result's table in Markdown."""
+    less = smaller(one.result.experiment)
+    return as_markdown(_rows(one.study, one.result, METRICS, less), _footer([one.result], less))
+
+
+def trial_table(variants: Sequence[Kept]) -> str:
+    """A trial's variants on one dataset in Markdown: accuracy and churn, setting by setting."""
+    results = [one.result for one in variants]
+    # Fewer epochs in one variant are what is tried; in all of them, a smaller trial.
+    parts = [smaller(result.experiment) for result in results]
+    less = [part for part in parts[0] if all(part in others for others in parts)]
+    tables = [_rows(one.study, one.result, METRICS[:2], less) for one in variants]
+    rows: Rows = [tables[0][0]]
+    for lines in zip(*(table[1:] for table in tables), strict=True):
+        for one, (cells, best) in zip(variants, lines, strict=True):
+            variant = one.name.rpartition("-")[2] if len(variants) > 1 else ""
+            rows.append(([cells[0], f"{cells[1]} {variant}".strip(), *cells[2:]], best))
+    return as_markdown(rows, _footer(results, less))
+
+
+def _rows(study: str, result: Result, metrics: Sequence[str], less: list[str]) -> Rows:
+    """A heading, then for each setting our numbers, each with the paper's behind it.
+
+    In what it is less than the paper's is said in every row.
+    """
+    theirs = [paper_row(study, result, row) for row in result.settings]
+    heading = ["method", "setting"]
+    for name in HEADINGS[: len(metrics)]:
+        heading += [name, *(["paper"] if any(theirs) else [])]
+    heading += [*([f"within {NEAR} sd"] if any(theirs) else []), *(["only"] if less else [])]
+    rows: Rows = [(heading, set())]
+    for row, paper in zip(result.settings, theirs, strict=True):
+        cells = [row.setting.name, row.setting.text]
+        if not row.summary:
+            rows.append(([*cells, f"failed: {row.failures[0]}"], set()))
+            continue
+        for metric in metrics:
+            cells.append(mean_sd(getattr(row.summary["test"], metric)))
+            if any(theirs):
+                cells.append(papers(paper, metric))
+        if any(theirs):
+            near = near_cells(row, paper, metrics) if paper else []
+            cells.append(f"{sum(near)} of {len(near)}" if near else "")
+        rows.append(([*cells, *([", ".join(less)] if less else [])], set()))
+    return rows
+
+
+def papers(row: Published | None, metric: str) -> str:
+    """A published mean with its deviation; nothing if there is none."""
+    return f"{row.mean[metric]:.2f} ({row.sd[metric]:.2f})" if row and metric in row.mean else ""
+
+
+def near_cells(row: SettingResult, paper: Published, metrics: Sequence[str]) -> list[bool]:
+    """Of each metric that both have: whether our mean is within two published deviations."""
+    ours = {metric: 100 * getattr(row.summary["test"], metric).mean for metric in metrics}
+    return [
+        bool(abs(ours[metric] - paper.mean[metric]) <= NEAR * paper.sd[metric])
+        for metric in metrics
+        if metric in paper.mean and not math.isnan(ours[metric])
+    ]
+
+
+def _footer(results: Sequence[Result], less: list[str]) -> list[str]:
+    """What was trained, how long, how often and on how much."""
+    experiments = [result.experiment for result in results]
+    first = experiments[0]
+    models = dict.fromkeys(str(experiment.model) for experiment in experiments)
+    lengths = dict.fromkeys(experiment.training.length for experiment in experiments)
+    text = (
+        f"{first.data.name}: {', '.join(models)}; {', '.join(lengths)}; {first.runs} runs; "
+        f"{len(first.data.y_train):,} training and {len(first.data.y_test):,} test examples. "
+        "Percent, mean (sd over runs or pairs)."
+    )
+    return [text, *([f"Smaller than the study: {', '.join(less)}."] if less else [])]
