@@ -142,7 +142,8 @@ STUDIES = {
         },
     ),
     "trial-reference": Study(
-        FAST, lambda dataset: _varied(dataset, ("knn_ls",), "fixed_reference", (False, True))
+        ("svhn", *FAST),
+        lambda dataset: _varied(dataset, ("knn_ls",), "fixed_reference", (False, True)),
     ),
     "trial-warm-up": Study(
         ("svhn", *FAST), lambda dataset: _varied(dataset, CODISTILLATION, "n_warm", (0, 1000, 2000))
