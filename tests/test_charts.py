@@ -53,12 +53,12 @@ def test_curves_vary_one_parameter_with_a_standard_error(result):
     assert set(charts.curves(result)) == {"knn_ls k", "knn_ls a"}
 
 
-def test_the_zoom_keeps_frontiers_and_leaves_the_hopeless_out():
-    settings = [(1, 90, True), (2, 91, True), (3, 90.5, False), (99, 10, False), (98, 11, False)]
-    rows = [{"churn_correct": c, "accuracy": a, "frontier": f} for c, a, f in settings]
+def test_the_zoom_leaves_the_hopeless_out():
+    settings = [(1, 89.1), (2, 91), (3, 90), (99, 10), (98, 11), (2, 90.5), (2, 90.6)]
+    rows = [{"churn_correct": churn, "accuracy": accuracy} for churn, accuracy in settings]
     (left, right), (low, high) = charts._zoom(rows)
     assert left < 1 < 3 < right < 98
-    assert 11 < low < 90 < 91 < high
+    assert 11 < low < 89.1 < 91 < high
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".png"])

@@ -45,7 +45,7 @@ def frontier_data(result: Result) -> list[dict[str, Any]]:
 def frontier(result: Result) -> alt.LayerChart:
     """Accuracy against correct churn, a dotted frontier for each method; best is top left.
 
-    It opens on the better settings; scroll or drag for the others.
+    It opens without the much less accurate settings; scroll or drag for those.
     """
     rows = frontier_data(result)
     x, y = _zoom(rows)
@@ -71,12 +71,15 @@ def frontier(result: Result) -> alt.LayerChart:
 
 
 def _zoom(rows: list[dict[str, Any]]) -> tuple[list[float], list[float]]:
-    """Domains of the axes: all of the frontiers and the better half of the settings, with a margin.
+    """Domains of the axes: all settings but the much less accurate ones, with a margin.
 
-    A few hopeless settings would otherwise press all others into a corner.
+    A few hopeless settings would otherwise press all others into a corner. Much less is a point
+    below the median, and three times as far below it as the best is above it.
     """
-    half = float(np.median([row["accuracy"] for row in rows]))
-    near = [row for row in rows if row["frontier"] or row["accuracy"] >= half]
+    accuracies = [row["accuracy"] for row in rows]
+    median = np.median(accuracies)
+    least = median - max(1, 3 * (max(accuracies) - median))
+    near = [row for row in rows if row["accuracy"] >= least]
     domains = []
     for key in ("churn_correct", "accuracy"):
         values = [row[key] for row in near]
