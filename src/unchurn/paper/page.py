@@ -19,6 +19,8 @@ from unchurn.paper.studies import RECIPES, smaller
 from unchurn.stats import Interval
 from unchurn.tables import interval_text, mean_sd
 
+OTHERS = ("control", "label_smoothing")  # what k-NN smoothing is compared with above all
+
 
 def write_page(folder: Path) -> list[Path]:
     """Write FOLDER.md, and into the folder the charts and numbers it shows; give their paths."""
@@ -86,7 +88,7 @@ def page(folder: Path) -> str:
 
 def _whole(kept: Iterable[Kept]) -> list[Kept]:
     """Results that have what the summary compares."""
-    needed = {"knn_ls", "control", "label_smoothing"}
+    needed = {"knn_ls", *OTHERS}
     return [one for one in kept if one.is_main and needed <= set(one.result.choose())]
 
 
@@ -98,30 +100,25 @@ def _named(one: Kept) -> str:
 
 def _summary(one: Kept) -> dict[str, Any]:
     """What k-NN smoothing does to churn on a dataset, against control and label smoothing."""
-    result, name = one.result, one.result.experiment.data.name
-    theirs = {method: published()[name, method].mean["churn"] for method in result.choose()}
+    chosen, name = one.result.choose(), one.result.experiment.data.name
+    theirs = {method: published()[name, method].mean["churn"] for method in chosen}
+    ours = {method: 100 * row.summary["test"].churn.mean for method, row in chosen.items()}
     rows = {}
-    for other in ("control", "label_smoothing"):
-        _, churn = result.difference("knn_ls", other)
+    for other in OTHERS:
+        _, churn = one.result.difference("knn_ls", other)
         rows[other] = {
-            "ours": interval_text(churn),
+            "churn": f"{ours[other]:.2f} → {ours['knn_ls']:.2f}",
+            "difference": interval_text(churn),
             "verdict": _verdict(churn),
             "paper": f"{theirs['knn_ls'] - theirs[other]:+.2f}",
         }
-    return {
-        "dataset": _named(one),
-        "churn": {
-            method: f"{100 * result.choose()[method].summary['test'].churn.mean:.2f}"
-            for method in ("control", "label_smoothing", "knn_ls")
-        },
-        **rows,
-    }
+    return {"dataset": _named(one), **rows}
 
 
 def _verdict(churn: Interval) -> str:
     """Whether churn falls, rises, or neither can be said."""
     if math.isnan(churn.low) or churn.low <= 0 <= churn.high:
-        return "not told from chance"
+        return "maybe chance"
     return "falls" if churn.high < 0 else "rises"
 
 
