@@ -126,6 +126,12 @@ STUDIES = {
         lambda dataset: _table1(dataset)[:3],
         lambda recipe: {f"split{n}": replace(recipe, split=n) for n in range(5)},
     ),
+    "trial-length": Study(
+        ("fashion_mnist",),
+        lambda dataset: _table1(dataset)[:3],
+        lambda recipe: {f"{n}epochs": replace(recipe, epochs=n) for n in (10, 20, 40)},
+    ),
+    "trial-runs": Study(("fashion_mnist",), _control),
     "trial-mlp": Study(
         ("mnist", "fashion_mnist"),
         lambda dataset: _table1(dataset)[:3],
