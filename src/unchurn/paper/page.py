@@ -78,9 +78,9 @@ def page(folder: Path) -> str:
         table=table,
         trial_table=trial_table,
         far=_far(by_study.get("table1", [])),
-        split=_churns(by_study.get("trial-split", [])),
-        reference=_churns(by_study.get("trial-reference", [])),
-        depth={one.name: _churns([one]) for one in by_study.get("trial-mlp", [])},
+        names=[one.name for one in kept],
+        measured=lambda name, setting, metric="churn": _measured(kept, name, metric)[setting],
+        split=_over_splits(kept),
         theorems=_theorems(folder),
         sources=DATASETS,
     )
@@ -141,14 +141,26 @@ def _far(kept: list[Kept]) -> list[dict[str, str]]:
     return found
 
 
-def _churns(kept: list[Kept]) -> dict[str, list[float]]:
-    """Churn in percent by setting, over all of these results, in rising order."""
-    found: dict[str, list[float]] = {}
+def _measured(kept: list[Kept], name: str, metric: str) -> dict[str, str]:
+    """Our mean of a metric in percent, by the settings of a result."""
+    settings = next(one for one in kept if one.name == name).result.settings
+    return {
+        f"{row.setting.name} {row.setting.text}".strip(): (
+            f"{100 * getattr(row.summary['test'], metric).mean:.2f}"
+        )
+        for row in settings
+        if row.summary
+    }
+
+
+def _over_splits(kept: list[Kept]) -> dict[str, list[str]]:
+    """Churn on each split that was tried, by setting."""
+    found: dict[str, list[str]] = {}
     for one in kept:
-        for row in one.result.settings:
-            name = f"{row.setting.name} {row.setting.text}".strip()
-            found.setdefault(name, []).append(100 * row.summary["test"].churn.mean)
-    return {name: sorted(churns) for name, churns in found.items()}
+        if one.study == "trial-split":
+            for setting, churn in _measured(kept, one.name, "churn").items():
+                found.setdefault(setting, []).append(churn)
+    return found
 
 
 def _cells(kept: list[Kept]) -> list[dict[str, Any]]:
