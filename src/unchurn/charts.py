@@ -103,17 +103,11 @@ def curve_data(
                 "churn": churn_standard_error(r.predictions["test"]),
             }
             for metric, standard_error in errors.items():
-                mean = 100 * getattr(r.summary["test"], metric).mean
-                error = 0 if np.isnan(standard_error) else 100 * standard_error
-                rows.append(
-                    {
-                        "metric": metric,
-                        parameter: own[parameter],
-                        "mean": round(mean, 4),
-                        "low": round(mean - error, 4),
-                        "high": round(mean + error, 4),
-                    }
-                )
+                mean, error = 100 * getattr(r.summary["test"], metric).mean, 100 * standard_error
+                row = {"metric": metric, parameter: own[parameter], "mean": round(mean, 4)}
+                if not np.isnan(error):  # of churn, two runs give none
+                    row |= {"low": round(mean - error, 4), "high": round(mean + error, 4)}
+                rows.append(row)
     return rows
 
 

@@ -251,12 +251,12 @@ def collect(experiment: Experiment, store: Store, notes: tuple[str, ...] = ()) -
         whole = {part: np.stack(runs) for part, runs in predictions.items() if not failures}
         summary = {p: churn_summary(runs, experiment.parts.y[p]) for p, runs in whole.items()}
         settings.append(SettingResult(setting, whole, summary, tuple(failures)))
-    made_by = sorted({_maker(stored.record) for stored in done.values()})
+    made_by = sorted({maker(stored.record) for stored in done.values()})
     seconds = sum(stored.record.get("seconds", 0) for stored in done.values())
     return Result(experiment, settings, notes, tuple(made_by), seconds)
 
 
-def _maker(record: dict[str, Any]) -> str:
+def maker(record: dict[str, Any]) -> str:
     """The versions and the machine that made a run, in one line."""
     versions = ", ".join(f"{name} {version}" for name, version in record["versions"].items())
     return f"{versions} on {record['machine']}"

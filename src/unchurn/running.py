@@ -156,12 +156,12 @@ def _train(job: Job, common: Common, known: Known | None) -> Outcome:
     except DivergedError as error:
         failure = str(error)
     seconds = round(time.perf_counter() - start, 3)
-    return Outcome(arrays, {**_circumstances(), "failure": failure, "seconds": seconds})
+    return Outcome(arrays, {**circumstances(), "failure": failure, "seconds": seconds})
 
 
 def _failed(reason: str) -> Outcome:
     """What is kept of a training that could not be made."""
-    return Outcome({}, {**_circumstances(), "failure": reason})
+    return Outcome({}, {**circumstances(), "failure": reason})
 
 
 def _neighbours(logits: Float32, common: Common, ks: list[int]) -> Known:
@@ -178,7 +178,7 @@ def _classes(probabilities: Float32) -> npt.NDArray[np.unsignedinteger]:
     return classes
 
 
-def _circumstances() -> dict[str, Any]:
+def circumstances() -> dict[str, Any]:
     """What a run was made by: kept beside it, no part of its identity."""
     return {
         "versions": {"unchurn": __version__, "numpy": np.__version__, "torch": torch.__version__},

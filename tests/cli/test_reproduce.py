@@ -71,6 +71,9 @@ def test_theorems_are_simulated_kept_and_resumed(run, tmp_path):
         (("table9",), "nothing to reproduce named 'table9': there are table1"),
         (("table3", "--dataset", "mnist"), "table3 has no dataset 'mnist'"),
         (("page",), "no results are there"),
+        (("page", "--dry-run"), "page takes no --dry-run"),
+        (("theorem1", "--runs", "3"), "theorem1 takes no --runs"),
+        (("table1", "--quick"), "table1 takes no --quick"),
         (("table1", "--engine", "cloud"), "no engine 'cloud': there are local, ray"),
     ],
 )

@@ -3,6 +3,7 @@ import pytest
 from unchurn.engines.local import Local
 from unchurn.paper.beside import table, trial_table
 from unchurn.paper.kept import keep, read_all
+from unchurn.paper.page import page
 from unchurn.paper.studies import experiments
 from unchurn.results import collect
 from unchurn.running import carry_out
@@ -41,6 +42,17 @@ def test_variants_stand_under_each_other_setting_by_setting(variants):
     ]
     assert "failed: run 0: k=500 is more than" in rows[4]
     assert all("1 of 20 epochs" in row for row in rows[:4])
+
+
+def test_part_of_a_trial_stands_beside_the_whole_of_it(variants, tmp_path):
+    found = experiments("trial-split", "phishing", runs=2, epochs=1, methods=["control"])
+    name, experiment = next(iter(found.items()))
+    result = collect(experiment, Store(tmp_path))
+    keep(tmp_path / "r", name, "trial-split", result, "command --methods control")
+    text = page(tmp_path / "r")
+    assert "\n`command`\n" in text
+    assert "\n`command --methods control`\n" in text
+    assert "In ten seconds" not in text  # that needs Table 1
 
 
 def test_fewer_epochs_are_less_only_where_all_variants_have_fewer(tmp_path):

@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 
 from unchurn.errors import InputError
-from unchurn.paper import ablation, published
+from unchurn.paper import ablation, find_published, published
 from unchurn.paper.studies import RECIPES, STUDIES, experiments, smaller
+from unchurn.settings import make_setting
 
 pytestmark = pytest.mark.usefixtures("small_phishing")
 
@@ -35,6 +36,21 @@ def test_tables_train_what_was_published():
         for setting in settings:
             theirs = published()[dataset, setting.name].parameters
             assert {p: setting.method.get_params()[p] for p in theirs} == theirs
+
+
+@pytest.mark.parametrize("dataset", RECIPES)
+def test_every_row_of_the_tables_finds_what_was_published(dataset):
+    settings = [*STUDIES["table1"].settings(dataset), *STUDIES["table2"].settings(dataset)]
+    for setting in settings:
+        found = find_published("table1", dataset, setting)
+        assert found is published()[dataset, setting.name]
+    assert find_published("table1", dataset, make_setting("anchor", a=0.3)) is None
+
+
+def test_what_the_paper_does_not_give_may_be_any():
+    for n_warm in (1000, 2000):
+        setting = make_setting("codistill_kl", a=0.5, n_warm=n_warm)
+        assert find_published("trial-warm-up", "svhn", setting).mean["churn"] == 13.01
 
 
 def test_figure3_is_as_captioned():

@@ -58,6 +58,17 @@ def reproduce(
     names = [*STUDIES, FIGURE1, *THEOREMS, PAGE]
     if what not in names:
         raise InputError(f"nothing to reproduce named {what!r}: there are {', '.join(names)}")
+    studies_only = {
+        "--dataset": dataset, "--methods": methods, "--runs": runs != RUNS, "--epochs": epochs,
+        "--subset": subset,
+    }  # fmt: skip
+    refused = studies_only | {"--dry-run": dry_run, "--quick": quick}
+    if what in STUDIES:
+        refused = {"--quick": quick}
+    elif what in THEOREMS:
+        refused = studies_only
+    if wrong := [option for option, given in refused.items() if given]:
+        raise InputError(f"{what} takes no {wrong[0]}")
     if what == FIGURE1:
         _figure1(console, out)
         return
@@ -73,6 +84,7 @@ def reproduce(
     planned = []
     for name in dataset.split(",") if dataset else STUDIES[what].datasets:
         given = [f" --{option} {value}" for option, value in options.items() if value is not None]
+        given += [f" --methods {methods}"] if methods else []
         command = f"unchurn reproduce {what} --dataset {name}{''.join(given)}"
         chosen = methods.split(",") if methods else None
         found = experiments(what, name, runs=runs, epochs=epochs, subset=subset, methods=chosen)
@@ -101,17 +113,21 @@ def _figure1(console: Console, out: Path) -> None:
 def _theorem(console: Console, what: str, out: Path, quick: bool, dry_run: bool) -> None:
     """Simulate a theorem's claim; keep its rows as they are finished."""
     import json
+    import time
 
     from unchurn import charts
     from unchurn.files import atomic_write
     from unchurn.paper import theorem_charts, theorems
     from unchurn.paper.kept import commit
     from unchurn.progress import progress_bar
+    from unchurn.results import maker
+    from unchurn.running import circumstances
 
     seconds = theorems.expected_seconds(THEOREMS[what], quick=quick)
     console.print(f"{what}: about {max(seconds / 60, 0.1):.1f} min on one core")
     if dry_run:
         return
+    start = time.monotonic()
     draws = out / "draws"
     draws.mkdir(parents=True, exist_ok=True)
     with progress_bar(what, round(1000 * seconds)) as advance:
@@ -127,7 +143,14 @@ def _theorem(console: Console, what: str, out: Path, quick: bool, dry_run: bool)
     draw = {"theorem1": theorem_charts.theorem1_chart, "theorem2": theorem_charts.theorem2_chart}
     name = f"{what}-quick" if quick else what
     command = f"unchurn reproduce {what}{' --quick' * quick}"
-    facts = {"command": command, "commit": commit(), "rates": theorems.rates(rows), "rows": rows}
+    facts = {
+        "command": command,
+        "commit": commit(),
+        "made_by": [maker(circumstances())],
+        "seconds": round(time.monotonic() - start),
+        "rates": theorems.rates(rows),
+        "rows": rows,
+    }
     with atomic_write(out / f"{name}.json") as temporary:
         temporary.write_text(json.dumps(facts, indent=1, ensure_ascii=False) + "\n", "utf-8")
     charts.save(draw[what](rows), out / f"{name}.svg")

@@ -6,6 +6,10 @@ import csv
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from unchurn.settings import Setting
 
 METRICS = ("accuracy", "churn", "churn_correct", "churn_incorrect")
 ENSEMBLE = "ensemble"  # has a table of its own
@@ -45,6 +49,17 @@ def ablation() -> tuple[Published, ...]:
         parameters = dict(_parameter(f"{name}={row[name]}") for name in ("k", "a", "b"))
         rows[tuple(parameters.values())] = _published(row, "knn_ls", parameters)
     return tuple(rows.values())
+
+
+def find_published(study: str, dataset: str, setting: Setting) -> Published | None:
+    """What the paper published for a setting; parameters that it does not give may be any."""
+    if study in ("table3", "figure2"):
+        candidates = ablation()
+    else:
+        row = published().get((dataset, setting.name))
+        candidates = (row,) if row else ()
+    own = setting.parameters
+    return next((p for p in candidates if all(own[n] == v for n, v in p.parameters.items())), None)
 
 
 def _published(row: dict[str, str], method: str, parameters: dict[str, float]) -> Published:

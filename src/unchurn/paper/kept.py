@@ -27,7 +27,8 @@ from unchurn.errors import InputError
 from unchurn.experiment import Experiment
 from unchurn.files import atomic_write, reading
 from unchurn.metrics import churn_summary
-from unchurn.paper import METRICS, Published, ablation, published
+from unchurn.paper import METRICS, Published, find_published
+from unchurn.paper.studies import smaller
 from unchurn.results import Result, SettingResult
 from unchurn.settings import make_setting
 from unchurn.training import Training
@@ -47,6 +48,12 @@ class Kept:
     def study(self) -> str:
         """The table, figure or trial that it belongs to."""
         return str(self.facts["study"])
+
+    @property
+    def dataset(self) -> str:
+        """Its dataset, and in what it is less than the paper's."""
+        less = ", ".join(smaller(self.result.experiment))
+        return self.result.experiment.data.name + (f" ({less})" if less else "")
 
     @property
     def is_main(self) -> bool:
@@ -162,12 +169,8 @@ def read_all(folder: Path) -> list[Kept]:
 
 
 def paper_row(study: str, result: Result, row: SettingResult) -> Published | None:
-    """What the paper published for a setting, if a study is one of its tables."""
-    if study in ("table3", "figure2"):
-        parameters = row.setting.parameters
-        return next((p for p in ablation() if p.parameters == parameters), None)
-    found = published().get((result.experiment.data.name, row.setting.name))
-    return found if found and found.parameters == row.setting.parameters else None
+    """What the paper published for a setting of a result, if anything."""
+    return find_published(study, result.experiment.data.name, row.setting)
 
 
 def numbers(study: str, result: Result, command: str) -> str:
@@ -176,6 +179,7 @@ def numbers(study: str, result: Result, command: str) -> str:
     Who runs the row's command on the same versions gets the same row, to the last byte.
     """
     experiment = result.experiment
+    command = command.partition(" --methods ")[0]
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(

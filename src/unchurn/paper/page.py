@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import jinja2
+import numpy as np
 
-from unchurn.datasets import DATASETS
 from unchurn.files import atomic_write
+from unchurn.methods import METHODS
 from unchurn.paper import METRICS, published
 from unchurn.paper.beside import near_cells, papers, table, trial_table
 from unchurn.paper.kept import Kept, numbers, paper_row, read_all
-from unchurn.paper.studies import RECIPES, smaller
+from unchurn.paper.studies import RECIPES, RUNS
 from unchurn.stats import Interval
 from unchurn.tables import interval_text, mean_sd
 
@@ -50,7 +52,18 @@ def _theorems(folder: Path) -> dict[str, Any]:
 
 def page(folder: Path) -> str:
     """The page's Markdown, from the results in a folder."""
-    kept = read_all(folder)
+    order = list(RECIPES)
+    kept = sorted(
+        read_all(folder),
+        key=lambda one: (
+            order.index(one.result.experiment.data.name),
+            one.result.experiment.training.epochs,
+            one.name,
+        ),
+    )
+    by_study: dict[str, list[Kept]] = {}
+    for one in kept:
+        by_study.setdefault(one.study, []).append(one)
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),
         autoescape=False,  # noqa: S701  Markdown of our own numbers, no page in a browser
@@ -58,31 +71,23 @@ def page(folder: Path) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    by_study: dict[str, list[Kept]] = {}
-    for one in kept:
-        by_study.setdefault(one.study, []).append(one)
-    order = list(RECIPES)
-    for group in by_study.values():
-        group.sort(
-            key=lambda one: (
-                order.index(one.result.experiment.data.name),
-                one.result.experiment.training.epochs,
-                one.name,
-            )
-        )
     return environment.get_template("reproduction.md.jinja").render(
         folder=folder.name,
         studies=by_study,
         summary=[_summary(one) for one in _whole(by_study.get("table1", []))],
         cells=_cells(by_study.get("table1", []) + by_study.get("table2", [])),
         table=table,
+        trials=_by_command(one for one in kept if one.study.startswith("trial-")),
         trial_table=trial_table,
         far=_far(by_study.get("table1", [])),
+        tried={name: math.prod(map(len, method.grid.values())) for name, method in METHODS.items()},
         names=[one.name for one in kept],
-        measured=lambda name, setting, metric="churn": _measured(kept, name, metric)[setting],
+        measured=lambda name, setting, metric="churn": (
+            f"{_measured(kept, name, metric)[setting]:.2f}"
+        ),
         split=_over_splits(kept),
+        of_five=_of_five(kept),
         theorems=_theorems(folder),
-        sources=DATASETS,
     )
 
 
@@ -90,12 +95,6 @@ def _whole(kept: Iterable[Kept]) -> list[Kept]:
     """Results that have what the summary compares."""
     needed = {"knn_ls", *OTHERS}
     return [one for one in kept if one.is_main and needed <= set(one.result.choose())]
-
-
-def _named(one: Kept) -> str:
-    """A result's dataset, and in what it is less than the paper's."""
-    less = ", ".join(smaller(one.result.experiment))
-    return one.result.experiment.data.name + (f" ({less})" if less else "")
 
 
 def _summary(one: Kept) -> dict[str, Any]:
@@ -108,11 +107,12 @@ def _summary(one: Kept) -> dict[str, Any]:
         _, churn = one.result.difference("knn_ls", other)
         rows[other] = {
             "churn": f"{ours[other]:.2f} → {ours['knn_ls']:.2f}",
+            "is_lower": churn.value < 0,
             "difference": interval_text(churn),
             "verdict": _verdict(churn),
             "paper": f"{theirs['knn_ls'] - theirs[other]:+.2f}",
         }
-    return {"dataset": _named(one), **rows}
+    return {"dataset": one.dataset, **rows}
 
 
 def _verdict(churn: Interval) -> str:
@@ -134,28 +134,36 @@ def _far(kept: list[Kept]) -> list[dict[str, str]]:
                     ours = getattr(row.summary["test"], metric)
                     found.append(
                         {
-                            "dataset": _named(one), "method": name, "metric": metric,
+                            "dataset": one.dataset, "method": name, "metric": metric,
                             "ours": mean_sd(ours), "paper": papers(paper, metric),
                         }
                     )  # fmt: skip
     return found
 
 
-def _measured(kept: list[Kept], name: str, metric: str) -> dict[str, str]:
+def _by_command(kept: Iterable[Kept]) -> dict[str, dict[str, list[Kept]]]:
+    """Results of trials by trial, then by command: one that tries several variants has several."""
+    found: dict[str, dict[str, list[Kept]]] = {}
+    for one in kept:
+        found.setdefault(one.study, {}).setdefault(one.facts["command"], []).append(one)
+    return found
+
+
+def _measured(kept: list[Kept], name: str, metric: str) -> dict[str, float]:
     """Our mean of a metric in percent, by the settings of a result."""
     settings = next(one for one in kept if one.name == name).result.settings
     return {
         f"{row.setting.name} {row.setting.text}".strip(): (
-            f"{100 * getattr(row.summary['test'], metric).mean:.2f}"
+            100 * getattr(row.summary["test"], metric).mean
         )
         for row in settings
         if row.summary
     }
 
 
-def _over_splits(kept: list[Kept]) -> dict[str, list[str]]:
+def _over_splits(kept: list[Kept]) -> dict[str, list[float]]:
     """Churn on each split that was tried, by setting."""
-    found: dict[str, list[str]] = {}
+    found: dict[str, list[float]] = {}
     for one in kept:
         if one.study == "trial-split":
             for setting, churn in _measured(kept, one.name, "churn").items():
@@ -163,11 +171,24 @@ def _over_splits(kept: list[Kept]) -> dict[str, list[str]]:
     return found
 
 
+def _of_five(kept: list[Kept]) -> tuple[float, float] | None:
+    """Between what, in 95 % of all choices, the churn of five of a trial's many runs lies."""
+    runs = next((one for one in kept if one.study == "trial-runs"), None)
+    if runs is None:
+        return None
+    predictions = runs.result.settings[0].predictions["test"]
+    pairs = np.array([[np.mean(one != other) for other in predictions] for one in predictions])
+    fives = np.array(list(combinations(range(len(predictions)), RUNS)))
+    churns = pairs[fives[:, :, None], fives[:, None, :]].sum(axis=(1, 2)) / (RUNS * (RUNS - 1))
+    low, high = 100 * np.quantile(churns, [0.025, 0.975])
+    return float(low), float(high)
+
+
 def _cells(kept: list[Kept]) -> list[dict[str, Any]]:
     """How many published cells of each dataset lie within two published standard deviations."""
     counts: dict[str, dict[str, Any]] = {}
     for one in (one for one in kept if one.is_main):
-        name = _named(one)
+        name = one.dataset
         count = counts.setdefault(name, {"dataset": name, "near": 0, "all": 0})
         for row in one.result.settings:
             paper = paper_row(one.study, one.result, row)

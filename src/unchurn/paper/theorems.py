@@ -216,7 +216,8 @@ def _measure(
     done, total = 0, sum(case.draws * case.cost for case in cases)
     for case in cases:
         number = PROBLEMS.index(case.problem)
-        name = f"theorem{theorem}-{number}-{case.n}-{case.draws}-{seed}.npy"
+        ks = "_".join(map(str, case.ks))
+        name = f"theorem{theorem}-{number}-{case.n}-{ks}-{case.draws}-{seed}.npy"
         if folder is not None and (folder / name).exists():
             done += case.draws * case.cost
             yield case, np.load(folder / name, allow_pickle=False)
