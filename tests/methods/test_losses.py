@@ -154,6 +154,7 @@ CE, CE2 = (-(T.numpy() * scipy.special.log_softmax(z.numpy(), axis=1)).sum(axis=
     [
         (L1Reg(a=0.3), CE + 0.3 * np.abs(Z.numpy()).sum(axis=1)),
         (L2Reg(a=0.3), CE + 0.3 * np.sqrt((Z.numpy() ** 2).sum(axis=1))),
+        (L2Reg(a=0.3, squared=True), CE + 0.3 * (Z.numpy() ** 2).sum(axis=1)),
         (CodistillKL(a=0.3, n_warm=0), CE + CE2 + 0.3 * scipy.stats.entropy(P, P2, axis=1)),
         (
             CodistillCE(a=0.3, n_warm=0),

@@ -154,6 +154,9 @@ STUDIES = {
     "trial-warm-up": Study(
         ("svhn", *FAST), lambda dataset: _varied(dataset, CODISTILLATION, "n_warm", (0, 1000, 2000))
     ),
+    "trial-penalty": Study(
+        ("svhn", *FAST), lambda dataset: _varied(dataset, ("l2_reg",), "squared", (False, True))
+    ),
     "trial-gradient": Study(
         FAST, lambda dataset: _varied(dataset, CODISTILLATION, "stop_gradient", (False, True))
     ),
