@@ -50,9 +50,9 @@ class L1Reg(_LpReg):
 class L2Reg(_LpReg):
     """Cross-entropy + a·‖logits‖₂, as the paper writes it; with `squared`, a·‖logits‖₂².
 
-    The paper's published numbers are nearer to those of the square (docs/reproduction.md). The
-    norm pulls at small logits as hard as at large ones: with a large `a`, a convolutional network
-    may never leave the start.
+    Some of the paper's published numbers are nearer to those of the square: docs/reproduction.md.
+    The norm pulls at small logits as hard as at large ones: with a large `a`, a convolutional
+    network may never leave the start.
     """
 
     a: float = 0.5
