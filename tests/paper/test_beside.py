@@ -64,3 +64,13 @@ def test_fewer_epochs_are_less_only_where_all_variants_have_fewer(tmp_path):
     assert "phishing: mlp; 10 epochs, 20 epochs; 2 runs" in text
     assert "of 20 epochs" not in text
     assert "2 of 5 runs" in text
+
+
+def test_few_runs_of_the_trial_of_runs_say_nothing_of_five(tmp_path):
+    (experiment,) = experiments(
+        "table1", "phishing", runs=2, epochs=1, methods=["control"]
+    ).values()
+    carry_out(experiment, Store(tmp_path), Local(1))
+    result = collect(experiment, Store(tmp_path))
+    keep(tmp_path / "r", "trial-runs-phishing-2runs", "trial-runs", result, "command")
+    assert "### trial-runs" in page(tmp_path / "r")

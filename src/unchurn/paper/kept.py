@@ -179,7 +179,7 @@ def numbers(study: str, result: Result, command: str) -> str:
     Who runs the row's command on the same versions gets the same row, to the last byte.
     """
     experiment = result.experiment
-    command = command.partition(" --methods ")[0]
+    command = command.partition(" --methods ")[0]  # a row names its own method
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(

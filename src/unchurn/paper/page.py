@@ -173,10 +173,11 @@ def _over_splits(kept: list[Kept]) -> dict[str, list[float]]:
 
 def _of_five(kept: list[Kept]) -> tuple[float, float] | None:
     """Between what, in 95 % of all choices, the churn of five of a trial's many runs lies."""
-    runs = next((one for one in kept if one.study == "trial-runs"), None)
-    if runs is None:
+    found = [one.result.settings[0] for one in kept if one.study == "trial-runs"]
+    many = [row.predictions["test"] for row in found if row.summary]
+    predictions = max(many, key=len, default=())
+    if len(predictions) <= RUNS:
         return None
-    predictions = runs.result.settings[0].predictions["test"]
     pairs = np.array([[np.mean(one != other) for other in predictions] for one in predictions])
     fives = np.array(list(combinations(range(len(predictions)), RUNS)))
     churns = pairs[fives[:, :, None], fives[:, None, :]].sum(axis=(1, 2)) / (RUNS * (RUNS - 1))
