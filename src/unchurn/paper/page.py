@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from unchurn.paper import METRICS, published
 from unchurn.paper.beside import near_cells, papers, table, trial_table
 from unchurn.paper.kept import Kept, numbers, paper_row, read_all
 from unchurn.paper.studies import RECIPES, RUNS
+from unchurn.results import SettingResult
 from unchurn.stats import Interval
 from unchurn.tables import interval_text, mean_sd
 
@@ -85,6 +87,7 @@ def page(folder: Path) -> str:
         measured=lambda name, setting, metric="churn": (
             f"{_measured(kept, name, metric)[setting]:.2f}"
         ),
+        accuracies=partial(_accuracies, kept),
         split=_over_splits(kept),
         of_five=_of_five(kept),
         theorems=_theorems(folder),
@@ -149,16 +152,23 @@ def _by_command(kept: Iterable[Kept]) -> dict[str, dict[str, list[Kept]]]:
     return found
 
 
+def _rows(kept: list[Kept], name: str) -> dict[str, SettingResult]:
+    """The rows of a result that did not fail, by their settings."""
+    rows = next(one for one in kept if one.name == name).result.settings
+    return {f"{row.setting.name} {row.setting.text}".strip(): row for row in rows if row.summary}
+
+
 def _measured(kept: list[Kept], name: str, metric: str) -> dict[str, float]:
     """Our mean of a metric in percent, by the settings of a result."""
-    settings = next(one for one in kept if one.name == name).result.settings
-    return {
-        f"{row.setting.name} {row.setting.text}".strip(): (
-            100 * getattr(row.summary["test"], metric).mean
-        )
-        for row in settings
-        if row.summary
-    }
+    rows = _rows(kept, name)
+    return {key: 100 * getattr(row.summary["test"], metric).mean for key, row in rows.items()}
+
+
+def _accuracies(kept: list[Kept], name: str, setting: str) -> list[float]:
+    """The accuracy of each run of a setting in percent, lowest first."""
+    labels = next(one for one in kept if one.name == name).result.experiment.data.y_test
+    predictions = _rows(kept, name)[setting].predictions["test"]
+    return sorted(float(100 * np.mean(run == labels)) for run in predictions)
 
 
 def _over_splits(kept: list[Kept]) -> dict[str, list[float]]:
