@@ -151,6 +151,9 @@ STUDIES = {
         ("svhn", *FAST),
         lambda dataset: _varied(dataset, ("knn_ls",), "fixed_reference", (False, True)),
     ),
+    "trial-anchor": Study(
+        FAST, lambda dataset: _varied(dataset, ("anchor",), "fixed_reference", (True, False))
+    ),
     "trial-warm-up": Study(
         ("svhn", *FAST), lambda dataset: _varied(dataset, CODISTILLATION, "n_warm", (0, 1000, 2000))
     ),
