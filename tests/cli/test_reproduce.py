@@ -15,7 +15,7 @@ def test_a_table_is_made_kept_and_shown_on_the_page(run, tmp_path):
     assert "2 settings × 2 runs of mlp, 1 epoch (2 steps) each" in out
     assert "about" in out
     assert "96.30 (0.32)" in out
-    assert "Smaller than the study: 201 of 7,406 training examples" in out
+    assert "Smaller than the study: 201 of 7,406 train" in out
     name = "table1-phishing-control-mixup-2runs-1epochs"
     table = pl.read_csv(tmp_path / f"r/{name}.csv")
     assert table["method"].to_list() == ["control", "mixup"]

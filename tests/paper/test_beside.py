@@ -25,7 +25,7 @@ def variants(tmp_path):
 def test_every_row_says_what_is_less_than_in_the_paper(variants):
     heading, _, control, *_ = table(variants[0]).splitlines()
     assert heading.endswith("| within 2 sd | only |")
-    assert control.endswith(" of 7,406 training examples, 99 of 3,649 test examples, "
+    assert control.endswith(" of 7,406 train, 99 of 3,649 test, "
                             "1 of 20 epochs, 2 of 5 runs |")  # fmt: skip
 
 

@@ -81,7 +81,7 @@ def test_the_page_shows_ours_beside_the_papers(result, tmp_path):
     assert all(path.stat().st_size for path in written)
     text = (tmp_path / "r.md").read_text()
     assert text == page(tmp_path / "r")
-    assert "Smaller than the study: 201 of 7,406 training examples" in text
+    assert "Smaller than the study: 201 of 7,406 train" in text
     assert "| control |" in text
     assert "2.25 (0.59)" in text
     assert f"`{COMMAND}`" in text

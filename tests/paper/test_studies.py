@@ -1,4 +1,5 @@
 import csv
+from dataclasses import replace
 from importlib.resources import files
 
 import numpy as np
@@ -6,7 +7,7 @@ import pytest
 
 from unchurn.errors import InputError
 from unchurn.paper import ablation, find_published, published
-from unchurn.paper.studies import RECIPES, STUDIES, experiments, smaller
+from unchurn.paper.studies import RECIPES, STUDIES, Study, experiments, smaller
 from unchurn.settings import make_setting
 
 pytestmark = pytest.mark.usefixtures("small_phishing")
@@ -67,7 +68,7 @@ def test_what_is_smaller_is_in_the_name_and_said():
     (run,) = experiments("table1", "phishing", epochs=2, runs=3, subset=50).values()
     assert len(run.data.y_train) == 50
     assert smaller(run) == [
-        "50 of 7,406 training examples", "99 of 3,649 test examples", "2 of 20 epochs",
+        "50 of 7,406 train", "99 of 3,649 test", "2 of 20 epochs",
         "3 of 5 runs",
     ]  # fmt: skip
     assert "trained on 50 of 201 examples" in run.data.notes
@@ -80,6 +81,20 @@ def test_variants_differ_in_recipe_only():
     assert [run.training.epochs for run in found.values()] == [5, 10, 20, 50, 100]
     assert next(iter(found)) == "trial-epochs-phishing-5epochs"
     assert {run.model for run in found.values()} == {"mlp"}
+
+
+def test_a_variant_may_train_on_fewer_examples(monkeypatch):
+    few = Study(
+        ("phishing",),
+        lambda dataset: (make_setting("control"),),
+        lambda recipe: {"50examples": replace(recipe, examples=50), "all": recipe},
+    )
+    monkeypatch.setitem(STUDIES, "trial-size", few)
+    found = experiments("trial-size", "phishing")
+    sizes = {name: len(run.data.y_train) for name, run in found.items()}
+    assert sizes == {"trial-size-phishing-50examples": 50, "trial-size-phishing-all": 201}
+    with pytest.raises(InputError, match="tries several numbers of examples itself"):
+        experiments("trial-size", "phishing", subset=60)
 
 
 def test_other_splits_have_the_same_rows():

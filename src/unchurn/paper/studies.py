@@ -22,11 +22,15 @@ RUNS = 5  # of every setting, in the paper
 
 @dataclass(frozen=True)
 class Recipe:
-    """The network of a task, how long it is trained, and on which split if that is ours to make."""
+    """The network of a task, how long it is trained, and on what.
+
+    The split is ours to make only where the publishers made none; examples: how many, None for all.
+    """
 
     model: str
     epochs: int
     split: int = SPLIT_SEED
+    examples: int | None = None
 
 
 # Phishing's epochs are not in the paper: `trial-epochs` tries some.
@@ -53,7 +57,10 @@ class Study:
 
 
 def _table1(dataset: str) -> tuple[Setting, ...]:
-    """The paper's choice of every method but the ensemble."""
+    """The paper's choice of every method but the ensemble.
+
+    The first three are control, label smoothing and k-NN smoothing.
+    """
     rows = [published()[dataset, name] for name in METHODS if name != ENSEMBLE]
     return tuple(make_setting(row.method, **row.parameters) for row in rows)
 
@@ -141,10 +148,19 @@ STUDIES = {
     ),
     "trial-lenet5": Study(
         ("svhn",),
-        lambda dataset: _table1(dataset)[:3:2],  # control and k-NN smoothing
+        lambda dataset: _table1(dataset)[:3:2],
         lambda recipe: {
             model: replace(recipe, model=model)
             for model in ("lenet5", "lenet5_relu_average", "lenet5_tanh_max", "lenet5_tanh_average")
+        },
+    ),
+    "trial-size": Study(
+        ("celeba_smiling",),
+        lambda dataset: _table1(dataset)[:3:2],
+        lambda recipe: {
+            "6000examples": replace(recipe, examples=6000),
+            "12000examples": replace(recipe, examples=12000),
+            "all": recipe,
         },
     ),
     "trial-reference": Study(
@@ -191,21 +207,23 @@ def experiments(
         settings = tuple(setting for setting in settings if setting.name in methods)
         parts += sorted(set(methods))
     data = load(dataset)
+    recipes = study.variants(RECIPES[dataset])
     if subset is not None:
+        if any(recipe.examples for recipe in recipes.values()):
+            raise InputError(f"{what} tries several numbers of examples itself")
         data = take(data, subset)
         parts.append(f"{subset}examples")
     if runs != RUNS:
         parts.append(f"{runs}runs")
     if runs < 2:
         raise InputError(f"churn needs at least 2 runs, not {runs}")
-    recipes = study.variants(RECIPES[dataset])
     if epochs is not None:
         if len({recipe.epochs for recipe in recipes.values()}) > 1:
             raise InputError(f"{what} tries several numbers of epochs itself")
         parts.append(f"{epochs}epochs")
     return {
         "-".join([*parts, *([variant] if variant else [])]): Experiment(
-            resplit(data, recipe.split), settings, recipe.model, _training(recipe, epochs), runs
+            _data(data, recipe), settings, recipe.model, _training(recipe, epochs), runs
         )
         for variant, recipe in recipes.items()
     }
@@ -213,6 +231,11 @@ def experiments(
 
 def _training(recipe: Recipe, epochs: int | None) -> Training:
     return Training(epochs=recipe.epochs if epochs is None else epochs)
+
+
+def _data(data: Dataset, recipe: Recipe) -> Dataset:
+    data = resplit(data, recipe.split)
+    return data if recipe.examples is None else take(data, recipe.examples)
 
 
 def resplit(data: Dataset, seed: int) -> Dataset:
@@ -246,8 +269,8 @@ def smaller(experiment: Experiment) -> list[str]:
     data, recipe = experiment.data, RECIPES[experiment.data.name]
     source = DATASETS[data.name]
     counts = {
-        "training examples": (len(data.y_train), source.n_train),
-        "test examples": (len(data.y_test), source.n_test),
+        "train": (len(data.y_train), source.n_train),
+        "test": (len(data.y_test), source.n_test),
         "epochs": (experiment.training.epochs, recipe.epochs),
         "runs": (experiment.runs, RUNS),
     }
