@@ -66,6 +66,21 @@ def test_fewer_epochs_are_less_only_where_all_variants_have_fewer(tmp_path):
     assert "2 of 5 runs" in text
 
 
+def test_every_variant_says_how_many_examples_it_has(tmp_path):
+    for n in (50, 60):
+        (experiment,) = experiments(
+            "table1", "phishing", runs=2, epochs=1, subset=n, methods=["control"]
+        ).values()
+        carry_out(experiment, Store(tmp_path), Local(1))
+        result = collect(experiment, Store(tmp_path))
+        keep(tmp_path / "r", f"trial-size-phishing-{n}", "trial-size", result, "command")
+    text = trial_table(read_all(tmp_path / "r"))
+    _, _, few, more, *_ = text.splitlines()
+    assert "50 of 7,406 train, " in few
+    assert "60 of 7,406 train, " in more
+    assert "50 or 60 training and 99 test examples" in text
+
+
 def test_few_runs_of_the_trial_of_runs_say_nothing_of_five(tmp_path):
     (experiment,) = experiments(
         "table1", "phishing", runs=2, epochs=1, methods=["control"]

@@ -30,10 +30,13 @@ def table(one: Kept) -> str:
 def trial_table(variants: Sequence[Kept]) -> str:
     """A trial's variants on one dataset in Markdown: accuracy and churn, setting by setting."""
     results = [one.result for one in variants]
-    # Fewer epochs in one variant are what is tried; in all of them, a smaller trial.
     parts = [smaller(result.experiment) for result in results]
     less = [part for part in parts[0] if all(part in others for others in parts)]
-    tables = [_rows(one.study, one.result, METRICS[:2], less) for one in variants]
+    tables = []
+    for one, own in zip(variants, parts, strict=True):
+        # Fewer epochs in one variant are what is tried; in all of them, a smaller trial.
+        said = [part for part in own if part in less or not part.endswith("epochs")]
+        tables.append(_rows(one.study, one.result, METRICS[:2], said))
     rows: Rows = [tables[0][0]]
     for lines in zip(*(table[1:] for table in tables), strict=True):
         for one, (cells, best) in zip(variants, lines, strict=True):
@@ -90,9 +93,10 @@ def _footer(results: Sequence[Result], less: list[str]) -> list[str]:
     first = experiments[0]
     models = dict.fromkeys(str(experiment.model) for experiment in experiments)
     lengths = dict.fromkeys(experiment.training.length for experiment in experiments)
+    sizes = dict.fromkeys(f"{len(experiment.data.y_train):,}" for experiment in experiments)
     text = (
         f"{first.data.name}: {', '.join(models)}; {', '.join(lengths)}; {first.runs} runs; "
-        f"{len(first.data.y_train):,} training and {len(first.data.y_test):,} test examples. "
+        f"{' or '.join(sizes)} training and {len(first.data.y_test):,} test examples. "
         "Percent, mean (sd over runs or pairs)."
     )
     return [text, *([f"Smaller than the study: {', '.join(less)}."] if less else [])]

@@ -60,6 +60,7 @@ def page(folder: Path) -> str:
         key=lambda one: (
             order.index(one.result.experiment.data.name),
             one.result.experiment.training.epochs,
+            len(one.result.experiment.data.y_train),
             one.name,
         ),
     )
