@@ -19,7 +19,7 @@ from unchurn.paper import METRICS, published
 from unchurn.paper.beside import near_cells, papers, table, trial_table
 from unchurn.paper.kept import Kept, numbers, paper_row, read_all
 from unchurn.paper.studies import RECIPES, RUNS
-from unchurn.results import SettingResult
+from unchurn.results import Result, SettingResult
 from unchurn.stats import Interval
 from unchurn.tables import interval_text, mean_sd
 
@@ -153,9 +153,13 @@ def _by_command(kept: Iterable[Kept]) -> dict[str, dict[str, list[Kept]]]:
     return found
 
 
+def _named(kept: list[Kept], name: str) -> Result:
+    return next(one.result for one in kept if one.name == name)
+
+
 def _rows(kept: list[Kept], name: str) -> dict[str, SettingResult]:
     """The rows of a result that did not fail, by their settings."""
-    rows = next(one for one in kept if one.name == name).result.settings
+    rows = _named(kept, name).settings
     return {f"{row.setting.name} {row.setting.text}".strip(): row for row in rows if row.summary}
 
 
@@ -167,7 +171,7 @@ def _measured(kept: list[Kept], name: str, metric: str) -> dict[str, float]:
 
 def _accuracies(kept: list[Kept], name: str, setting: str) -> list[float]:
     """The accuracy of each run of a setting in percent, lowest first."""
-    labels = next(one for one in kept if one.name == name).result.experiment.data.y_test
+    labels = _named(kept, name).experiment.data.y_test
     predictions = _rows(kept, name)[setting].predictions["test"]
     return sorted(float(100 * np.mean(run == labels)) for run in predictions)
 
