@@ -53,6 +53,15 @@ def test_curves_vary_one_parameter_with_a_standard_error(result):
     assert set(charts.curves(result)) == {"knn_ls k", "knn_ls a"}
 
 
+def test_published_numbers_are_drawn_beside_ours(result):
+    theirs = [{"metric": "churn", "k": k, "mean": 1.5} for k in (3, 81)]
+    others = {"a": 0.5}
+    spec = charts.curve(result, "knn_ls", "k", others, theirs).to_dict()
+    rows = spec["datasets"][spec["data"]["name"]] if "datasets" in spec else spec["data"]["values"]
+    assert [r["k"] for r in rows if r["by"] == "the paper"] == [3, 81]
+    assert [r["k"] for r in rows if r["by"] == "us" and r["metric"] == "churn"] == [3, 9, 27]
+
+
 def test_the_zoom_leaves_the_hopeless_out():
     settings = [(1, 89.1), (2, 91), (3, 90), (99, 10), (98, 11), (2, 90.5), (2, 90.6)]
     rows = [{"churn_correct": churn, "accuracy": accuracy} for churn, accuracy in settings]

@@ -112,16 +112,37 @@ def curve_data(
 
 
 def curve(
-    result: Result, method: str, parameter: str, others: dict[str, Any] | None = None
+    result: Result,
+    method: str,
+    parameter: str,
+    others: dict[str, Any] | None = None,
+    published: list[dict[str, Any]] | None = None,
 ) -> alt.FacetChart:
-    """Accuracy and churn along one parameter, with bands of one standard error."""
-    rows = curve_data(result, method, parameter, others)
+    """Accuracy and churn along one parameter, with bands of one standard error.
+
+    `published`: rows like those of `curve_data`, drawn beside.
+    """
+    rows = [{**row, "by": "us"} for row in curve_data(result, method, parameter, others)]
+    rows += [{**row, "by": "the paper"} for row in published or []]
+    colour = alt.Color(
+        "by:N",
+        title="measured by",
+        scale=alt.Scale(domain=["us", "the paper"], range=["#4c78a8", "#888888"]),
+        legend=alt.Legend(symbolOpacity=1) if published else None,
+    )
     base = alt.Chart().encode(
         alt.X(
             f"{parameter}:Q",
-            scale=alt.Scale(type="log" if parameter == "k" else "linear"),
-            axis=alt.Axis(values=sorted({row[parameter] for row in rows}), labelOverlap=True),
-        )
+            scale=alt.Scale(type="log" if parameter == "k" else "linear", nice=False),
+            axis=alt.Axis(
+                values=sorted({row[parameter] for row in rows}),
+                format="~g",
+                labelOverlap="greedy",
+                labelSeparation=4,
+                labelFlush=False,  # a label stands under its point
+            ),
+        ),
+        colour,
     )
     band = base.mark_area(opacity=0.25).encode(alt.Y("low:Q", title="%"), alt.Y2("high:Q"))
     line = base.mark_line(point=True).encode(alt.Y("mean:Q", scale=alt.Scale(zero=False)))

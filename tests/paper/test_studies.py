@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from unchurn.errors import InputError
-from unchurn.paper import ablation, find_published, published
+from unchurn.paper import ablation, along, find_published, published
 from unchurn.paper.studies import RECIPES, STUDIES, Study, experiments, smaller
 from unchurn.settings import make_setting
 
@@ -30,6 +30,14 @@ def test_table3_has_31_rows_of_26_settings():
     assert len(list(csv.DictReader(text.splitlines()))) == 31
     assert len(ablation()) == 26
     assert all("churn_incorrect" not in row.mean for row in ablation())
+
+
+def test_figure2_runs_along_each_parameter():
+    values = {p: {row.parameters[p] for row in along(p)} for p in ("a", "b", "k")}
+    assert values["a"] == {0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 0.8, 0.9, 1}
+    assert values["b"] == {0, 0.05, 0.1, 0.5, 0.9}
+    assert values["k"] == {10, 100, 500}
+    assert {(row.parameters["k"], row.parameters["a"]) for row in along("b")} == {(10, 0.5)}
 
 
 def test_tables_train_what_was_published():

@@ -13,6 +13,12 @@ if TYPE_CHECKING:
 
 METRICS = ("accuracy", "churn", "churn_correct", "churn_incorrect")
 ENSEMBLE = "ensemble"  # has a table of its own
+# What each curve of Figure 2 runs along, and what it keeps fixed.
+FIGURE2: dict[str, dict[str, float]] = {
+    "a": {"k": 10, "b": 0.9},
+    "b": {"k": 10, "a": 0.5},
+    "k": {"a": 1.0, "b": 0.9},
+}
 
 
 @dataclass(frozen=True)
@@ -49,6 +55,12 @@ def ablation() -> tuple[Published, ...]:
         parameters = dict(_parameter(f"{name}={row[name]}") for name in ("k", "a", "b"))
         rows[tuple(parameters.values())] = _published(row, "knn_ls", parameters)
     return tuple(rows.values())
+
+
+def along(parameter: str) -> list[Published]:
+    """The rows of Table 3 that a curve of Figure 2 shows."""
+    fixed = FIGURE2[parameter].items()
+    return [row for row in ablation() if all(row.parameters[name] == v for name, v in fixed)]
 
 
 def find_published(study: str, dataset: str, setting: Setting) -> Published | None:

@@ -9,6 +9,7 @@ from typing import Any
 import altair as alt
 
 from unchurn import charts
+from unchurn.paper import FIGURE2, along
 from unchurn.paper.kept import Kept, paper_row
 from unchurn.paper.theorem_charts import theorem1_chart, theorem2_chart
 
@@ -18,7 +19,6 @@ AXES: tuple[tuple[str, str, Callable[[float], float]], ...] = (
     ("churn", "churn", lambda percent: percent),
 )
 NAMED = 3  # points in a panel
-FIGURE2 = {"a": {"k": 10, "b": 0.9}, "b": {"k": 10, "a": 0.5}, "k": {"a": 1.0, "b": 0.9}}
 
 
 def all_figures(
@@ -30,8 +30,8 @@ def all_figures(
     if rows := against_paper_data(kept):
         figures["against-the-paper.svg"] = against_paper(rows)
     for one in kept:
-        if one.study in ("figure2", "table3"):
-            figures[f"{one.name}-curves.svg"] = _figure2(one).properties(title=one.dataset)
+        if one.study == "figure2":
+            figures[f"{one.name}.svg"] = _figure2(one).properties(title=one.dataset)
         if one.study == "figure3":
             figures[f"{one.name}.svg"] = charts.frontier(one.result).properties(title=one.dataset)
     draw = {"theorem1": theorem1_chart, "theorem2": theorem2_chart}
@@ -40,10 +40,22 @@ def all_figures(
 
 
 def _figure2(one: Kept) -> alt.VConcatChart:
-    """Accuracy and churn along a, b and k, each with the other two fixed."""
-    panels = [charts.curve(one.result, "knn_ls", p, others) for p, others in FIGURE2.items()]
+    """Accuracy and churn along a, b and k, each with the other two fixed; the paper's beside."""
+    panels = [
+        charts.curve(one.result, "knn_ls", parameter, others, _published(parameter))
+        for parameter, others in FIGURE2.items()
+    ]
     chart: alt.VConcatChart = alt.vconcat(*panels)
     return chart
+
+
+def _published(parameter: str) -> list[dict[str, Any]]:
+    """The paper's accuracy and churn along a parameter of k-NN smoothing."""
+    return [
+        {"metric": metric, parameter: row.parameters[parameter], "mean": row.mean[metric]}
+        for row in along(parameter)
+        for metric in ("accuracy", "churn")
+    ]
 
 
 def against_paper_data(kept: list[Kept]) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from unchurn.datasets.base import SPLIT_SEED
 from unchurn.errors import InputError
 from unchurn.experiment import Experiment
 from unchurn.methods import METHODS
-from unchurn.paper import ENSEMBLE, ablation, published
+from unchurn.paper import ENSEMBLE, FIGURE2, ablation, along, published
 from unchurn.settings import Setting, make_setting
 from unchurn.training import Training
 
@@ -74,15 +74,9 @@ def _table3(dataset: str) -> tuple[Setting, ...]:
 
 
 def _figure2(dataset: str) -> tuple[Setting, ...]:
-    """Along a (k=10, b=0.9), along b (k=10, a=0.5) and along k (a=1, b=0.9)."""
-    return tuple(
-        make_setting(row.method, **row.parameters)
-        for row in ablation()
-        for p in [row.parameters]
-        if (p["k"], p["b"]) == (10, 0.9)
-        or (p["k"], p["a"]) == (10, 0.5)
-        or (p["a"], p["b"]) == (1, 0.9)
-    )
+    shown = [row for parameter in FIGURE2 for row in along(parameter)]
+    rows = [row for row in ablation() if row in shown]  # curves cross: a setting of two is one
+    return tuple(make_setting(row.method, **row.parameters) for row in rows)
 
 
 def _figure3(dataset: str) -> tuple[Setting, ...]:
