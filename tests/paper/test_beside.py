@@ -79,13 +79,3 @@ def test_every_variant_says_how_many_examples_it_has(tmp_path):
     assert "50 of 7,406 train, " in few
     assert "60 of 7,406 train, " in more
     assert "50 or 60 training and 99 test examples" in text
-
-
-def test_few_runs_of_the_trial_of_runs_say_nothing_of_five(tmp_path):
-    (experiment,) = experiments(
-        "table1", "phishing", runs=2, epochs=1, methods=["control"]
-    ).values()
-    carry_out(experiment, Store(tmp_path), Local(1))
-    result = collect(experiment, Store(tmp_path))
-    keep(tmp_path / "r", "trial-runs-phishing-2runs", "trial-runs", result, "command")
-    assert "### trial-runs" in page(tmp_path / "r")

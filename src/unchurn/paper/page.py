@@ -1,28 +1,32 @@
-"""One Markdown page of all kept results, with its charts and numbers."""
+"""One Markdown page of all kept results, with its charts and numbers.
+
+What is said of the results stands beside them, in the folder's explanations.md.jinja, and fills the
+blocks of the page's template: a folder without one has the page without explanations.
+"""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Iterable
-from functools import partial
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import jinja2
-import numpy as np
+from jinja2.sandbox import SandboxedEnvironment
 
+from unchurn.errors import InputError
 from unchurn.files import atomic_write
 from unchurn.methods import METHODS
 from unchurn.paper import METRICS, published
 from unchurn.paper.beside import near_cells, papers, table, trial_table
 from unchurn.paper.kept import Kept, numbers, paper_row, read_all
-from unchurn.paper.studies import RECIPES, RUNS
-from unchurn.results import Result, SettingResult
+from unchurn.paper.quotes import quotes
+from unchurn.paper.studies import RECIPES
 from unchurn.stats import Interval
 from unchurn.tables import interval_text, mean_sd
 
+EXPLANATIONS = "explanations.md.jinja"
 OTHERS = ("control", "label_smoothing")  # what k-NN smoothing is compared with above all
 
 
@@ -67,32 +71,34 @@ def page(folder: Path) -> str:
     by_study: dict[str, list[Kept]] = {}
     for one in kept:
         by_study.setdefault(one.study, []).append(one)
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent),
-        autoescape=False,  # noqa: S701  Markdown of our own numbers, no page in a browser
+    environment = SandboxedEnvironment(  # the folder may be anybody's
+        loader=jinja2.FileSystemLoader([folder, Path(__file__).parent]),
+        autoescape=False,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template("reproduction.md.jinja").render(
+    whole = _whole(by_study.get("table1", []))
+    values = dict(
         folder=folder.name,
         studies=by_study,
-        summary=[_summary(one) for one in _whole(by_study.get("table1", []))],
+        summary=[_summary(one) for one in whole],
+        lowest=[_lowest(one) for one in whole],
         cells=_cells(by_study.get("table1", []) + by_study.get("table2", [])),
         table=table,
         trials=_by_command(one for one in kept if one.study.startswith("trial-")),
         trial_table=trial_table,
         far=_far(by_study.get("table1", [])),
         tried={name: math.prod(map(len, method.grid.values())) for name, method in METHODS.items()},
-        names=[one.name for one in kept],
-        measured=lambda name, setting, metric="churn": (
-            f"{_measured(kept, name, metric)[setting]:.2f}"
-        ),
-        accuracies=partial(_accuracies, kept),
-        split=_over_splits(kept),
-        of_five=_of_five(kept),
+        data_notes=_data_notes(kept),
         theorems=_theorems(folder),
+        **quotes(kept),
     )
+    try:
+        found = environment.select_template([EXPLANATIONS, "reproduction.md.jinja"])
+        return found.render(values)
+    except (jinja2.TemplateError, KeyError) as error:
+        raise InputError(f"{folder / EXPLANATIONS}: {error}") from None
 
 
 def _whole(kept: Iterable[Kept]) -> list[Kept]:
@@ -117,6 +123,28 @@ def _summary(one: Kept) -> dict[str, Any]:
             "paper": f"{theirs['knn_ls'] - theirs[other]:+.2f}",
         }
     return {"dataset": one.dataset, **rows}
+
+
+def _lowest(one: Kept) -> dict[str, str | int]:
+    """The methods of lowest churn, ours and the paper's, and how far k-NN smoothing is from it."""
+    chosen, name = one.result.choose(), one.result.experiment.data.name
+    ours = {method: 100 * row.summary["test"].churn.mean for method, row in chosen.items()}
+    theirs = {method: published()[name, method].mean["churn"] for method in chosen}
+    least, paper = (sorted(churns, key=lambda method: churns[method]) for churns in (ours, theirs))
+    difference, verdict = "", ""
+    if least[0] != "knn_ls":
+        _, churn = one.result.difference("knn_ls", least[0])
+        difference = interval_text(churn)
+        verdict = "beyond chance" if _verdict(churn) == "rises" else "maybe chance"
+    return {
+        "dataset": one.dataset,
+        "ours": f"{least[0]} {ours[least[0]]:.2f}",
+        "paper": f"{paper[0]} {theirs[paper[0]]:.2f}",
+        "place": least.index("knn_ls") + 1,
+        "paper_place": paper.index("knn_ls") + 1,
+        "difference": difference,
+        "verdict": verdict,
+    }
 
 
 def _verdict(churn: Interval) -> str:
@@ -153,51 +181,10 @@ def _by_command(kept: Iterable[Kept]) -> dict[str, dict[str, list[Kept]]]:
     return found
 
 
-def _named(kept: list[Kept], name: str) -> Result:
-    return next(one.result for one in kept if one.name == name)
-
-
-def _rows(kept: list[Kept], name: str) -> dict[str, SettingResult]:
-    """The rows of a result that did not fail, by their settings."""
-    rows = _named(kept, name).settings
-    return {f"{row.setting.name} {row.setting.text}".strip(): row for row in rows if row.summary}
-
-
-def _measured(kept: list[Kept], name: str, metric: str) -> dict[str, float]:
-    """Our mean of a metric in percent, by the settings of a result."""
-    rows = _rows(kept, name)
-    return {key: 100 * getattr(row.summary["test"], metric).mean for key, row in rows.items()}
-
-
-def _accuracies(kept: list[Kept], name: str, setting: str) -> list[float]:
-    """The accuracy of each run of a setting in percent, lowest first."""
-    labels = _named(kept, name).experiment.data.y_test
-    predictions = _rows(kept, name)[setting].predictions["test"]
-    return sorted(float(100 * np.mean(run == labels)) for run in predictions)
-
-
-def _over_splits(kept: list[Kept]) -> dict[str, list[float]]:
-    """Churn on each split that was tried, by setting."""
-    found: dict[str, list[float]] = {}
-    for one in kept:
-        if one.study == "trial-split":
-            for setting, churn in _measured(kept, one.name, "churn").items():
-                found.setdefault(setting, []).append(churn)
-    return found
-
-
-def _of_five(kept: list[Kept]) -> tuple[float, float] | None:
-    """Between what, in 95 % of all choices, the churn of five of a trial's many runs lies."""
-    found = [one.result.settings[0] for one in kept if one.study == "trial-runs"]
-    many = [row.predictions["test"] for row in found if row.summary]
-    predictions = max(many, key=len, default=())
-    if len(predictions) <= RUNS:
-        return None
-    pairs = np.array([[np.mean(one != other) for other in predictions] for one in predictions])
-    fives = np.array(list(combinations(range(len(predictions)), RUNS)))
-    churns = pairs[fives[:, :, None], fives[:, None, :]].sum(axis=(1, 2)) / (RUNS * (RUNS - 1))
-    low, high = 100 * np.quantile(churns, [0.025, 0.975])
-    return float(low), float(high)
+def _data_notes(kept: list[Kept]) -> dict[str, list[str]]:
+    """What is to be said of a dataset's files, without the folder that they were in."""
+    found = {one.result.experiment.data.name: one.facts["data"]["notes"] for one in kept}
+    return {name: [n.rpartition("/")[2] for n in notes] for name, notes in found.items() if notes}
 
 
 def _cells(kept: list[Kept]) -> list[dict[str, Any]]:
