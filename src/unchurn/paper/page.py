@@ -73,7 +73,7 @@ def page(folder: Path) -> str:
         by_study.setdefault(one.study, []).append(one)
     environment = SandboxedEnvironment(  # the folder may be anybody's
         loader=jinja2.FileSystemLoader([folder, Path(__file__).parent]),
-        autoescape=False,
+        autoescape=False,  # Markdown of our own numbers, no page in a browser
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -109,9 +109,7 @@ def _whole(kept: Iterable[Kept]) -> list[Kept]:
 
 def _summary(one: Kept) -> dict[str, Any]:
     """What k-NN smoothing does to churn on a dataset, against control and label smoothing."""
-    chosen, name = one.result.choose(), one.result.experiment.data.name
-    theirs = {method: published()[name, method].mean["churn"] for method in chosen}
-    ours = {method: 100 * row.summary["test"].churn.mean for method, row in chosen.items()}
+    ours, theirs = _churns(one)
     rows = {}
     for other in OTHERS:
         _, churn = one.result.difference("knn_ls", other)
@@ -125,11 +123,16 @@ def _summary(one: Kept) -> dict[str, Any]:
     return {"dataset": one.dataset, **rows}
 
 
-def _lowest(one: Kept) -> dict[str, str | int]:
-    """The methods of lowest churn, ours and the paper's, and how far k-NN smoothing is from it."""
+def _churns(one: Kept) -> tuple[dict[str, float], dict[str, float]]:
+    """Our and the paper's churn in percent, by method."""
     chosen, name = one.result.choose(), one.result.experiment.data.name
     ours = {method: 100 * row.summary["test"].churn.mean for method, row in chosen.items()}
-    theirs = {method: published()[name, method].mean["churn"] for method in chosen}
+    return ours, {method: published()[name, method].mean["churn"] for method in chosen}
+
+
+def _lowest(one: Kept) -> dict[str, str | int]:
+    """The methods of lowest churn, ours and the paper's, and how far k-NN smoothing is from it."""
+    ours, theirs = _churns(one)
     least, paper = (sorted(churns, key=lambda method: churns[method]) for churns in (ours, theirs))
     difference, verdict = "", ""
     if least[0] != "knn_ls":
