@@ -63,6 +63,10 @@ def test_theorems_are_simulated_kept_and_resumed(run, tmp_path):
     again = json.loads((tmp_path / "r/theorem1-quick.json").read_text())
     assert again["rows"][0]["mean"] == pytest.approx(kept["rows"][0]["mean"] + 1)
     assert again["rows"][-1] == kept["rows"][-1]
+    parts[0].write_bytes(parts[0].read_bytes()[:-8])
+    code, _, err = run("reproduce", "theorem1", "--quick", "--out", "r")
+    assert code == 2
+    assert f"{parts[0].name}: damaged, or not kept draws" in err
 
 
 @pytest.mark.parametrize(
@@ -72,7 +76,9 @@ def test_theorems_are_simulated_kept_and_resumed(run, tmp_path):
         (("table3", "--dataset", "mnist"), "table3 has no dataset 'mnist'"),
         (("page",), "no results are there"),
         (("page", "--dry-run"), "page takes no --dry-run"),
+        (("page", "--epochs", "0"), "page takes no --epochs"),
         (("theorem1", "--runs", "3"), "theorem1 takes no --runs"),
+        (("theorem1", "--engine", "ray"), "theorem1 takes no --engine"),
         (("table1", "--quick"), "table1 takes no --quick"),
         (("table1", "--engine", "cloud"), "no engine 'cloud': there are local, ray"),
     ],

@@ -59,9 +59,15 @@ def reproduce(
     if what not in names:
         raise InputError(f"nothing to reproduce named {what!r}: there are {', '.join(names)}")
     studies_only = {
-        "--dataset": dataset, "--methods": methods, "--runs": runs != RUNS, "--epochs": epochs,
-        "--subset": subset,
-    }  # fmt: skip
+        "--dataset": dataset is not None,
+        "--methods": methods is not None,
+        "--runs": runs != RUNS,
+        "--epochs": epochs is not None,
+        "--subset": subset is not None,
+        "--workers": workers is not None,
+        "--engine": engine != "local",
+        "--ray-address": ray_address is not None,
+    }
     refused = studies_only | {"--dry-run": dry_run, "--quick": quick}
     if what in STUDIES:
         refused = {"--quick": quick}

@@ -24,7 +24,7 @@ from scipy.stats import binomtest
 
 from unchurn.arrays import whole
 from unchurn.errors import InputError
-from unchurn.files import atomic_write
+from unchurn.files import atomic_write, reading
 from unchurn.paper.theorem_problems import Float64, Line, Problem, Square
 from unchurn.theory import (
     optimal_exponent,
@@ -39,6 +39,7 @@ from unchurn.theory import (
 Row = dict[str, Any]
 Progress = Callable[[int, int], None]
 
+DRAWS = 1  # raised when a change of ours gives other draws, or measures them otherwise
 DELTA = 0.1
 BETAS = (0.05, 0.2, 0.5)
 PROBLEMS: tuple[Problem, ...] = (Line(1.0, 0.0), Line(0.5, 0.5), Square(1.0))
@@ -217,12 +218,13 @@ def _measure(
     for case in cases:
         number = PROBLEMS.index(case.problem)
         ks = "_".join(map(str, case.ks))
-        name = f"theorem{theorem}-{number}-{case.n}-{ks}-{case.draws}-{seed}.npy"
+        name = f"theorem{theorem}-{number}-{case.n}-{ks}-{case.draws}-{seed}-v{DRAWS}.npy"
+        shape = (len(case.ks), case.draws)
         if folder is not None and (folder / name).exists():
             done += case.draws * case.cost
-            yield case, np.load(folder / name, allow_pickle=False)
+            yield case, _kept_errors(folder / name, shape)
             continue
-        errors = np.empty((len(case.ks), case.draws))
+        errors = np.empty(shape)
         for draw in range(case.draws):
             stream = (theorem, number, case.n, draw)
             rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=stream))
@@ -237,6 +239,14 @@ def _measure(
             with atomic_write(folder / name) as temporary, temporary.open("wb") as file:
                 np.save(file, errors)
         yield case, errors
+
+
+def _kept_errors(path: Path, shape: tuple[int, int]) -> Float64:
+    with reading(path, "kept draws"):
+        errors: Float64 = np.load(path, allow_pickle=False)
+        if errors.shape != shape:
+            raise InputError(f"of shape {errors.shape}, not {shape}")
+    return errors
 
 
 def _about(case: _Case, k: int) -> Row:
