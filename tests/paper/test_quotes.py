@@ -6,8 +6,8 @@ import pytest
 from unchurn import InputError
 from unchurn.engines.local import Local
 from unchurn.paper import published
+from unchurn.paper.explanations import explanations
 from unchurn.paper.kept import keep, read_all
-from unchurn.paper.page import page
 from unchurn.paper.quotes import quotes
 from unchurn.paper.studies import experiments
 from unchurn.results import collect
@@ -72,22 +72,47 @@ def test_of_many_runs_every_five_are_tried(folder):
 
 
 def explained(folder, text):
-    before = '{% extends "reproduction.md.jinja" %}{% set said %}'
-    (folder / "explanations.md.jinja").write_text(f"{before}{text}{{% endset %}}")
-    return page(folder)
+    block = f"{{% block said %}}\n{text}{{% endblock %}}"
+    (folder / "explanations.md.jinja").write_text(block, "utf-8")
+    return explanations(folder, read_all(folder))("said", name="a name")
+
+
+def test_a_block_is_a_paragraph(folder):
+    assert explained(folder, "{{ name }}: {{ agreeing('many') }}").endswith(" of 8\n\n")
+    assert explained(folder, " \n") == ""
+    (folder / "explanations.md.jinja").unlink()
+    assert explanations(folder, [])("said") == ""
 
 
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("{{ measured('none', 'control') }}", "'none'"),
-        ("{{ missing }}", "'missing' is undefined"),
-        ("{% if %}", "Expected an expression"),
+        ("{{ measured('none', 'control') }}", "no result 'none'"),
+        ("\n{{ measured('many', 'contrl') }}", ":3: many has no 'contrl': it has control, mixup"),
+        ("{{ measured('many', 'control', 'mean') }}", "no metric 'mean'"),
+        ("{{ agreeing('many', 'contrl') }}", "many has no 'contrl'"),
+        ("{{ spread('none', 'control') }}", "no result none…"),
+        ("{{ of_five('few', 'control') }}", "has 2 runs"),
+        ("{{ measured() }}", "missing 2 required positional arguments"),
+        ("{{ missing }}", ":2: 'missing' is undefined"),
+        ("{{ 1 / 0 }}", "division by zero"),
+        ("{% if %}", ":2: Expected an expression"),
         ("{{ measured.__globals__ }}", "unsafe"),
+        ("{% include 'README.md' %}", "no loader"),
     ],
 )
 def test_wrong_and_hostile_explanations_are_refused(folder, text, problem):
     with pytest.raises(InputError, match=problem) as error:
         explained(folder, text)
-    assert "explanations.md.jinja: " in str(error.value)
+    assert "explanations.md.jinja:" in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_a_block_sees_text_only(folder):
+    """An array or a result would let a template write files: numpy's arrays do."""
+    for quote in quotes(read_all(folder)).values():
+        arguments = ("many",) if quote.__name__ == "agreeing" else ("many", "control")
+        answer = quote(*arguments)
+        values = answer.values() if isinstance(answer, dict) else [answer]
+        flat = [v for value in values for v in (value if isinstance(value, list) else [value])]
+        assert {type(value) for value in flat} == {str}

@@ -25,7 +25,6 @@ FIGURE2: dict[str, dict[str, float]] = {
 class Published:
     """One row of a table: mean and sd, in percent, of each metric that the table has."""
 
-    dataset: str
     method: str
     parameters: dict[str, float]
     mean: dict[str, float]
@@ -77,7 +76,6 @@ def find_published(study: str, dataset: str, setting: Setting) -> Published | No
 def _published(row: dict[str, str], method: str, parameters: dict[str, float]) -> Published:
     metrics = [metric for metric in METRICS if metric in row]
     return Published(
-        dataset=row["dataset"],
         method=method,
         parameters=parameters,
         mean={metric: float(row[metric]) for metric in metrics},

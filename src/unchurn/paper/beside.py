@@ -37,11 +37,13 @@ def trial_table(variants: Sequence[Kept]) -> str:
         # Fewer epochs in one variant are what is tried; in all of them, a smaller trial.
         said = [part for part in own if part in less or not part.endswith("epochs")]
         tables.append(_rows(one.study, one.result, METRICS[:2], said))
-    rows: Rows = [tables[0][0]]
-    for lines in zip(*(table[1:] for table in tables), strict=True):
-        for one, (cells, best) in zip(variants, lines, strict=True):
-            variant = one.name.rpartition("-")[2] if len(variants) > 1 else ""
-            rows.append(([cells[0], f"{cells[1]} {variant}".strip(), *cells[2:]], best))
+    by_setting: dict[tuple[str, str], Rows] = {}
+    for one, (_, *lines) in zip(variants, tables, strict=True):
+        variant = one.name.rpartition("-")[2] if len(variants) > 1 else ""
+        for (method, setting, *cells), best in lines:
+            row = ([method, f"{setting} {variant}".strip(), *cells], best)
+            by_setting.setdefault((method, setting), []).append(row)
+    rows: Rows = [tables[0][0], *(row for rows in by_setting.values() for row in rows)]
     return as_markdown(rows, _footer(results, less))
 
 

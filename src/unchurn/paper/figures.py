@@ -31,9 +31,9 @@ def all_figures(
         figures["against-the-paper.svg"] = against_paper(rows)
     for one in kept:
         if one.study == "figure2":
-            figures[f"{one.name}.svg"] = _figure2(one).properties(title=one.dataset)
-        if one.study == "figure3":
-            figures[f"{one.name}.svg"] = charts.frontier(one.result).properties(title=one.dataset)
+            figures[f"{one.name}.svg"] = _figure2(one).properties(title=one.label)
+        if one.study == "figure3" and one.result.pareto():
+            figures[f"{one.name}.svg"] = charts.frontier(one.result).properties(title=one.label)
     draw = {"theorem1": theorem1_chart, "theorem2": theorem2_chart}
     figures |= {f"{name}.svg": draw[name](facts["rows"]) for name, facts in theorems.items()}
     return figures
@@ -62,7 +62,7 @@ def against_paper_data(kept: list[Kept]) -> list[dict[str, Any]]:
     """Published and our mean of error and churn in percent, for every row of Tables 1 and 2."""
     return [
         {
-            "dataset": one.dataset,
+            "dataset": one.label,
             "method": row.setting.name,
             "metric": name,
             "paper": round(turn(paper.mean[metric]), 4),
@@ -73,6 +73,7 @@ def against_paper_data(kept: list[Kept]) -> list[dict[str, Any]]:
         for row in one.result.settings
         if row.summary and (paper := paper_row(one.study, one.result, row)) is not None
         for name, metric, turn in AXES
+        if turn(100 * getattr(row.summary["test"], metric).mean) > 0  # the scale is a logarithm's
     ]
 
 

@@ -28,7 +28,7 @@ from unchurn.experiment import Experiment
 from unchurn.files import atomic_write, reading
 from unchurn.metrics import churn_summary
 from unchurn.paper import METRICS, Published, find_published
-from unchurn.paper.studies import smaller
+from unchurn.paper.studies import RECIPES, smaller
 from unchurn.results import Result, SettingResult
 from unchurn.settings import make_setting
 from unchurn.training import Training
@@ -51,14 +51,19 @@ class Kept:
 
     @property
     def dataset(self) -> str:
+        """The name of its dataset."""
+        return self.result.experiment.data.name
+
+    @property
+    def label(self) -> str:
         """Its dataset, and in what it is less than the paper's."""
         less = ", ".join(smaller(self.result.experiment))
-        return self.result.experiment.data.name + (f" ({less})" if less else "")
+        return self.dataset + (f" ({less})" if less else "")
 
     @property
     def is_main(self) -> bool:
         """Whether it is the study itself, not some of its methods or a smaller version."""
-        return self.name == f"{self.study}-{self.result.experiment.data.name}"
+        return self.name == f"{self.study}-{self.dataset}"
 
 
 def keep(folder: Path, name: str, study: str, result: Result, command: str) -> None:
@@ -119,8 +124,15 @@ def read(path: Path) -> Kept:
     with reading(path, "a kept result"):
         facts = json.loads(path.read_text("utf-8"))
         archive = path.with_suffix(".npz").read_bytes()
+        if missing := {"study", "command", "commit"} - set(facts):
+            raise InputError(f"without {sorted(missing)[0]!r}")
+        if facts["data"]["name"] not in RECIPES:
+            raise InputError(f"no dataset {facts['data']['name']!r} is in the paper")
         if hashlib.sha256(archive).hexdigest() != facts["sha256"]:
-            raise InputError(f"{path.with_suffix('.npz')}: its checksum is not the one recorded")
+            raise InputError(
+                f"{path.with_suffix('.npz')}: its checksum is not the one recorded: run the "
+                "command again that made it"
+            )
         with np.load(io.BytesIO(archive), allow_pickle=False) as arrays:
             predictions, right = arrays["predictions"], arrays["right"].astype(np.int64)
         return Kept(path.stem, _result(facts, predictions, right), facts)
@@ -161,11 +173,9 @@ def _result(facts: dict[str, Any], predictions: Array, right: Array) -> Result:
 
 
 def read_all(folder: Path) -> list[Kept]:
-    """Every result in a folder, by name."""
-    found = [read(path.with_suffix(".json")) for path in sorted(folder.glob("*.npz"))]
-    if not found:
-        raise InputError(f"{folder}: no results are there: unchurn reproduce table1 makes some")
-    return found
+    """Every result in a folder, by name; one whose last file, its JSON, is not there is none."""
+    paths = [path for path in sorted(folder.glob("*.json")) if path.with_suffix(".npz").exists()]
+    return [read(path) for path in paths]
 
 
 def paper_row(study: str, result: Result, row: SettingResult) -> Published | None:

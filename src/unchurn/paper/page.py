@@ -1,8 +1,4 @@
-"""One Markdown page of all kept results, with its charts and numbers.
-
-What is said of the results stands beside them, in the folder's explanations.md.jinja, and fills the
-blocks of the page's template: a folder without one has the page without explanations.
-"""
+"""One Markdown page of all kept results, with its charts and numbers."""
 
 from __future__ import annotations
 
@@ -13,21 +9,20 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-from jinja2.sandbox import SandboxedEnvironment
 
 from unchurn.errors import InputError
-from unchurn.files import atomic_write
+from unchurn.files import atomic_write, reading
 from unchurn.methods import METHODS
-from unchurn.paper import METRICS, published
+from unchurn.paper import ENSEMBLE, METRICS, published
 from unchurn.paper.beside import near_cells, papers, table, trial_table
+from unchurn.paper.explanations import explanations
 from unchurn.paper.kept import Kept, numbers, paper_row, read_all
-from unchurn.paper.quotes import quotes
-from unchurn.paper.studies import RECIPES
+from unchurn.paper.studies import RECIPES, STUDIES
 from unchurn.stats import Interval
 from unchurn.tables import interval_text, mean_sd
 
-EXPLANATIONS = "explanations.md.jinja"
 OTHERS = ("control", "label_smoothing")  # what k-NN smoothing is compared with above all
+OF_A_THEOREM = {"command", "commit", "made_by", "seconds", "rates", "rows"}
 
 
 def write_page(folder: Path) -> list[Path]:
@@ -35,34 +30,50 @@ def write_page(folder: Path) -> list[Path]:
     from unchurn import charts
     from unchurn.paper import figures
 
-    kept = read_all(folder)
+    if folder.name in ("", ".."):  # the page is named after it
+        folder = folder.resolve()
+    kept, theorems = read_all(folder), _theorems(folder)
+    text = _render(folder, kept, theorems)  # what is wrong with them comes up before any writing
+    drawn = figures.all_figures(kept, theorems)
     written = []
-    for name, chart in figures.all_figures(kept, _theorems(folder)).items():
+    for name, chart in drawn.items():
         written.append(folder / name)
         charts.save(chart, written[-1])
     for one in kept:
         written.append(folder / f"{one.name}.csv")
         with atomic_write(written[-1]) as temporary:
             temporary.write_text(numbers(one.study, one.result, one.facts["command"]))
-    written.append(folder.with_suffix(".md"))
+    written.append(folder.with_name(f"{folder.name}.md"))
     with atomic_write(written[-1]) as temporary:
-        temporary.write_text(page(folder), "utf-8")
+        temporary.write_text(text, "utf-8")
     return written
-
-
-def _theorems(folder: Path) -> dict[str, Any]:
-    """The kept simulations, by theorem."""
-    paths = [folder / f"theorem{number}.json" for number in (1, 2)]
-    return {path.stem: json.loads(path.read_text("utf-8")) for path in paths if path.exists()}
 
 
 def page(folder: Path) -> str:
     """The page's Markdown, from the results in a folder."""
+    return _render(folder, read_all(folder), _theorems(folder))
+
+
+def _theorems(folder: Path) -> dict[str, Any]:
+    """The kept simulations, by theorem."""
+    found = {}
+    for path in (folder / f"theorem{number}.json" for number in (1, 2)):
+        if path.exists():
+            with reading(path, "a kept simulation"):
+                found[path.stem] = json.loads(path.read_text("utf-8"))
+                if missing := OF_A_THEOREM - set(found[path.stem]):
+                    raise InputError(f"without {sorted(missing)[0]!r}")
+    return found
+
+
+def _render(folder: Path, kept: list[Kept], theorems: dict[str, Any]) -> str:
+    if not kept and not theorems:
+        raise InputError(f"{folder}: no results are there: unchurn reproduce table1 makes some")
     order = list(RECIPES)
     kept = sorted(
-        read_all(folder),
+        kept,
         key=lambda one: (
-            order.index(one.result.experiment.data.name),
+            order.index(one.dataset),
             one.result.experiment.training.epochs,
             len(one.result.experiment.data.y_train),
             one.name,
@@ -71,15 +82,15 @@ def page(folder: Path) -> str:
     by_study: dict[str, list[Kept]] = {}
     for one in kept:
         by_study.setdefault(one.study, []).append(one)
-    environment = SandboxedEnvironment(  # the folder may be anybody's
-        loader=jinja2.FileSystemLoader([folder, Path(__file__).parent]),
-        autoescape=False,  # Markdown of our own numbers, no page in a browser
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        autoescape=False,  # noqa: S701  Markdown of our own numbers, no page in a browser
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     whole = _whole(by_study.get("table1", []))
-    values = dict(
+    return environment.get_template("reproduction.md.jinja").render(
         folder=folder.name,
         studies=by_study,
         summary=[_summary(one) for one in whole],
@@ -87,18 +98,14 @@ def page(folder: Path) -> str:
         cells=_cells(by_study.get("table1", []) + by_study.get("table2", [])),
         table=table,
         trials=_by_command(one for one in kept if one.study.startswith("trial-")),
+        questions={name: study.question for name, study in STUDIES.items()},
         trial_table=trial_table,
         far=_far(by_study.get("table1", [])),
         tried={name: math.prod(map(len, method.grid.values())) for name, method in METHODS.items()},
         data_notes=_data_notes(kept),
-        theorems=_theorems(folder),
-        **quotes(kept),
+        theorems=theorems,
+        explained=explanations(folder, kept),
     )
-    try:
-        found = environment.select_template([EXPLANATIONS, "reproduction.md.jinja"])
-        return found.render(values)
-    except (jinja2.TemplateError, KeyError) as error:
-        raise InputError(f"{folder / EXPLANATIONS}: {error}") from None
 
 
 def _whole(kept: Iterable[Kept]) -> list[Kept]:
@@ -120,14 +127,15 @@ def _summary(one: Kept) -> dict[str, Any]:
             "verdict": _verdict(churn),
             "paper": f"{theirs['knn_ls'] - theirs[other]:+.2f}",
         }
-    return {"dataset": one.dataset, **rows}
+    return {"dataset": one.label, **rows}
 
 
 def _churns(one: Kept) -> tuple[dict[str, float], dict[str, float]]:
-    """Our and the paper's churn in percent, by method."""
-    chosen, name = one.result.choose(), one.result.experiment.data.name
+    """Churn in percent by method: of those of ours that did not fail, and the paper's."""
+    chosen = one.result.choose()
     ours = {method: 100 * row.summary["test"].churn.mean for method, row in chosen.items()}
-    return ours, {method: published()[name, method].mean["churn"] for method in chosen}
+    single = [method for method in METHODS if method != ENSEMBLE]
+    return ours, {method: published()[one.dataset, method].mean["churn"] for method in single}
 
 
 def _lowest(one: Kept) -> dict[str, str | int]:
@@ -140,10 +148,10 @@ def _lowest(one: Kept) -> dict[str, str | int]:
         difference = interval_text(churn)
         verdict = "beyond chance" if _verdict(churn) == "rises" else "maybe chance"
     return {
-        "dataset": one.dataset,
+        "dataset": one.label,
         "ours": f"{least[0]} {ours[least[0]]:.2f}",
         "paper": f"{paper[0]} {theirs[paper[0]]:.2f}",
-        "place": least.index("knn_ls") + 1,
+        "place": least.index("knn_ls") + 1 if len(ours) == len(theirs) else "",
         "paper_place": paper.index("knn_ls") + 1,
         "difference": difference,
         "verdict": verdict,
@@ -169,7 +177,7 @@ def _far(kept: list[Kept]) -> list[dict[str, str]]:
                     ours = getattr(row.summary["test"], metric)
                     found.append(
                         {
-                            "dataset": one.dataset, "method": name, "metric": metric,
+                            "dataset": one.label, "method": name, "metric": metric,
                             "ours": mean_sd(ours), "paper": papers(paper, metric),
                         }
                     )  # fmt: skip
@@ -185,16 +193,27 @@ def _by_command(kept: Iterable[Kept]) -> dict[str, dict[str, list[Kept]]]:
 
 
 def _data_notes(kept: list[Kept]) -> dict[str, list[str]]:
-    """What is to be said of a dataset's files, without the folder that they were in."""
-    found = {one.result.experiment.data.name: one.facts["data"]["notes"] for one in kept}
-    return {name: [n.rpartition("/")[2] for n in notes] for name, notes in found.items() if notes}
+    """What all results of a dataset note of its files, without the folder that they were in."""
+    noted: dict[str, list[list[str]]] = {}
+    for one in kept:
+        noted.setdefault(one.dataset, []).append(one.facts["data"]["notes"])
+    found = {
+        dataset: [note for note in first if all(note in other for other in others)]
+        for dataset, (first, *others) in noted.items()
+    }
+    return {name: [_without_folder(n) for n in notes] for name, notes in found.items() if notes}
+
+
+def _without_folder(note: str) -> str:
+    place, colon, text = note.partition(": ")
+    return f"{Path(place).name}{colon}{text}"
 
 
 def _cells(kept: list[Kept]) -> list[dict[str, Any]]:
     """How many published cells of each dataset lie within two published standard deviations."""
     counts: dict[str, dict[str, Any]] = {}
     for one in (one for one in kept if one.is_main):
-        name = one.dataset
+        name = one.label
         count = counts.setdefault(name, {"dataset": name, "near": 0, "all": 0})
         for row in one.result.settings:
             paper = paper_row(one.study, one.result, row)

@@ -48,12 +48,13 @@ RECIPES = {
 class Study:
     """A table, a figure or a trial: its settings on each of its datasets, in one or more variants.
 
-    A variant is another recipe, by a name that is added to the study's.
+    A variant is another recipe, by a name that is added to the study's. Of a trial: what it tries.
     """
 
     datasets: tuple[str, ...]
     settings: Callable[[str], tuple[Setting, ...]]
     variants: Callable[[Recipe], dict[str, Recipe]] = lambda recipe: {"": recipe}
+    question: str = ""
 
 
 def _table1(dataset: str) -> tuple[Setting, ...]:
@@ -121,24 +122,35 @@ STUDIES = {
         ("phishing",),
         _table1,
         lambda recipe: {f"{n}epochs": replace(recipe, epochs=n) for n in (5, 10, 20, 50, 100)},
+        question="Phishing's epochs, of which the paper gives none.",
     ),
     "trial-split": Study(
         ("phishing",),
         lambda dataset: _table1(dataset)[:3],
         lambda recipe: {f"split{n}": replace(recipe, split=n) for n in range(5)},
+        question="Phishing's split, of which the paper gives the sizes, not the rows: five random "
+        "ones.",
     ),
     "trial-length": Study(
         ("fashion_mnist",),
         lambda dataset: _table1(dataset)[:3],
         lambda recipe: {f"{n}epochs": replace(recipe, epochs=n) for n in (10, 20, 40)},
+        question="Fashion-MNIST's epochs: the paper gives MNIST's network for it, and leaves open "
+        "whether MNIST's 20 epochs too.",
     ),
-    "trial-runs": Study(("fashion_mnist",), _control),
+    "trial-runs": Study(
+        ("fashion_mnist",),
+        _control,
+        question="How far five runs can be trusted: Fashion-MNIST's control, with more of them.",
+    ),
     "trial-mlp": Study(
         ("mnist", "fashion_mnist"),
         lambda dataset: _table1(dataset)[:3],
         lambda recipe: {
             model: replace(recipe, model=model) for model in ("mlp", "mlp_three_hidden")
         },
+        question="What a three-layer MLP with 256 hidden units is: two hidden layers and the "
+        "output, or three hidden ones.",
     ),
     "trial-lenet5": Study(
         ("svhn",),
@@ -147,6 +159,8 @@ STUDIES = {
             model: replace(recipe, model=model)
             for model in ("lenet5", "lenet5_relu_average", "lenet5_tanh_max", "lenet5_tanh_average")
         },
+        question="Which LeNet5: ReLU or tanh, maximum or average pooling (lenet5: ReLU and maximum "
+        "pooling).",
     ),
     "trial-size": Study(
         ("celeba_smiling",),
@@ -156,22 +170,35 @@ STUDIES = {
             "12000examples": replace(recipe, examples=12000),
             "all": recipe,
         },
+        question="What fewer images do to CelebA's numbers.",
     ),
     "trial-reference": Study(
         ("svhn", *FAST),
         lambda dataset: _varied(dataset, ("knn_ls",), "fixed_reference", (False, True)),
+        question="k-NN smoothing's reference: trained anew in every run, or once for all runs "
+        "(fixed_reference=1).",
     ),
     "trial-anchor": Study(
-        FAST, lambda dataset: _varied(dataset, ("anchor",), "fixed_reference", (True, False))
+        FAST,
+        lambda dataset: _varied(dataset, ("anchor",), "fixed_reference", (True, False)),
+        question="Anchor's preliminary model: one for all runs, or trained anew in every run "
+        "(fixed_reference=0).",
     ),
     "trial-warm-up": Study(
-        ("svhn", *FAST), lambda dataset: _varied(dataset, CODISTILLATION, "n_warm", (0, 1000, 2000))
+        ("svhn", *FAST),
+        lambda dataset: _varied(dataset, CODISTILLATION, "n_warm", (0, 1000, 2000)),
+        question="The steps before co-distillation begins, which the paper does not give for SVHN.",
     ),
     "trial-penalty": Study(
-        ("svhn", *FAST), lambda dataset: _varied(dataset, ("l2_reg",), "squared", (False, True))
+        ("svhn", *FAST),
+        lambda dataset: _varied(dataset, ("l2_reg",), "squared", (False, True)),
+        question="The ℓ2 penalty: the norm, or its square (squared=1).",
     ),
     "trial-gradient": Study(
-        FAST, lambda dataset: _varied(dataset, CODISTILLATION, "stop_gradient", (False, True))
+        FAST,
+        lambda dataset: _varied(dataset, CODISTILLATION, "stop_gradient", (False, True)),
+        question="Co-distillation with gradients through both networks' predictions, or with each "
+        "drawn towards the other's, held fixed (stop_gradient=1).",
     ),
 }
 

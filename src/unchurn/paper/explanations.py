@@ -1,0 +1,61 @@
+"""What is said of a folder's results: the blocks of its explanations.md.jinja, as text.
+
+They are of these results: whoever makes a page of their own does not get our claims with their
+numbers. The folder may be anybody's, so a block sees quotes of the results, which are text, and
+nothing else, in jinja's sandbox.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+import jinja2
+from jinja2.sandbox import SandboxedEnvironment
+
+from unchurn.errors import InputError
+from unchurn.files import reading
+from unchurn.paper.kept import Kept
+from unchurn.paper.quotes import quotes
+
+NAME = "explanations.md.jinja"
+
+
+def explanations(folder: Path, kept: list[Kept]) -> Callable[..., str]:
+    """A function that gives a block of the folder's explanations by name, "" if it has none.
+
+    A block is a paragraph or more, with an empty line behind it.
+    """
+    path = folder / NAME
+    if not path.exists():
+        return lambda block, **values: ""
+    environment = SandboxedEnvironment(
+        undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    with reading(path, "explanations"):
+        text = path.read_text("utf-8")
+    try:
+        template = environment.from_string(text)
+    except jinja2.TemplateSyntaxError as error:
+        raise InputError(f"{path}:{error.lineno}: {error.message}") from None
+    quoted = quotes(kept)
+
+    def explained(block: str, **values: str) -> str:
+        if block not in template.blocks:
+            return ""
+        try:
+            parts = template.blocks[block](template.new_context({**quoted, **values}))
+            text = "".join(parts).strip()
+        except Exception as error:  # whatever a template's text can go wrong in
+            raise InputError(f"{path}:{_line(template, error)}: {error}") from None
+        return f"{text}\n\n" if text else ""
+
+    return explained
+
+
+def _line(template: jinja2.Template, error: Exception) -> int:
+    """The line of the template at which an error came up."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame.lineno or 0 for frame in frames if frame.filename == "<template>"]
+    return template.get_corresponding_lineno(own[-1]) if own else 1

@@ -1,0 +1,148 @@
+"""The page of results whose numbers are known by counting."""
+
+import json
+
+import numpy as np
+import pytest
+
+from unchurn import Dataset, InputError
+from unchurn.experiment import Experiment
+from unchurn.metrics import churn_summary
+from unchurn.paper import figures
+from unchurn.paper.kept import keep, read_all
+from unchurn.paper.page import page, write_page
+from unchurn.paper.studies import STUDIES
+from unchurn.results import Result, SettingResult
+from unchurn.training import Training
+
+N = 400
+LABELS = np.arange(N) % 2
+SINGLE = [setting.name for setting in STUDIES["table1"].settings("phishing")]
+
+
+def runs(flips):
+    """Five runs, each of which is wrong on so many examples of its own: two differ on 2 * flips."""
+    predictions = np.tile(LABELS, (5, 1))
+    for run in range(5):
+        predictions[run, run * flips : (run + 1) * flips] ^= 1
+    return predictions
+
+
+def fabricate(folder, study, dataset, predictions, notes=()):
+    """Keep a result of a study with these predictions; a method without any failed."""
+    blank = np.zeros((N, 1), np.float32)
+    data = Dataset(dataset, blank, LABELS, blank, LABELS, ("no", "yes"), notes)
+    rows = []
+    for setting in STUDIES[study].settings(dataset):
+        if (found := predictions(setting)) is None:
+            rows.append(SettingResult(setting, {}, {}, ("run 0: it failed",)))
+        else:
+            rows.append(
+                SettingResult(setting, {"test": found}, {"test": churn_summary(found, LABELS)})
+            )
+    settings = tuple(row.setting for row in rows)
+    experiment = Experiment(data, settings, "mlp", Training(epochs=20), 5, 0)
+    result = Result(experiment, rows, (), ("by hand",), 1.0)
+    keep(folder, f"{study}-{dataset}", study, result, f"unchurn reproduce {study}")
+
+
+def row_of(text, heading, start="| phishing"):
+    lines = text[text.index(heading) :].splitlines()
+    return next([c.strip() for c in line.split("|")] for line in lines if line.startswith(start))
+
+
+def test_the_summary_counts(tmp_path):
+    flips = {name: 10 + i for i, name in enumerate(SINGLE)} | {"knn_ls": 2, "mixup": 1}
+    fabricate(tmp_path, "table1", "phishing", lambda setting: runs(flips[setting.name]))
+    text = page(tmp_path)
+    assert "lower than control's on 1 of 1 datasets, beyond chance on 1." in text
+    against = row_of(text, "control → k-NN")
+    assert against[2] == "5.00 → 1.00"  # 20 and 4 of 400 differ
+    assert against[3].startswith("-4.00 [")
+    assert against[4:6] == ["falls", "-1.21"]
+    lowest = row_of(text, "lowest churn")
+    assert lowest[2:6] == ["mixup 0.50", "knn_ls 1.04", "2", "1"]
+    assert lowest[6].startswith("+0.50 [")
+    assert "- phishing (400 of 7,406 train, 400 of 3,649 test), control: accuracy 97.50" in text
+    assert "knn_ls: churn" not in text  # 1.00 agrees with 1.04 (0.21)
+
+
+def test_a_failed_method_leaves_the_papers_order_as_it_is(tmp_path):
+    fabricate(
+        tmp_path, "table1", "svhn", lambda setting: None if setting.name == "mixup" else runs(3)
+    )
+    lowest = row_of(page(tmp_path), "lowest churn", "| svhn")
+    assert lowest[3:6] == ["mixup 9.56", "", "2"]
+
+
+def test_a_constant_method_has_a_page_but_no_point_on_a_logarithmic_scale(tmp_path):
+    constant = np.ones((5, N), int)
+    fabricate(
+        tmp_path / "r", "table1", "phishing",
+        lambda setting: constant if setting.name == "l1_reg" else runs(3),
+    )  # fmt: skip
+    assert (tmp_path / "r.md") in write_page(tmp_path / "r")
+    points = figures.against_paper_data(read_all(tmp_path / "r"))
+    assert {p["metric"] for p in points if p["method"] == "l1_reg"} == {"error"}
+    assert {p["metric"] for p in points if p["method"] == "mixup"} == {"error", "churn"}
+
+
+def test_figures_are_drawn_from_what_did_not_fail(tmp_path):
+    fabricate(tmp_path / "r", "figure2", "svhn", lambda setting: runs(3))
+    fabricate(tmp_path / "r", "figure3", "phishing", lambda setting: runs(3))
+    fabricate(tmp_path / "r", "figure3", "mnist", lambda setting: None)
+    written = {path.name for path in write_page(tmp_path / "r")}
+    assert {"figure2-svhn.svg", "figure3-phishing.svg", "figure3-phishing.csv"} <= written
+    assert "figure3-mnist.svg" not in written
+    text = (tmp_path / "r.md").read_text()
+    assert "Every setting failed" in text
+    assert "figure3-mnist.svg" not in text
+
+
+def test_only_what_all_results_note_is_said_of_the_files(tmp_path):
+    files = "/a/b/train.mat: not the published file, km/h"
+    fabricate(tmp_path, "table1", "phishing", lambda setting: runs(3), (files,))
+    fabricate(tmp_path, "table2", "phishing", lambda setting: runs(3), (files, "split once more"))
+    assert "phishing's files: train.mat: not the published file, km/h.\n" in page(tmp_path)
+
+
+def test_the_page_is_named_after_its_folder(tmp_path, monkeypatch):
+    folder = tmp_path / "results.v2"
+    fabricate(folder, "table2", "phishing", lambda setting: runs(3))
+    monkeypatch.chdir(folder)
+    for given in (folder, folder.relative_to(folder)):
+        assert write_page(given)[-1].resolve() == tmp_path / "results.v2.md"
+
+
+@pytest.mark.parametrize("text", ["{", "{}", '{"rows": []}'])
+def test_a_damaged_simulation_is_named(tmp_path, text):
+    (tmp_path / "theorem1.json").write_text(text)
+    with pytest.raises(InputError, match=r"theorem1\.json: "):
+        page(tmp_path)
+
+
+@pytest.mark.parametrize(("key", "value"), [("command", None), ("data", {"name": "digits"})])
+def test_a_result_that_is_not_ours_is_named(tmp_path, key, value):
+    fabricate(tmp_path, "table2", "phishing", lambda setting: runs(3))
+    path = tmp_path / "table2-phishing.json"
+    facts = json.loads(path.read_text("utf-8"))
+    facts.pop(key)
+    path.write_text(json.dumps(facts | ({key: value} if value else {})))
+    with pytest.raises(InputError, match=r"table2-phishing\.json: "):
+        page(tmp_path)
+
+
+def test_a_result_half_kept_is_none(tmp_path):
+    fabricate(tmp_path, "table2", "phishing", lambda setting: runs(3))
+    fabricate(tmp_path, "table1", "phishing", lambda setting: runs(3))
+    (tmp_path / "table2-phishing.json").unlink()
+    assert [one.name for one in read_all(tmp_path)] == ["table1-phishing"]
+
+
+def test_nothing_is_written_where_the_page_cannot_be_made(tmp_path):
+    fabricate(tmp_path / "r", "table2", "phishing", lambda setting: runs(3))
+    (tmp_path / "r/explanations.md.jinja").write_text("{% block made %}{{ no }}{% endblock %}")
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(InputError, match="'no' is undefined"):
+        write_page(tmp_path / "r")
+    assert sorted(tmp_path.rglob("*")) == before
