@@ -55,9 +55,8 @@ def test_curves_vary_one_parameter_with_a_standard_error(result):
 
 def test_published_numbers_are_drawn_beside_ours(result):
     theirs = [{"metric": "churn", "k": k, "mean": 1.5} for k in (3, 81)]
-    others = {"a": 0.5}
-    spec = charts.curve(result, "knn_ls", "k", others, theirs).to_dict()
-    rows = spec["datasets"][spec["data"]["name"]] if "datasets" in spec else spec["data"]["values"]
+    spec = charts.curve(result, "knn_ls", "k", {"a": 0.5}, theirs).to_dict()
+    (rows,) = spec["datasets"].values()
     assert [r["k"] for r in rows if r["by"] == "the paper"] == [3, 81]
     assert [r["k"] for r in rows if r["by"] == "us" and r["metric"] == "churn"] == [3, 9, 27]
 

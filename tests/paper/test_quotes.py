@@ -92,7 +92,7 @@ def test_a_block_is_a_paragraph(folder):
         ("{{ measured('many', 'control', 'mean') }}", "no metric 'mean'"),
         ("{{ agreeing('many', 'contrl') }}", "many has no 'contrl'"),
         ("{{ spread('none', 'control') }}", "no result none…"),
-        ("{{ of_five('few', 'control') }}", "has 2 runs"),
+        ("{{ of_five('few', 'control') }}", "few: 'control' needs 5 runs"),
         ("{{ measured() }}", "missing 2 required positional arguments"),
         ("{{ missing }}", ":2: 'missing' is undefined"),
         ("{{ 1 / 0 }}", "division by zero"),

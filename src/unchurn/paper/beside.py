@@ -43,7 +43,7 @@ def trial_table(variants: Sequence[Kept]) -> str:
         for (method, setting, *cells), best in lines:
             row = ([method, f"{setting} {variant}".strip(), *cells], best)
             by_setting.setdefault((method, setting), []).append(row)
-    rows: Rows = [tables[0][0], *(row for rows in by_setting.values() for row in rows)]
+    rows: Rows = [tables[0][0], *(row for same in by_setting.values() for row in same)]
     return as_markdown(rows, _footer(results, less))
 
 

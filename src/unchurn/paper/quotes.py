@@ -52,8 +52,9 @@ def quotes(kept: list[Kept]) -> dict[str, Callable[..., Any]]:
         """How many published numbers of these settings, or of all, ours agree with."""
         one, near = result(name), []
         for setting in settings or rows(name):
-            paper = paper_row(one.study, one.result, row(name, setting))
-            near += near_cells(row(name, setting), paper, METRICS) if paper else []
+            ours = row(name, setting)
+            paper = paper_row(one.study, one.result, ours)
+            near += near_cells(ours, paper, METRICS) if paper else []
         return f"{sum(near)} of {len(near)}"
 
     def accuracies(name: str, setting: str) -> list[str]:
@@ -70,7 +71,7 @@ def quotes(kept: list[Kept]) -> dict[str, Callable[..., Any]]:
         one, runs = result(name), row(name, setting).predictions["test"]
         paper = paper_row(one.study, one.result, row(name, setting))
         if len(runs) < RUNS or paper is None:
-            raise InputError(f"{name}: {setting!r} has {len(runs)} runs, or was not published")
+            raise InputError(f"{name}: {setting!r} needs {RUNS} runs and a published churn")
         pairs = np.array([np.mean(runs != run, axis=1) for run in runs])
         fives = np.array(list(combinations(range(len(runs)), RUNS)))
         churns = pairs[fives[:, :, None], fives[:, None, :]].sum(axis=(1, 2)) / (RUNS * (RUNS - 1))
