@@ -164,6 +164,12 @@ STUDIES = {
         question="Which LeNet5: ReLU or tanh, maximum or average pooling (lenet5: ReLU and maximum "
         "pooling).",
     ),
+    "trial-pooling": Study(
+        ("svhn",),
+        _table1,
+        _models("lenet5", "lenet5_relu_average"),
+        question="LeNet5's pooling in all rows of Table 1: maximum (lenet5) or average.",
+    ),
     "trial-size": Study(
         ("celeba_smiling",),
         _of_table1("control", "knn_ls"),
