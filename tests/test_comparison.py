@@ -293,6 +293,22 @@ def test_ids_beyond_64_bits_with_sign_are_joined():
     small = pl.DataFrame({"id": [1], "prediction": [1]})
     assert compare(base, other).estimates["churn"].value == 0
     assert compare(base, small).n == 1
+    longer = pl.DataFrame({"id": pl.Series([2**64, 1], dtype=pl.Int128), "prediction": [0, 1]})
+    assert compare(longer, small).n == compare(small, longer).n == 1
+
+
+def test_one_odd_class_does_not_part_the_others():
+    base, candidate = ["True", "False", "True", "False"], ["True", "False", "True", "Unknown"]
+    result = compare(base, candidate, labels=base)
+    assert result.estimates["churn"].value == 0.25
+    assert result.paired.classes == ("Unknown", "false", "true")
+
+
+def test_a_slice_may_be_one_name():
+    base = pl.DataFrame({"prediction": [0, 1], "country": ["de", "de"]})
+    assert [s.column for s in compare(base, [0, 1], slices="country", min_slice=1).slices] == [
+        "country"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,6 @@
+import os
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +11,11 @@ import pytest
 from unchurn.errors import InputError
 from unchurn.files import (
     atomic_write,
+    check_place,
     read_columns,
     read_logits_and_labels,
     read_table,
+    remove,
     write_columns,
 )
 
@@ -222,3 +226,26 @@ def test_damaged_files_are_named(tmp_path, suffix):
 def test_other_endings_are_refused(tmp_path):
     with pytest.raises(InputError, match=r"must end in \.npy, \.npz, \.csv, \.parquet"):
         read_columns(tmp_path / "x.pkl", [])
+
+
+def test_a_link_stays_one_and_a_pipe_is_written_to(tmp_path):
+    target, link, pipe = tmp_path / "target", tmp_path / "link", tmp_path / "pipe"
+    link.symlink_to(target)
+    for text in ("new", "newer"):
+        with atomic_write(link) as temporary:
+            temporary.write_text(text)
+        assert link.is_symlink()
+        assert target.read_text() == text
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor() as pool:
+        read = pool.submit(pipe.read_text)
+        with atomic_write(pipe) as temporary:
+            temporary.write_text("through")
+        assert read.result() == "through"
+    for path in (link, pipe):
+        check_place(path)
+        remove(path)
+    assert link.is_symlink()
+    assert pipe.is_fifo()
+    assert not target.exists()
+    assert sorted(tmp_path.iterdir()) == [link, pipe]

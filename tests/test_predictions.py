@@ -217,3 +217,30 @@ def test_labels_as_pandas_writes_them_beside_gaps():
 def test_the_models_columns_are_not_asked_of_the_labels():
     truth = pl.DataFrame({"id": [1], "label": ["a"]})
     assert read_labels(truth, "labels", Columns(prediction="out")).table[LABEL].to_list() == ["a"]
+
+
+def test_a_class_is_spelled_alike_whatever_stands_beside_it():
+    assert labels_of(pl.DataFrame({"prediction": ["True", "False"]})) == ["true", "false"]
+    assert labels_of(pl.DataFrame({"prediction": ["True", "Unknown"]})) == ["true", "Unknown"]
+    assert labels_of(pl.DataFrame({"prediction": ["1.0", "Unknown"]})) == ["1", "Unknown"]
+    table = pl.DataFrame({"proba_False": [0.9, 0.2], "proba_True": [0.1, 0.8]})
+    found = predictions(table, positive="True", threshold=0.5)
+    assert found.classes == ("false", "true")
+    assert found.table[PREDICTION].to_list() == ["false", "true"]
+    with pytest.raises(InputError, match="two columns are probabilities of '1'"):
+        predictions(pl.DataFrame({"p_1": [0.5], "p_1.0": [0.5]}))
+
+
+def test_a_column_of_probabilities_names_a_class_even_where_it_reads_like_a_gap():
+    table = pl.DataFrame({"p_1": [0.1, 0.9], "p_None": [0.9, 0.1]})
+    assert labels_of(table) == ["None", "1"]
+
+
+def test_tensors_are_arrays():
+    torch = pytest.importorskip("torch")
+    logits = torch.tensor([[0.1, 0.9], [0.8, 0.2]], requires_grad=True)
+    assert labels_of(logits) == [1, 0]
+    with pytest.raises(InputError, match=r"m has dtype torch.bfloat16: pass m.float\(\)"):
+        labels_of(logits.bfloat16())
+    with pytest.raises(InputError, match="m: the array holds fractions"):
+        labels_of([1.5, 2.5])

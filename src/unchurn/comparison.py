@@ -113,7 +113,7 @@ def compare(
     base: Any,
     candidate: Any,
     labels: Any = None,
-    slices: Sequence[str] | dict[str, Any] | None = None,
+    slices: str | Sequence[str] | dict[str, Any] | None = None,
     retrains: Sequence[Any] | str | Path | None = None,
     *,
     columns: Columns | None = None,
@@ -132,7 +132,7 @@ def compare(
     labels
         True labels, in any of these forms; else from a column of either model's.
     slices
-        Columns by which to slice, or arrays by name.
+        A column by which to slice, or several, or arrays by name.
     retrains
         Other retrainings of the base's recipe, or a folder of `bench`: how much does retraining
         alone move?
@@ -148,6 +148,7 @@ def compare(
     0.333...
     """
     columns = columns or Columns()
+    slices = (slices,) if isinstance(slices, str) else slices
     own_slices = slices if isinstance(slices, dict) else {}
     own_cluster = None if cluster is None or isinstance(cluster, str) else cluster
     columns = replace(

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from unchurn.datasets import DATASETS, Dataset, load, load_csv
-from unchurn.errors import InputError
+from unchurn.errors import InputError, field_problem
 from unchurn.models import MODELS, Factory
 
 
@@ -90,7 +90,7 @@ def make_config(path: Path | None, options: dict[str, Any]) -> BenchConfig:
     fields: dict[str, Any] = {}
     if path is not None:
         try:
-            text = path.read_text("utf-8")
+            text = path.read_text("utf-8-sig")
             fields = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
         except ValueError as error:
             kind = "JSON" if path.suffix == ".json" else "TOML"
@@ -101,12 +101,6 @@ def make_config(path: Path | None, options: dict[str, Any]) -> BenchConfig:
     try:
         return BenchConfig(**fields)
     except ValidationError as error:
-        raise InputError("; ".join(_problem(e) for e in error.errors())) from error
-
-
-def _problem(error: Any) -> str:
-    """One field's problem in a few words."""
-    field = ".".join(str(part) for part in error["loc"])
-    if error["type"] == "extra_forbidden":
-        return f"there is no field {field!r}: there are {', '.join(BenchConfig.model_fields)}"
-    return f"{field}: {error['msg'][0].lower()}{error['msg'][1:]}, not {error['input']!r}"
+        there = list(BenchConfig.model_fields)
+        problems = [field_problem(e, "field", there) for e in error.errors()]
+        raise InputError("; ".join(problems)) from error

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,18 +27,39 @@ NOT_LOGITS = ("", "unnamed: 0", "id", "index", "row", "label", "labels", "target
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
-    """Yield a temporary name beside `path`; rename it to `path` if the block ends well."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    """Yield a temporary name beside `path`; rename it to `path` if the block ends well.
+
+    A link stays one: what it points to is replaced. A pipe or a device is written to.
+    """
+    is_special = _is_special(path)
+    path = path if is_special else path.resolve()
+    folder = None if is_special else path.parent
+    handle, name = tempfile.mkstemp(dir=folder, prefix=f".{path.name}.", suffix=".tmp")
     os.close(handle)
     temporary = Path(name)
     try:
         yield temporary
+        if is_special:
+            with temporary.open("rb") as source, path.open("wb") as target:
+                shutil.copyfileobj(source, target)
+            return
         umask = os.umask(0)  # the only way to ask for it; mkstemp ignores it and gives 0600
         os.umask(umask)
         temporary.chmod(0o666 & ~umask)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def remove(path: Path) -> None:
+    """Remove a file, if it is there; a link to it, a pipe and a device stay."""
+    if not _is_special(path):
+        path.resolve().unlink(missing_ok=True)
+
+
+def _is_special(path: Path) -> bool:
+    """Whether it is there, and neither a file nor a folder: a pipe, a device."""
+    return path.exists() and not (path.is_file() or path.is_dir())
 
 
 def safe_cell(text: str) -> str:
@@ -80,18 +102,23 @@ def reading(path: Path, kind: str) -> Iterator[None]:
         raise InputError(f"{path}: damaged, or not {kind}: {reason[0]}") from error
 
 
-def check_output(path: Path) -> None:
+def check_output(path: Path, others: Iterable[Path] = ()) -> None:
     """Refuse an output that could not be written, before the work that makes it."""
     check_suffix(path)
-    check_place(path)
+    check_place(path, others)
 
 
-def check_place(path: Path) -> None:
-    """Refuse a place where nothing can be written."""
-    if not path.parent.is_dir():
-        raise InputError(f"cannot write {path}: there is no folder {path.parent}")
-    if path.is_dir() or not os.access(path.parent, os.W_OK):
-        reason = "it is a folder" if path.is_dir() else f"{path.parent} is read-only"
+def check_place(path: Path, others: Iterable[Path] = ()) -> None:
+    """Refuse a place where nothing can be written, or that is one of a command's other files."""
+    if path.resolve() in {other.resolve() for other in others}:
+        raise InputError(f"cannot write {path}: it is another file of this command")
+    if _is_special(path):
+        return
+    folder = path.resolve().parent if path.is_symlink() else path.parent
+    if not folder.is_dir():
+        raise InputError(f"cannot write {path}: there is no folder {folder}")
+    if path.is_dir() or not os.access(folder, os.W_OK):
+        reason = "it is a folder" if path.is_dir() else f"{folder} is read-only"
         raise InputError(f"cannot write {path}: {reason}")
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from unchurn.arrays import as_array
 from unchurn.errors import InputError
 from unchurn.files import read_table, reading
 
@@ -43,7 +44,7 @@ def _whole(source: Any, name: str) -> pl.DataFrame:
         return source
     if hasattr(source, "columns") and hasattr(source, "iloc"):  # a pandas frame
         return pl.DataFrame({str(c): as_series(source[c]) for c in source.columns})
-    array = np.asarray(source)
+    array = as_array(source, name)
     if array.ndim == 1:
         return pl.DataFrame({PREDICTION: as_series(source)})
     if array.ndim == 2 and array.dtype.kind == "f":
@@ -57,7 +58,7 @@ def as_series(values: Any) -> pl.Series:
     """A list, an array or a pandas Series as a Polars series; NaN among other things is a gap."""
     import polars as pl
 
-    array = np.asarray(values)
+    array = as_array(values, "an array")
     if array.ndim != 1:
         raise InputError(f"one value per example is needed, not an array of shape {array.shape}")
     if array.dtype.kind != "O":
@@ -102,7 +103,8 @@ def _read(path: Path) -> pl.DataFrame:
         if suffix in (".jsonl", ".ndjson"):
             if path.stat().st_size == 0:
                 raise InputError(f"{path}: is empty")
-            return pl.read_ndjson(path, infer_schema_length=None)
+            with path.open("rb") as file:  # a path would be taken for a pattern
+                return pl.read_ndjson(file, infer_schema_length=None)
         if suffix == ".npz":
             return _read_npz(path)
         return read_table(path)

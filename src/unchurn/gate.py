@@ -12,7 +12,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from unchurn.errors import InputError
+from unchurn.errors import InputError, field_problem
 from unchurn.outcomes import BAD, FLIPPED, LABELLED
 from unchurn.slicing import count_slices
 from unchurn.stats import LEVEL, Interval
@@ -152,7 +152,7 @@ def read_policy(path: Path | None, options: dict[str, Any] | None = None) -> Pol
     fields: dict[str, Any] = {}
     if path is not None:
         try:
-            fields = tomllib.loads(path.read_text("utf-8"))
+            fields = tomllib.loads(path.read_text("utf-8-sig"))
         except ValueError as error:
             raise InputError(f"{path}: not a TOML file: {error}") from error
     given = {name: value for name, value in (options or {}).items() if value is not None}
@@ -174,11 +174,8 @@ def make_policy(fields: dict[str, Any], name: str = "policy") -> Policy:
 
 def _problem(error: Any, name: str) -> str:
     """One key's problem in a few words."""
-    key = ".".join(str(part) for part in error["loc"])
-    if error["type"] == "extra_forbidden":
-        allowed = "limit, burden" if len(error["loc"]) > 1 else ", ".join(_settable())
-        return f"{name}: there is no key {key!r}: there are {allowed}"
-    return f"{name}: {key}: {error['msg'][0].lower()}{error['msg'][1:]}, not {error['input']!r}"
+    allowed = ["limit", "burden"] if len(error["loc"]) > 1 else _settable()
+    return f"{name}: {field_problem(error, 'key', allowed)}"
 
 
 def _settable() -> list[str]:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from unchurn.arrays import IntArray
 from unchurn.blocks import in_blocks
+from unchurn.values import fits_int64
 
 if TYPE_CHECKING:
     import polars as pl
@@ -62,9 +63,7 @@ def repeated(ids: pl.Series) -> int:
 def _numbers(ids: pl.Series) -> npt.NDArray[np.int64] | None:
     import polars as pl
 
-    if ids.dtype in (pl.Int64, pl.Int32, pl.Int16, pl.Int8, pl.UInt32, pl.UInt16, pl.UInt8):
-        return ids.cast(pl.Int64).to_numpy()
-    return None
+    return ids.cast(pl.Int64).to_numpy() if fits_int64(ids.dtype) else None
 
 
 def _spread(numbers: npt.NDArray[np.int64]) -> tuple[int, int] | None:

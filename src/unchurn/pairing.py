@@ -15,7 +15,7 @@ from unchurn.frames import PREDICTION
 from unchurn.matching import find
 from unchurn.numbering import UNLABELLED, against_rest, number, without_unused
 from unchurn.predictions import ID, LABEL, PROBABILITY, REST, Labels, Predictions
-from unchurn.values import as_text
+from unchurn.values import as_text, fits_int64
 
 if TYPE_CHECKING:
     import polars as pl
@@ -139,7 +139,7 @@ def _same_ids(left: pl.Series, right: pl.Series) -> tuple[pl.Series, pl.Series]:
 
     if left.dtype == right.dtype:
         return left, right
-    if all(s.dtype.is_integer() and s.dtype != pl.UInt64 for s in (left, right)):
+    if fits_int64(left.dtype) and fits_int64(right.dtype):
         return left.cast(pl.Int64), right.cast(pl.Int64)
     return left.cast(pl.String), right.cast(pl.String)
 

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 from unchurn.errors import InputError
 from unchurn.frames import PREDICTION, PROBABILITIES, as_table
 from unchurn.matching import repeated
-from unchurn.values import as_labels, as_probabilities, as_text, first
+from unchurn.values import (
+    as_labels,
+    as_probabilities,
+    as_text,
+    first,
+    plain_classes,
+    whole_numbers,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -109,6 +116,8 @@ def read_labels(source: Any, name: str, columns: Columns) -> Labels:
         return list(dict.fromkeys(c for c in (found.id, found.label) if c))
 
     table = as_table(source, name, choose)
+    if table.height == 0:
+        raise InputError(f"{name}: has no rows")
     labels = pl.DataFrame(
         {ID: _ids(table, name, found.id), LABEL: as_labels(table[str(found.label)], name)}
     )
@@ -137,6 +146,7 @@ def _find(names: Sequence[str], name: str, asked: Columns) -> Columns:
         )
     return replace(
         asked,
+        positive=None if asked.positive is None else _plain(asked.positive),
         id=asked.id or guess("id"),
         prediction=prediction,
         label=label if asked.label else guess("label", prediction),
@@ -144,6 +154,13 @@ def _find(names: Sequence[str], name: str, asked: Columns) -> Columns:
         slices=tuple(s for s in asked.slices if s in names),
         cluster=asked.cluster if asked.cluster in names else None,
     )
+
+
+def _plain(name: str) -> str:
+    """A class's name as labels are spelled."""
+    import polars as pl
+
+    return str(plain_classes(pl.Series([name]))[0])
 
 
 def _needed(names: Sequence[str], name: str, found: Columns) -> list[str]:
@@ -187,8 +204,7 @@ def _checked(table: pl.DataFrame, name: str, found: Columns, *, is_guess: bool) 
         taken["probabilities"] = _shown_all(_of_probabilities(table.columns, name, found), classes)
         if PREDICTION not in frame.columns:
             taken["prediction"] = _rule(found, classes)
-            decided = _decide(frame, found, classes)
-            frame = frame.with_columns(as_labels(decided, name).alias(PREDICTION))
+            frame = frame.with_columns(_decide(frame, found, classes).alias(PREDICTION))
     n_rows = None if found.id else table.height
     positive = _named_positive(found, classes)
     return Predictions(name, _distinct(frame, name), classes, taken, excluded, n_rows, positive)
@@ -254,7 +270,9 @@ def _probabilities(
         positive = found.positive if found.positive is not None else "1"
         values = as_probabilities(table[names[0]], name)
         return [1 - values, values], ("0" if positive == "1" else REST + positive, positive)
-    classes = tuple(c[len(found.probabilities or "") :] for c in names)
+    classes = tuple(_plain(c[len(found.probabilities or "") :]) for c in names)
+    if twice := next((c for c in classes if classes.count(c) > 1), None):
+        raise InputError(f"{name}: two columns are probabilities of {twice!r}")
     if names and found.positive is not None and found.positive not in classes:
         raise InputError(f"{name}: no probability of {found.positive!r}; of {', '.join(classes)}")
     return [as_probabilities(table[c], name) for c in names], classes
@@ -305,16 +323,18 @@ def _decide(frame: pl.DataFrame, found: Columns, classes: tuple[str, ...]) -> pl
     """The predicted class from the probabilities: the largest, or by the threshold."""
     import polars as pl
 
+    def numbered(names: Sequence[str]) -> pl.Series:
+        return whole_numbers(pl.Series(names, dtype=pl.String))
+
     if found.threshold is None:
         # Of equal ones the first by name, whatever the order of the columns.
         ordered = sorted(classes, key=lambda c: (not c.isdigit(), int(c) if c.isdigit() else 0, c))
         table = frame.select(f"{PROBABILITY}{c}" for c in ordered).to_numpy()
-        return pl.Series(ordered, dtype=pl.String).gather(table.argmax(axis=1))
+        return numbered(ordered).gather(table.argmax(axis=1))
     positive = _positive(found, classes)
     negative = next(c for c in classes if c != positive)
     above = frame[f"{PROBABILITY}{positive}"] >= found.threshold
-    chosen = pl.when(above).then(pl.lit(positive)).otherwise(pl.lit(negative))
-    return frame.select(chosen.alias(PREDICTION))[PREDICTION]
+    return numbered([negative, positive]).gather(above.cast(pl.UInt32))
 
 
 def _ids(table: pl.DataFrame, name: str, column: str | None) -> pl.Series:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL", "None", "<NA>")  # where they are no class
 WHOLE = r"^(0|-?[1-9]\d*)(\.0+)?$"  # a whole number, also as pandas writes it beside gaps
+BOOLEANS = ("true", "false")
 ROUNDING = 1e-6  # by which a probability may lie outside 0 … 1
 
 
@@ -21,22 +22,44 @@ def as_labels(column: pl.Series, name: str) -> pl.Series:
     """
     import polars as pl
 
-    kind = column.dtype
-    if kind.is_integer() and kind not in (pl.UInt64, pl.Int128):
+    if fits_int64(column.dtype):
         return column.cast(pl.Int64)
-    if kind.is_float():
+    if column.dtype.is_float():
         return _whole(column, name)
     text = as_text(column, name, "labels")
     values = text.unique().drop_nulls()
     given = values.filter(~values.is_in(MISSING))
     if given.is_empty():
         return text
-    if given.str.contains(WHOLE).all():
-        numbers = given.str.replace(r"\.0+$", "").cast(pl.Int64, strict=False)
-        return text if numbers.null_count() else text.replace_strict(given, numbers, default=None)
-    if given.str.to_lowercase().is_in(["true", "false"]).all():
-        return text.replace_strict(given, given.str.to_lowercase(), default=None)
-    return text
+    plain = plain_classes(given)
+    numbers = whole_numbers(plain)
+    if numbers.dtype == pl.Int64 or plain.is_in(BOOLEANS).all():
+        return text.replace_strict(given, numbers, default=None)
+    return text if plain.equals(given) else text.replace(given, plain)
+
+
+def plain_classes(names: pl.Series) -> pl.Series:
+    """Names of classes in one spelling, whatever else stands beside them: 1 for 1.0, true for True.
+
+    Each by itself: what one column holds besides must not part its classes from another's.
+    """
+    lower, plain = names.str.to_lowercase(), names.str.replace(WHOLE, "${1}")
+    return lower.zip_with(lower.is_in(BOOLEANS), plain)
+
+
+def whole_numbers(names: pl.Series) -> pl.Series:
+    """Plain names of classes as whole numbers, if all are; else as they are."""
+    import polars as pl
+
+    numbers = names.cast(pl.Int64, strict=False)
+    return numbers if names.str.contains(WHOLE).all() and not numbers.null_count() else names
+
+
+def fits_int64(kind: pl.DataType) -> bool:
+    """Whether it is a type of whole numbers that 64 bits hold."""
+    import polars as pl
+
+    return kind in (pl.Int64, pl.Int32, pl.Int16, pl.Int8, pl.UInt32, pl.UInt16, pl.UInt8)
 
 
 def _whole(column: pl.Series, name: str) -> pl.Series:
@@ -47,7 +70,7 @@ def _whole(column: pl.Series, name: str) -> pl.Series:
     whole = column.cast(pl.Int64, strict=False)
     if (whole.cast(pl.Float64) != column).any() or whole.null_count() > column.null_count():
         raise InputError(
-            f"{name}: column {column.name!r} holds fractions, no labels: of probabilities say "
+            f"{name}: {_shown(column)} holds fractions, no labels: of probabilities say "
             "--probabilities"
         )
     return whole
@@ -84,7 +107,12 @@ def as_text(column: pl.Series, name: str, what: str) -> pl.Series:
             return column.cast(pl.String)
         except pl.exceptions.PolarsError:  # bytes that are no text, and the like
             pass
-    raise InputError(f"{name}: column {column.name!r} is {column.dtype}, no {what}")
+    raise InputError(f"{name}: {_shown(column)} is {column.dtype}, no {what}")
+
+
+def _shown(column: pl.Series) -> str:
+    """A column by its name; that of an array has none."""
+    return f"column {column.name!r}" if column.name and "\0" not in column.name else "the array"
 
 
 def first(rows: pl.Series) -> int:

@@ -126,9 +126,14 @@ def test_a_bench_folder_gives_the_retrainings(run, tmp_path):
         (("--retrains", "r1.csv", "base.csv", "cand.csv"), "Missing argument"),
         (("base.csv", "cand.csv", "--flips", "./cand.csv"), "it is another file of this command"),
         (("base.csv", "cand.csv", "--flips", "f", "--html", "f"), "it is another file of this"),
+        (("base.csv", "cand.csv", "--labels", "r1.csv", "--flips", "r1.csv"), "it is another file"),
+        (("base.csv", "cand.csv", "--retrains", "r1.csv", "--html", "r1.csv"), "is another file"),
+        (("base.csv", "cand.csv", "--labels", "none.csv"), "labels: has no rows"),
     ],
 )
-def test_bad_input_is_one_line_and_exit_code_2(run, files, arguments, message):
+def test_bad_input_is_one_line_and_exit_code_2(run, files, tmp_path, arguments, message):
+    if "--labels" in arguments:
+        (tmp_path / "none.csv").write_text("id,label\n")
     code, out, err = run("compare", *arguments)
     assert (code, out) == (2, "")
     assert message in err
@@ -246,3 +251,45 @@ def test_no_file_makes_a_traceback(tmp_path_factory, base, candidate, suffix):
     finally:
         sys.argv = before
     assert stop.value.code in (0, 1, 2, 3)
+
+
+@pytest.mark.parametrize("option", ["--policy", "--must-not-flip", "--labels"])
+def test_a_gate_overwrites_nothing_that_it_reads(run, files, tmp_path, option):
+    (tmp_path / "read").write_text("max_churn = 0.5\n")
+    code, _, err = run("gate", *files, "--max-churn", "0.5", option, "read", "--junit", "read")
+    assert code == 2
+    assert "cannot write read: it is another file of this command" in err
+    assert (tmp_path / "read").read_text() == "max_churn = 0.5\n"
+
+
+def test_files_with_a_byte_order_mark_are_read(run, files, tmp_path):
+    (tmp_path / "policy.toml").write_text("max_churn = 1\n", "utf-8-sig")
+    (tmp_path / "ids.txt").write_text("u5\n", "utf-8-sig")
+    code, _, err = run("gate", "base.csv", "base.parquet", "--policy", "policy.toml",
+                       "--must-not-flip", "ids.txt")  # fmt: skip
+    assert (code, err) == (0, "")
+
+
+def test_a_file_may_be_compared_with_itself(run, files, tmp_path):
+    assert run("compare", "base.csv", "base.csv", "--html", "page.html")[0] == 0
+    title = "base.csv (base) → base.csv (candidate)"
+    assert title in (tmp_path / "page.html").read_text("utf-8")
+
+
+def test_a_name_is_no_pattern_and_classes_no_markup(run, tmp_path):
+    rows = {"id": [1, 2], "proba_y": [0.2, 0.9], "proba_[/x]": [0.8, 0.1]}
+    pl.DataFrame(rows).write_ndjson(tmp_path / "p[1].jsonl")
+    pl.DataFrame({**rows, "id": [3, 4]}).write_ndjson(tmp_path / "p1.jsonl")
+    pl.DataFrame(rows).write_csv(tmp_path / "c.csv")
+    code, out, _ = run("compare", "p[1].jsonl", "c.csv", "--positive", "[/x]")
+    assert code == 0
+    assert "0.00% of 2 predictions change" in out
+    assert "threshold for [/x]" in out
+
+
+def test_a_name_that_is_no_text_is_shown_as_well_as_can_be(run, tmp_path):
+    name = os.fsdecode(b"caf\xe9.npz")
+    for path in (name, "other.npz"):
+        np.savez(tmp_path / path, prediction=[0, 1])
+    assert run("compare", name, "other.npz", "--html", "page.html")[0] == 0
+    assert "caf?.npz" in (tmp_path / "page.html").read_text("utf-8")

@@ -53,6 +53,11 @@ def test_retrainings_are_measured(run, tmp_path):
     assert json.loads(out)["excess"]["noise"] == pytest.approx(vars(noise))
     code, _, err = run("plan", "--excess", "0.05", "--retrains", *files[:2])
     assert (code, "three files" in err) == (2, True)
+    for name in files:
+        frame = pl.read_csv(tmp_path / name).rename({"id": "who", "prediction": "said"})
+        frame.write_csv(tmp_path / name)
+    named = ("--id", "who", "--prediction", "said")
+    assert run("plan", "--excess", "0.05", "--json", "--retrains", *files, *named)[1] == out
 
 
 @pytest.mark.parametrize(("arguments", "words"), [

@@ -56,6 +56,8 @@ def test_smooth_notes_a_class_without_examples(run, inputs, tmp_path):
     [
         ("-o soft.txt", "soft.txt: the name must end in"),
         ("-o gone/soft.npy", "there is no folder gone"),
+        ("-o logits.npy", "cannot write logits.npy: it is another file of this command"),
+        ("-o labels.npy", "cannot write labels.npy: it is another file of this command"),
         ("-o labels.npy/soft.npy", "there is no folder labels.npy"),
         ("-o soft.npy -k 201", "k must be from 1 to the number of points, 200"),
         ("-o soft.npy -a 1.5", "-a must be from 0 to 1"),

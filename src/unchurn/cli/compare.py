@@ -62,7 +62,9 @@ def compare(
 
     CSV, Parquet, JSON lines or NPZ; a row per example, joined by id.
     """
-    _check_outputs((as_json, as_markdown), (base, candidate), html, flips)
+    _check_outputs(
+        (as_json, as_markdown), (base, candidate, labels, *(retrains or [])), html, flips
+    )
     columns = _columns(id_, prediction, label, probabilities, positive, threshold, slices, cluster)
     result = _compare(base, candidate, labels, retrains or [], columns, min_slice)
     _answer(result, None, as_json, as_markdown, flips, html)
@@ -116,7 +118,7 @@ def gate(
     outside one; hold otherwise. Exit code: promote 0, reject 1, bad input 2, hold 3.
     """
     from unchurn.errors import InputError
-    from unchurn.files import atomic_write
+    from unchurn.files import atomic_write, remove
     from unchurn.gate import decide, read_policy
 
     limits: dict[str, Any] = {
@@ -134,9 +136,10 @@ def gate(
             return
     if base is None or candidate is None:
         raise InputError("give two files: predictions of the model in use, and of the candidate")
-    _check_outputs((as_json, as_markdown), (base, candidate), html, flips, junit)
+    read = (base, candidate, labels, policy, must_not_flip, *(retrains or []))
+    _check_outputs((as_json, as_markdown), read, html, flips, junit)
     if junit is not None:
-        junit.unlink(missing_ok=True)  # of an earlier candidate, should there be no verdict
+        remove(junit)  # of an earlier candidate, should there be no verdict
     columns = _columns(id_, prediction, label, probabilities, positive, threshold, slices, cluster)
     result = _compare(base, candidate, labels, retrains or [], columns, rules.min_slice)
     verdict = decide(result, rules)
@@ -148,7 +151,7 @@ def gate(
 
 
 def _check_outputs(
-    forms: tuple[bool, bool], read: tuple[Path, Path], html: Path | None, *others: Path | None
+    forms: tuple[bool, bool], read: tuple[Path | None, ...], html: Path | None, *more: Path | None
 ) -> None:
     """Say before the work what would keep the answer from being given: a place, or an extra."""
     from unchurn.errors import InputError
@@ -156,13 +159,11 @@ def _check_outputs(
 
     if all(forms):
         raise InputError("--json or --markdown, not both")
-    taken = {path.resolve() for path in read}
-    for path in (html, *others):
+    taken = [path for path in read if path is not None]
+    for path in (html, *more):
         if path is not None:
-            check_place(path)
-            if path.resolve() in taken:
-                raise InputError(f"cannot write {path}: it is another file of this command")
-            taken.add(path.resolve())
+            check_place(path, taken)
+            taken.append(path)
     if html is not None:
         from unchurn.report import comparison  # noqa: F401
 
@@ -173,7 +174,7 @@ def _ids(path: Path) -> list[str]:
     from unchurn.files import reading
 
     with reading(path, "a text file"):
-        ids = [line.strip() for line in path.read_text("utf-8").splitlines() if line.strip()]
+        ids = [line.strip() for line in path.read_text("utf-8-sig").splitlines() if line.strip()]
     if not ids:
         raise InputError(f"{path}: no id is there")
     return ids
@@ -200,6 +201,8 @@ def _compare(
     names = (base.name, candidate.name)
     if names[0] == names[1]:
         names = (str(base), str(candidate))
+    if names[0] == names[1]:  # a file with itself
+        names = (f"{base} (base)", f"{candidate} (candidate)")
     return compare(
         base,
         candidate,

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from unchurn.cli.compare import Id, Prediction, Probabilities
+
 if TYPE_CHECKING:
     from unchurn.planning import ExcessPlan, LossPlan, Noise
+    from unchurn.predictions import Columns
 
 
 def plan(
@@ -37,6 +40,9 @@ def plan(
     retrains_count: Annotated[
         int | None, typer.Option(help="How many retrainings there will be; several if not given.")
     ] = None,
+    id_: Id = None,
+    prediction: Prediction = None,
+    probabilities: Probabilities = None,
     power: Annotated[float, typer.Option(help="How probably it is to be seen.")] = 0.8,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -46,10 +52,12 @@ def plan(
     """
     from unchurn.errors import InputError
     from unchurn.planning import RETRAINS, plan_excess, plan_loss
+    from unchurn.predictions import Columns
 
     if accuracy_loss is None and excess is None:
         raise InputError("what is to be seen? Give --accuracy-loss, --excess or both")
-    noise = _noise(retrains or [], churn, floor_sd)
+    columns = Columns(id_, prediction, probabilities=probabilities)
+    noise = _noise(retrains or [], columns, churn, floor_sd)
     loss = None if accuracy_loss is None else plan_loss(accuracy_loss, noise.churn, power)
     counts = RETRAINS if retrains_count is None else [retrains_count]
     beyond = None if excess is None else plan_excess(excess, noise, power, counts)
@@ -65,7 +73,9 @@ def plan(
         _show_excess(beyond)
 
 
-def _noise(files: list[Path], churn: float | None, floor_sd: float | None) -> Noise:
+def _noise(
+    files: list[Path], columns: Columns, churn: float | None, floor_sd: float | None
+) -> Noise:
     """How much retraining moves: from files, as given, or the defaults."""
     from unchurn.errors import InputError
     from unchurn.planning import CHURN, RELATIVE_SD, Noise
@@ -77,9 +87,9 @@ def _noise(files: list[Path], churn: float | None, floor_sd: float | None) -> No
         raise InputError("--retrains measures churn and its sd: give them or the files, not both")
     from unchurn.floor import retraining_files, what_moved
     from unchurn.pairing import pair
-    from unchurn.predictions import Columns, read_predictions
+    from unchurn.predictions import read_predictions
 
-    base, *others = [read_predictions(p, str(p), Columns()) for p in retraining_files(files)]
+    base, *others = [read_predictions(p, str(p), columns) for p in retraining_files(files)]
     if len(others) < 2:
         raise InputError("--retrains: give three files or more: a base and two to compare with it")
     return Noise.of(what_moved(pair(base, other) for other in others)[1])

@@ -28,7 +28,7 @@ def smooth(
     from unchurn.arrays import as_fraction
     from unchurn.files import check_output, read_logits_and_labels, write_columns
 
-    check_output(output)  # before the search, which may take minutes
+    check_output(output, (logits, labels))  # before the search, which may take minutes
     as_fraction(a, "-a"), as_fraction(b, "-b")
     data = read_logits_and_labels(logits, labels)
     n, n_classes = len(data.logits), len(data.classes)

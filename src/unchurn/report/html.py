@@ -31,7 +31,7 @@ def write_page(path: Path, template: str, charts: list[dict[str, Any]], **values
     vega = _vega() if drawn else ""
     page = environment.get_template(template).render(charts=drawn, vega=vega, **values)
     with atomic_write(path) as temporary:
-        temporary.write_text(page, "utf-8")
+        temporary.write_text(page, "utf-8", "replace")  # a file's name may be no text
 
 
 @cache  # bundling takes seconds

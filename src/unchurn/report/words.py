@@ -185,7 +185,7 @@ def _rich_table(console: Console, rows: Table) -> None:
 
     table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
     for i, name in enumerate(rows[0]):
-        table.add_column(name, justify="left" if i == 0 or not name else "right")
+        table.add_column(Text(name), justify="left" if i == 0 or not name else "right")
     for row in rows[1:]:
         table.add_row(*(Text(cell) for cell in row))
     console.print(table)
