@@ -348,3 +348,27 @@ def test_loading_leaves_the_callers_random_numbers_alone(tmp_path):
 def test_progress_when_verbose_only_on_a_terminal(capsys):
     model(verbose=True).fit(X, Y)
     assert capsys.readouterr() == ("", "")
+
+
+def test_a_saved_model_may_have_buffers_of_any_kind(tmp_path):
+    def masked(shape, n_classes):
+        net = nn.Linear(4, n_classes)
+        net.register_buffer("position", torch.arange(4))
+        net.register_buffer("mask", torch.full((4,), -torch.inf))
+        return net
+
+    fitted = model(module=masked).fit(X, Y)
+    fitted.save(tmp_path / "model")
+    loaded = StableClassifier.load(tmp_path / "model", module=masked)
+    assert (loaded.predict(X) == fitted.predict(X)).all()
+
+
+def test_a_saved_model_is_read_whatever_the_callers_default_type(tmp_path):
+    fitted = model().fit(X, Y)
+    fitted.save(tmp_path / "model")
+    torch.set_default_dtype(torch.float64)
+    try:
+        loaded = StableClassifier.load(tmp_path / "model")
+        assert (loaded.predict_proba(X) == fitted.predict_proba(X)).all()
+    finally:
+        torch.set_default_dtype(torch.float32)

@@ -1,6 +1,9 @@
 """Sharing, resuming and failing: what an experiment trains, and that nothing else depends on it."""
 
 import multiprocessing
+import os
+import subprocess
+import sys
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -201,6 +204,23 @@ def test_own_networks_are_told_apart_by_all_that_makes_them():
     identities = {replace(experiment(), model=net)._model_identity for net in networks}
     assert len(identities) == 5
     assert len({replace(experiment(), model=closure(2))._model_identity for _ in range(2)}) == 1
+
+
+def test_own_code_has_one_identity_in_every_process():
+    script = (
+        "import unchurn\n"
+        "from unchurn.experiment import Experiment\n"
+        "def net(shape, n): return shape in {'a', 'b', 'c', 'd', 'e'}\n"
+        "print(Experiment(unchurn.load('two_gaussians'), (), net)._model_identity)\n"
+    )
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", script], env={**os.environ, "PYTHONHASHSEED": seed},
+            check=True, capture_output=True, text=True,
+        ).stdout
+        for seed in "123"
+    }  # fmt: skip
+    assert len(found) == 1
 
 
 def test_validation_is_held_out_of_training():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from unchurn import Dataset, bench
+from unchurn.charts import all_charts
 from unchurn.errors import InputError
 from unchurn.experiment import Experiment
 from unchurn.results import collect
@@ -146,8 +147,19 @@ def test_names_and_settings_may_be_mixed():
     mixed = ["control", make_setting("mixup", a=np.float64(0.3))]
     result = bench(DATA, mixed, runs=2, epochs=1, workers=1, validation=False)
     assert [r.setting.text for r in result.settings] == ["", "a=0.3"]
+    one = bench(DATA, "control", runs=2, epochs=1, workers=1, validation=False)
+    assert [r.setting.name for r in one.settings] == ["control"]
     with pytest.raises(InputError, match="methods is empty"):
         bench(DATA, [])
+
+
+def test_predictions_of_an_earlier_bench_in_the_folder_go(tmp_path):
+    (tmp_path / "mine.parquet").touch()
+    for methods, runs in ((["control", "mixup"], 3), (["control"], 2)):
+        result = bench(DATA, methods, runs=runs, epochs=1, workers=1, validation=False)
+        result.write_predictions(tmp_path)
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == ["control-0.parquet", "control-1.parquet", "mine.parquet"]
 
 
 def test_more_neighbours_than_examples_is_a_failed_setting():
@@ -163,6 +175,7 @@ def test_when_everything_fails_tables_and_page_say_so(tmp_path):
     result = bench(data, ["control", "mixup"], runs=2, epochs=1, workers=1, validation=False)
     assert result.choose() == {}
     assert "loss is" in result.table()
+    assert all_charts(result) == {}
     result.report(tmp_path / "page.html")
     assert "Every method failed" in (tmp_path / "page.html").read_text()
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from unchurn.predictions import Columns as Columns
     from unchurn.results import Result as Result
     from unchurn.results import bench as bench
+    from unchurn.settings import make_setting as make_setting
     from unchurn.targets import OffLabelMass as OffLabelMass
     from unchurn.targets import blend_knn_labels as blend_knn_labels
     from unchurn.targets import knn_smooth_labels as knn_smooth_labels
@@ -68,6 +69,7 @@ _HOME = {
     # study
     "bench": "results",
     "Result": "results",
+    "make_setting": "settings",
     "weighted_rows": "learners",
     # what goes wrong
     "InputError": "errors",

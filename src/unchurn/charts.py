@@ -170,7 +170,7 @@ def curves(result: Result) -> dict[str, alt.FacetChart]:
 def all_charts(result: Result) -> dict[str, alt.TopLevelMixin]:
     """Every chart of a result, by a name that suits a file."""
     along = {f"along_{name.replace(' ', '_')}": chart for name, chart in curves(result).items()}
-    return {"frontier": frontier(result), **along}
+    return {**({"frontier": frontier(result)} if frontier_data(result) else {}), **along}
 
 
 def smoothing_panels(k: int = 20, a: float = 0.9, b: float = 0.1) -> alt.HConcatChart:

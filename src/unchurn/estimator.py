@@ -20,7 +20,7 @@ from unchurn.files import atomic_write, reading
 from unchurn.methods import METHODS, Method, Reference, make_method
 from unchurn.models import Factory, make_factory
 from unchurn.progress import progress_bar
-from unchurn.training import Fitted, Training, fit_run, score_distinct
+from unchurn.training import Fitted, Training, fit_run, own_randomness, score_distinct
 
 FORMAT = "unchurn 1"  # of saved files
 SAVED = ("epochs", "batch_size", "learning_rate")  # besides what predicting needs
@@ -209,8 +209,8 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             model.n_features_in_ = model.shape_[0]
             if record["features"]:
                 model.feature_names_in_ = np.array(record["features"], object)
-            _check_saved(model, tensors)
-            with torch.random.fork_rng([]):  # factories draw weights that are not needed
+            _check_saved(model)
+            with own_randomness("cpu"):  # factories draw weights that are not needed
                 members = _rebuild(model, method, tensors)
             model.fitted_ = Fitted(method, members)
         return model
@@ -290,25 +290,22 @@ def _logits_of_model(
         )
     if model.shape_ != inputs.shape[1:]:
         raise InputError(f"the reference takes inputs of {model.shape_}, not {inputs.shape[1:]}")
-    logits = score_distinct(model.fitted_, inputs)
-    own_probabilities = type(model.fitted_.method).probabilities is not Method.probabilities
-    return _log(model.fitted_.probabilities(inputs)) if own_probabilities else logits
+    if type(model.fitted_.method).probabilities is not Method.probabilities:
+        return _log(model.fitted_.probabilities(inputs))
+    return score_distinct(model.fitted_, inputs)
 
 
 def _log(probabilities: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     return np.asarray(np.log(probabilities.clip(min=np.finfo(np.float32).tiny)), np.float32)
 
 
-def _check_saved(model: StableClassifier, tensors: dict[str, torch.Tensor]) -> None:
+def _check_saved(model: StableClassifier) -> None:
     """Refuse what no saved model holds."""
     classes, shape = model.classes_, model.shape_
     if classes.ndim != 1 or len(classes) < 2 or len(np.unique(classes)) < len(classes):
         raise InputError("its classes are not two or more distinct labels")
     if not shape or not all(isinstance(side, int) and 0 < side < 10**6 for side in shape):
         raise InputError(f"its shape of an input is {shape}")
-    for name, tensor in tensors.items():
-        if not (tensor.is_floating_point() and tensor.isfinite().all()) and "num_" not in name:
-            raise InputError(f"its weights {name} are not finite numbers")
 
 
 def _rebuild(
@@ -326,6 +323,9 @@ def _rebuild(
                 net.load_state_dict(state)
             except RuntimeError as error:
                 raise InputError("its weights do not fit this module") from error
+            for name, weights in net.named_parameters():
+                if not weights.isfinite().all():
+                    raise InputError(f"its weights {prefix}{name} are not finite numbers")
         members.append([net.eval() for net in nets])
     return members
 

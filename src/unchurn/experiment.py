@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import io
+from collections import ChainMap
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any
+from types import CodeType
+from typing import Any, ClassVar
 
 import cloudpickle
 import numpy as np
@@ -95,7 +98,7 @@ class Experiment:
         own: Any = self.learner or self.model
         if isinstance(own, str):
             return own
-        digest = hashlib.sha256(cloudpickle.dumps(own))
+        digest = hashlib.sha256(_Canonical.bytes_of(own))
         while isinstance(own, partial):
             own = own.func
         code = own if inspect.isroutine(own) or inspect.isclass(own) else type(own)
@@ -109,6 +112,29 @@ class Experiment:
         if self.learner is not None:
             return partial(fit_learner, self.learner)
         return partial(_fit_network, self.model, self.training)
+
+
+class _Canonical(cloudpickle.Pickler):  # type: ignore[misc]
+    """Own code as bytes that are the same in every process; never to be read back."""
+
+    @classmethod
+    def bytes_of(cls, own: Any) -> bytes:
+        """What makes an object what it is."""
+        file = io.BytesIO()
+        cls(file).dump(own)
+        return file.getvalue()
+
+    @staticmethod
+    def _code(code: CodeType) -> tuple[type, tuple[Any]]:
+        """What code does: not where it stands, nor the order of a set in it, which is random."""
+        constants = [
+            sorted(map(repr, c)) if isinstance(c, frozenset) else c for c in code.co_consts
+        ]
+        names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
+        counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
+        return list, ([code.co_code, code.co_exceptiontable, constants, names, counts],)
+
+    dispatch_table: ClassVar = ChainMap({CodeType: _code}, cloudpickle.Pickler.dispatch_table)
 
 
 @dataclass(frozen=True)

@@ -114,12 +114,16 @@ class Result:
         return tables.render(self, form)
 
     def write_predictions(self, folder: Path) -> None:
-        """Write METHOD-RUN.parquet for every chosen setting's runs, as `unchurn compare` reads."""
+        """Write METHOD-RUN.parquet for every chosen setting's runs, as `unchurn compare` reads.
+
+        Those of an earlier bench in the same folder go: they would count as retrainings of this.
+        """
         import polars as pl
 
         data = self.experiment.data
         names = pl.Series(data.classes)
         folder.mkdir(parents=True, exist_ok=True)
+        old = {path for name in METHODS for path in folder.glob(f"{name}-*.parquet")}
         for method, result in self.choose().items():
             for run, predicted in enumerate(result.predictions["test"]):
                 table = pl.DataFrame(
@@ -129,8 +133,12 @@ class Result:
                         "label": names.gather(data.y_test),
                     }
                 )
-                with atomic_write(folder / f"{method}-{run}.parquet") as temporary:
+                path = folder / f"{method}-{run}.parquet"
+                with atomic_write(path) as temporary:
                     table.write_parquet(temporary)
+                old.discard(path)
+        for path in old:
+            path.unlink()
 
     def report(self, path: str | Path) -> None:
         """Write one self-contained HTML page."""
@@ -141,7 +149,7 @@ class Result:
 
 def bench(
     data: Dataset,
-    methods: Sequence[str | Setting] | None = None,
+    methods: str | Sequence[str | Setting] | None = None,
     *,
     preset: str = "quick",
     model: str | Factory = "mlp",
@@ -163,7 +171,8 @@ def bench(
     data
         From `unchurn.load` or `unchurn.load_csv`.
     methods
-        Names in `METHODS`, or settings of your own; all methods if not given.
+        Names in `METHODS`, or settings such as `make_setting("knn_ls", k=10, a=0.9, b=0.5)`; all
+        methods if not given.
     preset
         Which settings of a method: "quick" (one), "paper" (the paper's choice for this dataset) or
         "grid" (all that the paper tried).
@@ -186,7 +195,7 @@ def bench(
     experiment = Experiment(data, (), model, training, runs, seed, validation, learner)
     if learner is not None and methods is None:
         methods = [name for name, method in METHODS.items() if method.only_targets]
-    settings = _settings(methods, preset, experiment)
+    settings = _settings([methods] if isinstance(methods, str) else methods, preset, experiment)
     experiment = replace(experiment, settings=settings)
     if runs < 2:
         raise InputError(f"churn needs at least 2 runs, not {runs}")
@@ -204,7 +213,7 @@ def _settings(
     if methods is None:
         return preset_settings(preset, experiment.data.name, experiment.n_steps)
     if not methods:
-        raise InputError("methods is empty")
+        return preset_settings(preset, experiment.data.name, experiment.n_steps, [])
     settings: list[Setting] = []
     for method in methods:
         if isinstance(method, Setting):

@@ -58,6 +58,8 @@ def preset_settings(
     if preset not in PRESETS:
         raise InputError(f"no preset {preset!r}: there are {', '.join(PRESETS)}")
     names = list(METHODS if methods is None else dict.fromkeys(methods))
+    if not names:
+        raise InputError("methods is empty")
     if preset == "paper":
         return tuple(_papers_choice(name, dataset) for name in names)
     settings: Iterable[Setting]

@@ -215,7 +215,7 @@ def _csv(result: Result) -> str:
         numbers = []
         for metric in METRICS:
             value = getattr(summary, metric) if summary else MeanSd(math.nan, math.nan, 0)
-            numbers += [_number(value.mean), _number(value.sd)]
+            numbers += [percent(value.mean), percent(value.sd)]
         name, text = row.setting.name, row.setting.text
         is_chosen = str(id(row) in chosen).lower()
         runs = result.experiment.runs - len(row.failures)
@@ -226,5 +226,6 @@ def _csv(result: Result) -> str:
     return file.getvalue()
 
 
-def _number(value: float) -> str:
+def percent(value: float) -> str:
+    """A fraction as CSV has it; of NaN, nothing."""
     return "" if math.isnan(value) else f"{100 * value:.4f}"

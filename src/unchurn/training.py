@@ -220,7 +220,7 @@ def _train(
     inputs, labels, importance = (
         _tensor(array).to(training.device) for array in (x, targets, weights)
     )
-    with _own_randomness(training.device), torch.enable_grad():
+    with own_randomness(training.device), torch.enable_grad():
         nets, states = [], []
         for stream in streams:
             _seed(training.device, int(stream.generator("weights").integers(2**63)))
@@ -297,7 +297,7 @@ _RANDOMNESS = threading.Lock()
 
 
 @contextmanager
-def _own_randomness(device: str) -> Iterator[None]:
+def own_randomness(device: str) -> Iterator[None]:
     """Have torch's global random numbers to ourselves, then give them back as they were.
 
     Networks draw from nowhere else, so fits in several threads must take turns.

@@ -89,8 +89,10 @@ def test_a_config_file_takes_the_same_and_options_go_before_it(run, tmp_path):
         (["--model", "cnn"], "no model 'cnn': there are mlp, mlp_three_hidden, lenet5, "),
         (["--model", "nowhere:net"], "model 'nowhere:net': No module named 'nowhere'"),
         (["--model", "broken:net"], "model 'broken:net' fails on (8, 8), 10: no net today"),
-        (["--model", "broken:three"], "model 'broken:three' gives int, not a torch.nn.Module"),
+        (["--model", "broken:three"], "(8, 8), 10: it gives int, not a torch.nn"),
+        (["--model", "broken:narrow"], "model 'broken:narrow' fails on (8, 8), 10: mat1 and mat2"),
         (["--model", "broken:gone"], "model 'broken:gone': module 'broken' has no attribute"),
+        (["--config", "none.toml"], "methods is empty"),
         (["--config", "list.json"], "list.json: not a table of fields"),
         (["--config", "bad.toml"], "there is no field 'run': there are data, target"),
         (["--config", "worse.toml"], "worse.toml: not a TOML file"),
@@ -106,8 +108,12 @@ def test_bad_input_is_one_line_and_exit_code_2(run, tmp_path, arguments, message
     (tmp_path / "bad.toml").write_text("run = 5\n")
     (tmp_path / "worse.toml").write_text("runs = = 5\n")
     (tmp_path / "list.json").write_text("[1]")
+    (tmp_path / "none.toml").write_text("methods = []\n")
     (tmp_path / "broken.py").write_text(
-        "def net(shape, n): raise ValueError('no net today')\ndef three(shape, n): return 3\n"
+        "import torch\n"
+        "def net(shape, n): raise ValueError('no net today')\n"
+        "def three(shape, n): return 3\n"
+        "def narrow(shape, n): return torch.nn.Linear(5, n)\n"
     )
     code, _, err = run("bench", *arguments)
     assert code == 2

@@ -133,3 +133,25 @@ def test_bad_calls(tmp_path, write):
         load_csv(write(TABLE), target="bought", test_size=1.0)
     with pytest.raises(FileNotFoundError):
         load_csv(tmp_path / "gone.csv", target="y")
+
+
+def test_a_table_is_not_taken_for_the_published_one_of_its_name(write):
+    assert load_csv(write(TABLE), target="bought").name == "shop"
+    path = write(TABLE)
+    assert load_csv(path.rename(path.with_name("phishing.csv")), "bought").name == "phishing.csv"
+
+
+@pytest.mark.parametrize("scale", [1e-250, 1e-200, 1, 1e200, 1e250])
+def test_columns_are_standardised_at_any_scale(write, scale):
+    table = TABLE.select("bought", height=pl.Series(np.arange(1, N + 1) * scale))
+    x = load_csv(write(table), target="bought").x_train
+    assert (x.mean(), x.std()) == (pytest.approx(0, abs=1e-6), pytest.approx(1, abs=1e-6))
+
+
+def test_a_number_beyond_all_others_is_named(write):
+    heights = np.arange(N) * 1e-300
+    data = load_csv(write(TABLE.select("bought", height=pl.Series(heights))), target="bought")
+    row = int(data.test_rows["height"][0] / 1e-300 + 0.5)
+    heights[row] = 1e200
+    with pytest.raises(InputError, match=rf"row {row} has a number too far from those"):
+        load_csv(write(TABLE.select("bought", height=pl.Series(heights))), target="bought")

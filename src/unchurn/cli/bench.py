@@ -74,10 +74,10 @@ def bench(
         result = carry_out(console, experiment, store, place)
     for form, name in (("csv", "table.csv"), ("markdown", "table.md"), ("latex", "table.tex")):
         with atomic_write(asked.folder / name) as temporary:
-            temporary.write_text(result.table(form))
+            temporary.write_text(result.table(form), "utf-8")
     result.write_predictions(asked.folder / "predictions")
     with atomic_write(asked.folder / CONFIG) as temporary:
-        temporary.write_text(asked.to_json())
+        temporary.write_text(asked.to_json(), "utf-8")
     console.print(f"\n{tables.render(result, 'text', width=console.width)}")
     todo = plan(experiment)
     if saved := todo.n_separate - len(todo.jobs):
@@ -115,19 +115,22 @@ def make_experiment(asked: BenchConfig) -> Experiment:
 
 
 def _try_network(experiment: Experiment, name: str) -> None:
-    """Make the user's network once, so that what is wrong with it is said at the start."""
-    from torch import nn
+    """Make and use the user's network once, so that what is wrong with it is said at the start."""
+    import torch
 
     from unchurn.errors import InputError
     from unchurn.models import make_factory
 
-    shape, n_classes = experiment.parts.x_train.shape[1:], experiment.parts.n_classes
+    x, n_classes = experiment.parts.x_train[:2], experiment.parts.n_classes
+    shape = x.shape[1:]
     try:
         net = make_factory(experiment.model)(shape, n_classes)
+        if not isinstance(net, torch.nn.Module):
+            raise InputError(f"it gives {type(net).__name__}, not a torch.nn.Module")
+        with torch.no_grad():
+            net(torch.tensor(x))
     except Exception as error:  # whatever the user's own code raises
         raise InputError(f"model {name!r} fails on {shape}, {n_classes}: {error}") from error
-    if not isinstance(net, nn.Module):
-        raise InputError(f"model {name!r} gives {type(net).__name__}, not a torch.nn.Module")
 
 
 def report(

@@ -33,6 +33,8 @@ def load_csv(path: str | Path, target: str, *, test_size: float = 0.25) -> Datas
     test_size
         The fraction of rows held out for the test part.
     """
+    from unchurn.datasets import DATASETS
+
     path = Path(path)
     if path.suffix.lower() not in (".csv", ".parquet"):
         raise InputError(f"{path}: the name must end in .csv or .parquet")
@@ -56,9 +58,15 @@ def load_csv(path: str | Path, target: str, *, test_size: float = 0.25) -> Datas
     except ValueError as error:  # too few rows for every class to be in both parts
         raise InputError(f"{path}: too few rows to split: {error}") from error
     x = np.hstack([_standardised(f, train) if f.shape[1] == 1 else f for f in features])
-    x = x.astype(np.float32)
+    with np.errstate(over="ignore"):
+        x = x.astype(np.float32)
+    if not np.isfinite(x).all():
+        row = int((~np.isfinite(x)).any(axis=1).argmax())
+        raise InputError(f"{path}: row {row} has a number too far from those of the training part")
     rows = table.drop(target)[test]
-    return Dataset(path.stem, x[train], y_train, x[test], y_test, classes, test_rows=rows)
+    # By the name of a published dataset, it would be taken for that.
+    name = path.name if path.stem in DATASETS else path.stem
+    return Dataset(name, x[train], y_train, x[test], y_test, classes, test_rows=rows)
 
 
 def _check_complete(path: Path, column: pl.Series) -> None:
@@ -139,8 +147,11 @@ def _plain(column: pl.Series) -> Array:
 
 def _standardised(values: Array, train: Array) -> Array:
     """Centre and scale by the training rows; a column that is constant there becomes 0."""
-    known = values[train]
-    if known.min() == known.max():  # a computed deviation may be a rounding error instead of 0
+    if values[train].min() == values[train].max():  # a computed deviation may be rounding, not 0
         return np.zeros_like(values)
+    # By a power of two, which costs no digits: squares of the largest and least numbers must fit.
+    with np.errstate(over="ignore"):
+        values = np.ldexp(values, -np.frexp(np.abs(values[train]).max())[1])
+    known = values[train]
     scaled: Array = (values - known.mean()) / known.std()
     return scaled

@@ -37,7 +37,7 @@ def exact_inline(function: F) -> F:
 
 
 def rough_inline(function: F) -> F:
-    """The same, as part of its callers (and with their rules: what decides calls none of these)."""
+    """The same, as part of its callers, and by their rules: in an exact one it is exact."""
     return _compile(function, fastmath=set(ROUGH), inline="always")
 
 

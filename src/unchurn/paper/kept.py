@@ -11,7 +11,6 @@ import csv
 import hashlib
 import io
 import json
-import math
 import shutil
 import subprocess
 from dataclasses import asdict, dataclass
@@ -31,6 +30,7 @@ from unchurn.paper import METRICS, Published, find_published
 from unchurn.paper.studies import RECIPES, smaller
 from unchurn.results import Result, SettingResult
 from unchurn.settings import make_setting
+from unchurn.tables import percent
 from unchurn.training import Training
 
 NEVER_RIGHT = -1  # in the place of a label that no run predicted
@@ -114,7 +114,7 @@ def keep(folder: Path, name: str, study: str, result: Result, command: str) -> N
     with atomic_write(folder / f"{name}.npz") as temporary:
         temporary.write_bytes(buffer.getvalue())
     with atomic_write(folder / f"{name}.csv") as temporary:
-        temporary.write_text(numbers(study, result, command))
+        temporary.write_text(numbers(study, result, command), "utf-8")
     with atomic_write(folder / f"{name}.json") as temporary:
         temporary.write_text(json.dumps(facts, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
@@ -205,7 +205,7 @@ def numbers(study: str, result: Result, command: str) -> str:
         ours, sha = [""] * (2 * len(METRICS)), ""
         if row.summary:
             values = [getattr(row.summary["test"], metric) for metric in METRICS]
-            ours = [_percent(part) for value in values for part in (value.mean, value.sd)]
+            ours = [percent(part) for value in values for part in (value.mean, value.sd)]
             plain = np.ascontiguousarray(row.predictions["test"], np.int64)
             sha = hashlib.sha256(plain.astype("<i8").tobytes()).hexdigest()
         writer.writerow(
@@ -222,10 +222,6 @@ def numbers(study: str, result: Result, command: str) -> str:
             ]
         )  # fmt: skip
     return file.getvalue()
-
-
-def _percent(value: float) -> str:
-    return "" if math.isnan(value) else f"{100 * value:.4f}"
 
 
 def commit() -> str:
