@@ -63,10 +63,14 @@ def test_published_numbers_are_drawn_beside_ours(result):
 
 def test_the_zoom_leaves_the_hopeless_out():
     settings = [(1, 89.1), (2, 91), (3, 90), (99, 10), (98, 11), (2, 90.5), (2, 90.6)]
-    rows = [{"churn_correct": churn, "accuracy": accuracy} for churn, accuracy in settings]
+    rows = [{"method": "mixup", "churn_correct": c, "accuracy": a} for c, a in settings]
     (left, right), (low, high) = charts._zoom(rows)
     assert left < 1 < 3 < right < 98
     assert 11 < low < 89.1 < 91 < high
+    control = {"method": "control", "churn_correct": 9, "accuracy": 60}
+    (_, right), (low, _) = charts._zoom([*rows, control])  # which all else is held against
+    assert 9 < right < 98
+    assert 11 < low < 60
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".png"])

@@ -315,7 +315,11 @@ def test_a_slice_may_be_one_name():
     ("arguments", "message"),
     [
         ({"labels": [None, None]}, "labels has the label of no example that the models have"),
-        ({"columns": Columns(label="nosuch")}, "no column 'nosuch' for --label in either file"),
+        (
+            {"columns": Columns(label="nosuch")},
+            "no column 'nosuch' for --label in either file; there are prediction, tags$",
+        ),
+        ({"slices": "no"}, "no column 'no' for --slices in either file; there are prediction, ta"),
         ({"slices": ["tags"]}, r"base: column 'tags' is List\(String\), no slice"),
         ({"cluster": "tags"}, r"base: column 'tags' is List\(String\), no cluster"),
     ],
@@ -394,3 +398,40 @@ def test_values_of_odd_types_are_named():
     with pytest.raises(InputError, match=r"base: column 'id' is List\(Int64\), no ids"):
         compare(lists, lists)
     assert compare(bytes_, bytes_[::-1], columns=Columns(id="b")).estimates["churn"].value == 0
+
+
+def test_a_test_that_takes_rows_as_independent_is_not_shown_for_clusters():
+    base, candidate, truth = [0, 1] * 30, [0, 0] * 30, [0, 1] * 30
+    assert compare(base, candidate, truth).mcnemar is not None
+    clustered = compare(base, candidate, truth, cluster=np.arange(60) // 6)
+    assert clustered.mcnemar is None
+    assert clustered.to_dict()["mcnemar_p"] is None
+    assert "McNemar" not in clustered.markdown()
+
+
+def test_it_prints_as_a_sentence_and_in_a_notebook_as_tables():
+    found = compare(["cat", "dog"], ["cat", "eel"])
+    assert repr(found).startswith("50.00% of 2 predictions change")
+    assert "| churn | 50.00% |" in found._repr_markdown_()
+
+
+def test_whole_floats_are_ids_like_any():
+    base = pl.DataFrame({"id": [0, 1, 2], "prediction": [0, 1, 0]})
+    candidate = pl.DataFrame({"id": [0.0, 1.0, 2.0], "prediction": [0, 1, 1]})
+    assert compare(base, candidate).n == 3
+    with pytest.raises(InputError, match=r"no id in common: 0 is the first of one, 0\.5 of the"):
+        compare(base, candidate.with_columns(pl.col("id") + 0.5))
+
+
+def test_a_row_without_a_prediction_is_left_out_once():
+    base = pl.DataFrame({"id": [0, 1, 2, 3], "prediction": [0, 1, 0, 1]})
+    candidate = pl.DataFrame({"id": [0, 1, 2, 4], "prediction": [0, 1, None, 1]})
+    assert compare(base, candidate).paired.excluded == {
+        "without a prediction in candidate": 1, "only in base": 1, "only in candidate": 1,
+    }  # fmt: skip
+
+
+def test_slices_of_too_many_values_are_noted():
+    base = pl.DataFrame({"prediction": [0] * 60, "age": range(60)})
+    notes = compare(base, [0] * 60, slices="age").notes
+    assert any(note.startswith("age: none of its values has 50 examples") for note in notes)

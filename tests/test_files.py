@@ -121,6 +121,7 @@ def test_a_single_column_is_a_binary_margin(tmp_path):
         (NAMED, pl.DataFrame({"label": [0, 1]}), "2 labels for 3 rows"),
         (NAMED, pl.DataFrame({"label": [0, None, 1]}), "missing values in label"),
         (NAMED, pl.DataFrame({"label": ["ant", "bee", "ant"]}), "2 distinct labels for 3 classes"),
+        (NAMED, pl.DataFrame({"label": ["cat", "eeel", "dog"]}), "'eeel' is no column of the log"),
         (NAMED.with_columns(id=pl.Series([1, 2, 3])), NAMED, "column 'id' does not look like"),
         (NAMED.with_columns(eel=pl.lit("x")), NAMED, "logits must be a table of numbers"),
     ],

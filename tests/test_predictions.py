@@ -97,9 +97,9 @@ def test_names_are_guessed_whatever_their_case_and_named_where_they_are_not():
 def test_rows_without_a_prediction_are_left_out_and_counted():
     found = predictions(pl.DataFrame({"id": [1, 2, 3], "prediction": ["x", None, "y"]}))
     assert found.table[PREDICTION].to_list() == ["x", "y"]
-    assert found.excluded == {"m: without a prediction": 1}
+    assert found.excluded == {"without a prediction in m": 1}
     gaps = pl.DataFrame({"p_a": [0.5, float("nan")], "p_b": [0.5, 0.5]})
-    assert predictions(gaps).excluded == {"m: without a prediction": 1}
+    assert predictions(gaps).excluded == {"without a prediction in m": 1}
 
 
 def test_labels_may_have_a_file_of_their_own(tmp_path):
@@ -163,7 +163,7 @@ def test_objects_are_never_unpickled(tmp_path):
 def test_json_lines_with_missing_keys(tmp_path):
     rows = [{"id": 1, "prediction": "x"}, {"id": 2}]
     (tmp_path / "p.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
-    assert predictions(tmp_path / "p.jsonl").excluded == {"m: without a prediction": 1}
+    assert predictions(tmp_path / "p.jsonl").excluded == {"without a prediction in m": 1}
 
 
 def test_a_named_column_is_not_guessed_for_something_else_too():
@@ -176,10 +176,10 @@ def test_a_named_column_is_not_guessed_for_something_else_too():
 def test_what_stands_for_a_gap_among_numbers_is_no_class():
     found = predictions(pl.DataFrame({"prediction": ["0", "NA", "1"]}))
     assert found.table[PREDICTION].to_list() == [0, 1]
-    assert found.excluded == {"m: without a prediction": 1}
+    assert found.excluded == {"without a prediction in m": 1}
     assert labels_of(pl.DataFrame({"prediction": ["NA", "DE"]})) == ["NA", "DE"]  # countries
     found = predictions(pl.DataFrame({"p_0": ["0.5", "NA"], "p_1": ["0.5", "0.1"]}))
-    assert found.excluded == {"m: without a prediction": 1}
+    assert found.excluded == {"without a prediction in m": 1}
 
 
 def test_a_guess_of_probabilities_may_be_wrong_beside_a_prediction():
@@ -244,3 +244,20 @@ def test_tensors_are_arrays():
         labels_of(logits.bfloat16())
     with pytest.raises(InputError, match="m: the array holds fractions"):
         labels_of([1.5, 2.5])
+
+
+def test_spaces_behind_a_csvs_commas_do_not_matter(tmp_path):
+    (tmp_path / "p.csv").write_text(
+        "id, prediction, p_cat, p_dog\n1, cat, 0.9, 0.1\n2, dog, 0, 1\n"
+    )
+    found = predictions(tmp_path / "p.csv", prediction="prediction")
+    assert found.table[PREDICTION].to_list() == ["cat", "dog"]
+    assert found.classes == ("cat", "dog")
+
+
+def test_what_is_no_file_of_its_kind_is_said(tmp_path):
+    (tmp_path / "p.npz").write_text("hello")
+    with pytest.raises(InputError, match=r"p\.npz: damaged, .*: nothing in it can be read"):
+        predictions(tmp_path / "p.npz")
+    with pytest.raises(InputError, match="is a folder"):
+        predictions(tmp_path)

@@ -141,6 +141,8 @@ def test_own_data_are_chosen_on_validation_and_ours_on_test():
     assert bench(DATA, ["control"], runs=2, epochs=1, workers=1).chosen_on == "validation"
     ours = replace(DATA, name="phishing")
     assert bench(ours, ["control"], runs=2, epochs=1, workers=1).chosen_on == "test"
+    by_name = bench("two_gaussians", ["control"], runs=2, epochs=1, workers=1)
+    assert (by_name.experiment.data.name, by_name.chosen_on) == ("two_gaussians", "test")
 
 
 def test_names_and_settings_may_be_mixed():
@@ -217,3 +219,13 @@ def test_bad_input_is_named(on_test):
         on_test.table("html")
     with pytest.raises(InputError, match="no method 'knn'"):
         bench(DATA, ["knn"])
+
+
+def test_legends_are_of_what_is_shown(on_test):
+    from unchurn.tables import render
+
+    assert "Brackets" in render(on_test, "text")
+    assert "Brackets" not in render(on_test, "text", width=80)
+    assert repr(on_test) == on_test.table().rstrip()
+    alone = replace(on_test, settings=[on_test.by_method["ensemble"][0]])
+    assert all(word not in alone.table() for word in ("control's", "Brackets", "chosen"))

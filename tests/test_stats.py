@@ -83,6 +83,10 @@ def test_rare_events_in_clusters_are_bounded_by_the_clusters():
     assert math.isnan(clustered_proportion(np.array([3]), np.array([10])).low)
 
 
+def test_few_clusters_are_said_to_be_few():
+    assert clustered_proportion(np.array([70, 75]), np.full(2, 100)).note == "few clusters"
+
+
 def test_nothing_seen_is_not_certainty():
     nothing = np.zeros(30, int)
     change = clustered_difference(nothing, nothing, np.full(30, 100))

@@ -47,7 +47,8 @@ def frontier(result: Result) -> alt.LayerChart:
 
     It opens without the much less accurate settings; scroll or drag for those.
     """
-    rows = frontier_data(result)
+    # Control on top: all else is held against it.
+    rows = sorted(frontier_data(result), key=lambda row: row["method"] == "control")
     x, y = _zoom(rows)
     methods = [name for name in result.by_method if any(r["method"] == name for r in rows)]
     base = alt.Chart(alt.InlineData(values=rows)).encode(
@@ -71,7 +72,7 @@ def frontier(result: Result) -> alt.LayerChart:
 
 
 def _zoom(rows: list[dict[str, Any]]) -> tuple[list[float], list[float]]:
-    """Domains of the axes: all settings but the much less accurate ones, with a margin.
+    """Domains of the axes: control and all settings but the much less accurate, with a margin.
 
     A few hopeless settings would otherwise press all others into a corner. Much less is a point
     below the median, and three times as far below it as the best is above it.
@@ -79,7 +80,7 @@ def _zoom(rows: list[dict[str, Any]]) -> tuple[list[float], list[float]]:
     accuracies = [row["accuracy"] for row in rows]
     median = np.median(accuracies)
     least = median - max(1, 3 * (max(accuracies) - median))
-    near = [row for row in rows if row["accuracy"] >= least]
+    near = [row for row in rows if row["accuracy"] >= least or row["method"] == "control"]
     domains = []
     for key in ("churn_correct", "accuracy"):
         values = [row[key] for row in near]

@@ -28,7 +28,7 @@ from unchurn.outcomes import (
     Kind,
     Outcomes,
 )
-from unchurn.pairing import Paired, numbered_clusters, pair
+from unchurn.pairing import Paired, columns_of, numbered_clusters, pair
 from unchurn.predictions import Columns, Predictions, read_labels, read_predictions
 from unchurn.slicing import Slice, compare_slices
 from unchurn.stats import Interval, mcnemar
@@ -43,7 +43,7 @@ MEASURES = ("churn", "accuracy_base", "accuracy_candidate", "accuracy_difference
             "churn_incorrect", "bad_flips", "good_flips", "wrong_to_wrong")  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """Two models compared; `estimates` are by the names in MEASURES, as far as there are labels."""
 
@@ -51,7 +51,7 @@ class Comparison:
     outcomes: Outcomes
     counting: Counting
     estimates: dict[str, Interval]
-    mcnemar: tuple[float, float] | None  # exact and mid p
+    mcnemar: tuple[float, float] | None  # exact and mid p; None without labels, or with clusters
     movement: dict[str, float] | None
     classes: list[dict[str, Any]]
     slices: list[Slice]
@@ -101,6 +101,22 @@ class Comparison:
         from unchurn.gate import decide
 
         return decide(self, policy)
+
+    def markdown(self, verdict: Verdict | None = None) -> str:
+        """All tables as Markdown, a gate's verdict above them if given."""
+        from unchurn.report import words
+
+        return words.markdown(self, verdict)
+
+    def __repr__(self) -> str:
+        from unchurn.report import words
+
+        sentences = (words.headline(self), words.floor_sentence(self))
+        return " ".join(sentence for sentence in sentences if sentence)
+
+    def _repr_markdown_(self) -> str:
+        """What a notebook shows."""
+        return self.markdown()
 
     def html(self, path: str | Path, verdict: Verdict | None = None) -> None:
         """Write it as one HTML page that needs no network, a gate's verdict above it if given."""
@@ -164,7 +180,8 @@ def compare(
         truth = read_labels(labels, "labels", columns)
         taken[truth.name] = truth.taken
     elif columns.label is not None and not any("label" in model.taken for model in (one, two)):
-        raise InputError(f"no column {columns.label!r} for --label in either file")
+        there = columns_of(one, two)
+        raise InputError(f"no column {columns.label!r} for --label in either file{there}")
     sources = _retrainings(retrains, base, candidate)
     if all(part is None or part.n_rows is not None for part in (one, two, truth)):
         _check_indexes(base, candidate, labels, *sources, *own_slices.values(), own_cluster)
@@ -245,7 +262,8 @@ def _compared(
             "good_flips": counts.rate(GOOD, LABELLED),
             "wrong_to_wrong": counts.rate(WRONG_TO_WRONG, LABELLED),
         }
-        test = mcnemar(counts.number(GOOD), counts.number(BAD))
+        if paired.clusters is None:  # rows of a cluster are not independent, as the test has them
+            test = mcnemar(counts.number(GOOD), counts.number(BAD))
     moved, thresholds = movement(paired)
     slices, too_small = compare_slices(paired, outcomes, counting, min_slice)
     return Comparison(

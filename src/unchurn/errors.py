@@ -16,4 +16,6 @@ def field_problem(error: Any, kind: str, allowed: Iterable[str]) -> str:
     field = ".".join(str(part) for part in error["loc"])
     if error["type"] == "extra_forbidden":
         return f"there is no {kind} {field!r}: there are {', '.join(allowed)}"
+    if error["type"] == "missing":
+        return f"{field} is missing"
     return f"{field}: {error['msg'][0].lower()}{error['msg'][1:]}, not {error['input']!r}"

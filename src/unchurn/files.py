@@ -98,8 +98,10 @@ def reading(path: Path, kind: str) -> Iterator[None]:
             raise
         raise InputError(f"{path}: {error}") from error
     except Exception as error:
-        reason = str(error).strip().splitlines() or [type(error).__name__]
-        raise InputError(f"{path}: damaged, or not {kind}: {reason[0]}") from error
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        if "If you trust the file" in reason:  # NumPy's advice on what is no file of its own
+            reason = "nothing in it can be read"
+        raise InputError(f"{path}: damaged, or not {kind}: {reason}") from error
 
 
 def check_output(path: Path, others: Iterable[Path] = ()) -> None:
@@ -288,7 +290,9 @@ def _has_header(path: Path) -> bool:
 def _classes_of(labels: Array, names: tuple[str, ...] | None, n_classes: int) -> tuple[str, ...]:
     """The classes in column order."""
     found = sorted(set(labels.tolist()))
-    if names is not None and len(names) == n_classes and set(found) <= set(names):
+    if names is not None and len(names) == n_classes and set(found) & set(names):
+        if odd := [label for label in found if label not in names]:
+            raise InputError(f"{odd[0]!r} is no column of the logits: {', '.join(names)}")
         return names
     if len(found) != n_classes:
         raise InputError(

@@ -97,7 +97,7 @@ def _read(path: Path) -> pl.DataFrame:
     import polars as pl
 
     suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
+    if suffix not in SUFFIXES and not path.is_dir():
         raise InputError(f"{path}: the name must end in {', '.join(SUFFIXES)}")
     with reading(path, "a file of predictions"):
         if suffix in (".jsonl", ".ndjson"):
@@ -107,7 +107,18 @@ def _read(path: Path) -> pl.DataFrame:
                 return pl.read_ndjson(file, infer_schema_length=None)
         if suffix == ".npz":
             return _read_npz(path)
-        return read_table(path)
+        return _stripped(read_table(path))
+
+
+def _stripped(table: pl.DataFrame) -> pl.DataFrame:
+    """Names and text without the spaces that some put behind a CSV's commas."""
+    import polars as pl
+
+    names = [name.strip() for name in table.columns]
+    if names == table.columns or len(set(names)) < len(names):
+        return table
+    table.columns = names
+    return table.with_columns(pl.col(pl.String).str.strip_chars())
 
 
 def _read_npz(path: Path) -> pl.DataFrame:

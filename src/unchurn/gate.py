@@ -52,17 +52,23 @@ class Limit(BaseModel):
         return {"limit": value} if isinstance(value, int | float | str) else value
 
 
+class Share(Limit):
+    """The most of what cannot be negative."""
+
+    limit: float = Field(ge=0, le=1)
+
+
 class Policy(BaseModel):
     """What a candidate must keep to; each limit is a number, or a table of limit and burden."""
 
     model_config = ConfigDict(extra="forbid")
 
-    max_churn: Limit | None = None
-    max_bad_flips: Limit | None = None
+    max_churn: Share | None = None
+    max_bad_flips: Share | None = None
     max_excess_churn: Limit | None = None
     max_accuracy_loss: Limit | None = None
-    max_slice_churn: Limit | None = None
-    max_slice_bad_flips: Limit | None = None
+    max_slice_churn: Share | None = None
+    max_slice_bad_flips: Share | None = None
     max_slice_accuracy_loss: Limit | None = None
     min_slice: int = Field(default=50, ge=1)
     must_not_flip: list[str | int] = []
@@ -91,7 +97,8 @@ class Policy(BaseModel):
         if self.must_not_flip:
             lines.append(f"{len(self.must_not_flip)} examples must not flip: one that does rejects")
         if not lines:
-            raise InputError(f"the policy sets no limit: set one of {', '.join(_settable())}")
+            limits = [key for key in Policy.model_fields if key != "min_slice"]
+            raise InputError(f"the policy sets no limit: set one of {', '.join(limits)}")
         return lines
 
 
@@ -174,12 +181,9 @@ def make_policy(fields: dict[str, Any], name: str = "policy") -> Policy:
 
 def _problem(error: Any, name: str) -> str:
     """One key's problem in a few words."""
-    allowed = ["limit", "burden"] if len(error["loc"]) > 1 else _settable()
-    return f"{name}: {field_problem(error, 'key', allowed)}"
-
-
-def _settable() -> list[str]:
-    return list(Policy.model_fields)
+    allowed = ["limit", "burden"] if len(error["loc"]) > 1 else Policy.model_fields
+    hint = " (a fraction: 0.05 is 5 %)" if error["type"] == "less_than_equal" else ""
+    return f"{name}: {field_problem(error, 'key', allowed)}{hint}"
 
 
 def decide(comparison: Comparison, policy: Policy | dict[str, Any] | str | Path) -> Verdict:

@@ -83,11 +83,15 @@ def pair(
     excluded = {**base.excluded, **candidate.excluded}
     rows = _rows(base.table[ID], candidate.table[ID])
     n = len(base.table if rows[0] is None else rows[0])
-    for model in (base, candidate):
-        if only := model.table.height - n:
+    for model, other in ((base, candidate), (candidate, base)):
+        if only := model.table.height - n - _shared(other.without, model.table[ID]):
             excluded[f"only in {model.name}"] = only
     if n == 0:
-        raise InputError(f"{base.name} and {candidate.name} have no id in common")
+        one, two = (model.table[ID][0] for model in (base, candidate))
+        raise InputError(
+            f"{base.name} and {candidate.name} have no id in common: {one!r} is the first of one, "
+            f"{two!r} of the other"
+        )
     ids = _at(base.table[ID], rows[0])
     classes, numbers, notes = _numbered(base, candidate, rows, ids, labels)
     one_class = one_class or _only_class(base) or _only_class(candidate)
@@ -151,6 +155,12 @@ def _rows(left: pl.Series, right: pl.Series) -> Rows:
         return None, found
     kept = np.flatnonzero(found >= 0)
     return kept, found[kept]
+
+
+def _shared(some: pl.Series, ids: pl.Series) -> int:
+    """How many of some ids are among others."""
+    found = find(*_same_ids(some, ids)) if len(some) else np.empty(0, int)
+    return len(some) if found is None else int((found >= 0).sum())
 
 
 def _at(column: pl.Series, rows: IntArray | None) -> pl.Series:
@@ -282,7 +292,14 @@ def _group(
     for model, at in zip((base, candidate), rows, strict=True):
         if name in model.table.columns:
             return _at(as_text(model.table[name], model.name, f"{kind}s"), at).alias(name)
-    raise InputError(f"no column {name!r} for --{kind}{'s' * (kind == 'slice')} in either file")
+    option = f"--{kind}{'s' * (kind == 'slice')}"
+    raise InputError(f"no column {name!r} for {option} in either file{columns_of(base, candidate)}")
+
+
+def columns_of(*models: Predictions) -> str:
+    """The columns that there are, for an error; an array has none."""
+    names = dict.fromkeys(c for model in models for c in model.columns if "\0" not in c)
+    return f"; there are {', '.join(names)}" if names else ""
 
 
 def _clusters(base: Predictions, candidate: Predictions, rows: Rows, name: str) -> IntArray:

@@ -63,6 +63,8 @@ class Predictions:
     classes: tuple[str, ...]  # that have a column of probabilities
     taken: dict[str, str]  # what each of their columns was taken for
     excluded: dict[str, int]  # rows left out, by reason
+    without: pl.Series  # ids of the rows without a prediction
+    columns: tuple[str, ...]  # all that the source has
     n_rows: int | None  # of a table without ids, whose rows are told by their place
     positive: str | None  # of two classes, the one that is asked about
 
@@ -80,10 +82,11 @@ class Labels:
 def read_predictions(source: Any, name: str, columns: Columns) -> Predictions:
     """Read a model's predictions: a file, a Polars or pandas frame, labels or probabilities."""
     found = columns
+    there: tuple[str, ...] = ()
 
     def choose(names: Sequence[str]) -> list[str]:
-        nonlocal found
-        found = _find(names, name, columns)
+        nonlocal found, there
+        found, there = _find(names, name, columns), tuple(names)
         if found.prediction is None and found.probabilities is None:
             raise InputError(
                 f"{name}: which column is the prediction? Name it with --prediction, or the "
@@ -94,7 +97,7 @@ def read_predictions(source: Any, name: str, columns: Columns) -> Predictions:
     table = as_table(source, name, choose)
     if table.height == 0:
         raise InputError(f"{name}: has no rows")
-    return _checked(table, name, found, is_guess=columns.probabilities is None)
+    return _checked(table, name, found, there, is_guess=columns.probabilities is None)
 
 
 def read_labels(source: Any, name: str, columns: Columns) -> Labels:
@@ -170,7 +173,9 @@ def _needed(names: Sequence[str], name: str, found: Columns) -> list[str]:
     return list(dict.fromkeys(chosen))
 
 
-def _checked(table: pl.DataFrame, name: str, found: Columns, *, is_guess: bool) -> Predictions:
+def _checked(
+    table: pl.DataFrame, name: str, found: Columns, there: tuple[str, ...], *, is_guess: bool
+) -> Predictions:
     """Rename to our columns, derive the prediction, leave out and count rows that say nothing."""
     import polars as pl
 
@@ -192,11 +197,12 @@ def _checked(table: pl.DataFrame, name: str, found: Columns, *, is_guess: bool) 
         ours[column] = table[column]
     ours |= {f"{PROBABILITY}{c}": p for c, p in zip(classes, probabilities, strict=True)}
     frame = pl.DataFrame(ours)
-    excluded = {}
+    excluded, without = {}, frame[ID].clear()
     deciding = [PREDICTION] if PREDICTION in ours else [f"{PROBABILITY}{c}" for c in classes]
     gone = frame.select(pl.any_horizontal(pl.col(deciding).is_null())).to_series()
     if gone.any():
-        excluded[f"{name}: without a prediction"] = int(gone.sum())
+        excluded[f"without a prediction in {name}"] = int(gone.sum())
+        without = frame.filter(gone)[ID]
         frame = frame.filter(~gone)
     if frame.height == 0:
         raise InputError(f"{name}: no row has a prediction")
@@ -207,7 +213,8 @@ def _checked(table: pl.DataFrame, name: str, found: Columns, *, is_guess: bool) 
             frame = frame.with_columns(_decide(frame, found, classes).alias(PREDICTION))
     n_rows = None if found.id else table.height
     positive = _named_positive(found, classes)
-    return Predictions(name, _distinct(frame, name), classes, taken, excluded, n_rows, positive)
+    frame = _distinct(frame, name)
+    return Predictions(name, frame, classes, taken, excluded, without, there, n_rows, positive)
 
 
 def _shown(column: str) -> str:
@@ -346,6 +353,9 @@ def _ids(table: pl.DataFrame, name: str, column: str | None) -> pl.Series:
     ids = table[column]
     if ids.dtype == pl.Binary:
         return ids.bin.encode("hex")
+    if ids.dtype.is_float():  # what pandas makes of whole numbers that had gaps once
+        whole = ids.cast(pl.Int64, strict=False)
+        return whole if whole.cast(ids.dtype).equals(ids) else ids
     return as_text(ids, name, "ids") if ids.dtype.is_nested() or ids.dtype == pl.Object else ids
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unchurn import selection
-from unchurn.datasets import DATASETS
+from unchurn.datasets import DATASETS, load
 from unchurn.datasets.base import Dataset
 from unchurn.engines import Engine, make_engine
 from unchurn.errors import InputError
@@ -42,7 +42,7 @@ class SettingResult:
     failures: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """An experiment that was carried out."""
 
@@ -140,6 +140,13 @@ class Result:
         for path in old:
             path.unlink()
 
+    def __repr__(self) -> str:
+        return self.table().rstrip()
+
+    def _repr_markdown_(self) -> str:
+        """What a notebook shows."""
+        return self.table("markdown")
+
     def report(self, path: str | Path) -> None:
         """Write one self-contained HTML page."""
         from unchurn.report.bench import write_report
@@ -148,7 +155,7 @@ class Result:
 
 
 def bench(
-    data: Dataset,
+    data: Dataset | str,
     methods: str | Sequence[str | Setting] | None = None,
     *,
     preset: str = "quick",
@@ -169,7 +176,7 @@ def bench(
     Parameters
     ----------
     data
-        From `unchurn.load` or `unchurn.load_csv`.
+        From `unchurn.load` or `unchurn.load_csv`; or the name of a dataset.
     methods
         Names in `METHODS`, or settings such as `make_setting("knn_ls", k=10, a=0.9, b=0.5)`; all
         methods if not given.
@@ -190,6 +197,7 @@ def bench(
         Where runs execute: "local", or "ray" (`pip install 'unchurn[ray]'`) for the cluster at
         `ray_address` or, if none is given, one that is made of this machine's cores.
     """
+    data = load(data) if isinstance(data, str) else data
     training = Training(epochs=epochs)
     validation = data.name not in DATASETS if validation is None else validation
     experiment = Experiment(data, (), model, training, runs, seed, validation, learner)

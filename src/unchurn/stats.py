@@ -7,7 +7,7 @@ what they estimate: docs/statistics.md, simulated by `benchmarks/interval_covera
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ Float64 = npt.NDArray[np.float64]
 LEVEL = 0.95
 FEW = 5  # events; below it an interval is exact, and says so
 FEW_EVENTS = "few events"
+FEW_CLUSTERS = "few clusters"
 NAN = float("nan")
 
 
@@ -73,7 +74,7 @@ def clustered_proportion(events: Array, sizes: Array, level: float = LEVEL) -> I
     without = (total - events) / (n - sizes)
     few = bool(min(np.count_nonzero(events), np.count_nonzero(sizes - events)) < FEW)
     spread = Spread(jackknife(without), _freedom(without), count)
-    return spread.rate(total / n, n, few, level)
+    return _over_clusters(spread.rate(total / n, n, few, level), count)
 
 
 def paired_difference(gained: float, lost: float, n: float, level: float = LEVEL) -> Interval:
@@ -130,7 +131,12 @@ def clustered_difference(
     without = (up - down - (gained.astype(np.float64) - lost)) / (n - sizes)
     few = bool(np.count_nonzero(gained + lost) < FEW)
     spread = Spread(jackknife(without), _freedom(without), count)
-    return spread.difference(up, down, n, few, level)
+    return _over_clusters(spread.difference(up, down, n, few, level), count)
+
+
+def _over_clusters(found: Interval, count: int) -> Interval:
+    """Say what there are few of: clusters, if they are so few that events cannot be in more."""
+    return replace(found, note=FEW_CLUSTERS) if found.note and count < FEW else found
 
 
 def clustered_p_value(events: Array, sizes: Array, others: Array, other_sizes: Array) -> float:

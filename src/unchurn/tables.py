@@ -28,6 +28,8 @@ Rows = list[tuple[list[str], set[int]]]  # cells, and which of them are best
 # neither takes part in being best.
 APART = "ensemble"
 NEVER_BEST = "churn_incorrect"
+DIFFERENCES = ("churn − control's", "accuracy − control's")
+BRACKETS = "Brackets: 95 %, runs paired, jackknife over runs plus the variance of the examples."
 
 
 def render(result: Result, form: str, *, width: int | None = None) -> str:
@@ -48,8 +50,10 @@ def _rows(result: Result) -> Rows:
     best = best_single(chosen)
     paper = any((result.experiment.data.name, name) in published() for name in chosen)
     several = any(len(group) > 1 for group in result.by_method.values())
+    differences = {name: result.against_control(one) for name, one in chosen.items()}
+    compared = any(differences.values())
     heading = ["method", "setting", *(["tried"] if several else []), *HEADINGS]
-    heading += [*(["paper"] if paper else []), "churn − control's", "accuracy − control's"]
+    heading += [*(["paper"] if paper else []), *(DIFFERENCES if compared else [])]
     rows: Rows = [(heading, set())]
     for name, group in result.by_method.items():
         tried = [str(len(group))] if several else []
@@ -63,8 +67,9 @@ def _rows(result: Result) -> Rows:
         cells += [mean_sd(getattr(summary, metric)) for metric in METRICS]
         if paper:
             cells.append(papers(result.experiment.data.name, name))
-        difference = result.against_control(chosen[name])
-        cells += [interval_text(difference[i]) if difference else "" for i in (1, 0)]
+        if compared:
+            difference = differences[name]
+            cells += [interval_text(difference[i]) if difference else "" for i in (1, 0)]
         marked = {first + i for i, metric in enumerate(METRICS) if best.get(metric) == name}
         rows.append((cells, marked))
     return rows
@@ -98,16 +103,17 @@ def footer(result: Result) -> list[str]:
         f"{experiment.data.name}, {experiment.runs} runs of each setting, "
         f"{experiment.training.length}. Percent, mean (sd): accuracy over runs, churn over "
         "pairs of runs; correct, incorrect: churn among what a pair's first run got right, wrong.",
-        f"Settings chosen on the {result.chosen_on} part: highest accuracy; of those less than 0.1 "
-        "points below it, lowest churn."
-        + (
-            " A method that tried more settings had more chances: it gets no interval."
-            if result.chosen_on == "test" and len(result.settings) > len(result.by_method)
-            else ""
-        ),
-        "Bold: the best single model. Brackets: 95 %, runs paired, jackknife over runs plus the "
-        "variance of the examples.",
     ]
+    if len(result.settings) > len(result.by_method) or experiment.validation:
+        more = " A method that tried more settings had more chances: it gets no interval."
+        lines.append(
+            f"Settings chosen on the {result.chosen_on} part: highest accuracy; of those less than "
+            f"0.1 points below it, lowest churn.{more if result.chosen_on == 'test' else ''}"
+        )
+    lines.append("Bold: the best single model.")
+    differences = map(result.against_control, result.choose().values())
+    if any(found and not math.isnan(found[1].low) for found in differences):  # two runs have none
+        lines.append(BRACKETS)
     if any(
         r.setting.name == "anchor" and r.setting.method.reference_is_fixed for r in result.settings
     ):
@@ -153,6 +159,8 @@ def as_text(rows: Rows, footer: list[str], width: int | None, n_needed: int) -> 
         ]
         lines.append("  ".join(padded).rstrip())
     notes = [line.replace("Bold", "Asterisk") for line in footer]
+    if set(DIFFERENCES) <= set(left_out):
+        notes = [line for line in notes if line != BRACKETS]
     if left_out:
         notes.append(f"Not shown for want of width: {', '.join(left_out)}.")
     wrapped = [textwrap.fill(note, width) if width else note for note in notes]

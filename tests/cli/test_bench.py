@@ -27,6 +27,15 @@ def test_bench_shows_a_plan_a_table_and_where_it_is(run, tmp_path):
     assert run("report", "b", "-o", "page.html")[1].startswith("wrote page.html\n")
 
 
+def test_a_page_is_not_written_where_none_can_be(run, tmp_path):
+    (tmp_path / "bench.json").write_text("{}")
+    code, _, err = run("report", ".", "-o", "nowhere/page.html")
+    assert (code, err) == (
+        2,
+        "unchurn: cannot write nowhere/page.html: there is no folder nowhere\n",
+    )
+
+
 def test_a_report_needs_a_finished_bench(run, tmp_path):
     message = "unchurn: b: no finished bench is there (bench.json is missing)\n"
     assert run("report", "b") == (2, "", message)

@@ -123,7 +123,7 @@ def test_a_bench_folder_gives_the_retrainings(run, tmp_path):
         (("base.csv", "cand.csv", "--retrains", "base.csv"), "base.csv is base: no further"),
         (("base.csv", "cand.csv", "--retrains", "./cand.csv"), "cand.csv is the candidate"),
         (("base.csv", "cand.csv", "--retrains", "r1.csv", "r1.csv"), "r1.csv is there twice"),
-        (("--retrains", "r1.csv", "base.csv", "cand.csv"), "Missing argument"),
+        (("--retrains", "r1.csv", "base.csv", "cand.csv"), "put the two to compare before it. See"),
         (("base.csv", "cand.csv", "--flips", "./cand.csv"), "it is another file of this command"),
         (("base.csv", "cand.csv", "--flips", "f", "--html", "f"), "it is another file of this"),
         (("base.csv", "cand.csv", "--labels", "r1.csv", "--flips", "r1.csv"), "it is another file"),

@@ -1,5 +1,6 @@
 """The command line's promises: one line and exit code 2 for bad input, nothing heavy for --help."""
 
+import signal
 import subprocess
 import sys
 
@@ -55,6 +56,19 @@ def test_an_interruption_is_one_line(run, monkeypatch):
 
     monkeypatch.setattr("unchurn.datasets.find.cache_dir", interrupted)
     assert run("data", "list") == (130, "", "unchurn: interrupted\n")
+
+
+def test_an_interruption_that_a_library_made_an_error_of_is_still_one(run, monkeypatch):
+    def interrupted(*_: object) -> None:
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise ImportError("initialization failed") from None
+
+    monkeypatch.setattr("unchurn.datasets.find.cache_dir", interrupted)
+    before = signal.getsignal(signal.SIGINT)
+    assert run("data", "list") == (130, "", "unchurn: interrupted\n")
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_a_message_of_several_lines_becomes_one(run, monkeypatch):

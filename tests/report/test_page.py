@@ -107,3 +107,16 @@ def test_advice_names_the_setting_and_what_it_is_better_than(result):
     assert "chosen on the test data itself" in text or best.setting.name == "control"
     alone = replace(result, settings=result.settings[:1])
     assert advice(alone).startswith("Use control: ")
+
+
+def test_advice_is_not_to_change_what_is_no_better_on_the_test_part(result):
+    control, other = result.settings[:2]
+    same = control.summary["test"]
+    higher = replace(same, accuracy=replace(same.accuracy, mean=1))
+    settings = [
+        replace(control, summary={"test": same, "validation": same}),
+        replace(other, summary={"test": same, "validation": higher}),
+    ]
+    on_validation = replace(result.experiment, validation=True)
+    text = advice(replace(result, experiment=on_validation, settings=settings))
+    assert text.startswith("Plain training will do: on the test part nothing is gained by label_sm")

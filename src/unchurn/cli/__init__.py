@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import signal
 import sys
 import traceback
+from types import FrameType
 from typing import Annotated
 
 import typer
@@ -62,14 +64,22 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # what the terminal cannot show is no crash
             stream.reconfigure(errors="replace")
+    interrupts: list[int] = []
+    usual = signal.getsignal(signal.SIGINT)
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        interrupts.append(number)
+        signal.default_int_handler(number, frame)
+
+    signal.signal(signal.SIGINT, interrupt)
     try:
         code = app(standalone_mode=False)
         if code == EXIT_INTERRUPTED:
             _fail("interrupted", code)
     except typer.TyperException as error:  # a wrong option or argument
         context = getattr(error, "ctx", None)
-        hint = f" See {context.command_path} --help" if context else ""
-        code = _fail(error.format_message() + hint, EXIT_BAD_INPUT)
+        hint = f". See {context.command_path} --help" if context else ""
+        code = _fail(error.format_message().rstrip(".") + hint, EXIT_BAD_INPUT)
     except InputError as error:
         code = _fail(str(error), EXIT_BAD_INPUT)
     except OSError as error:
@@ -82,9 +92,13 @@ def main() -> None:
         if missing in EXTRAS:
             fix = f"pip install 'unchurn[{EXTRAS[missing]}]'"
             code = _fail(f"this needs {missing}: {fix}", EXIT_BAD_INPUT)
+        elif interrupts:  # which a library may turn into an error of its own
+            code = _fail("interrupted", EXIT_INTERRUPTED)
         else:
             traceback.print_exc()
             code = _fail("this is a bug in unchurn: please report the lines above", EXIT_CRASH)
+    finally:
+        signal.signal(signal.SIGINT, usual)
     sys.exit(code)
 
 

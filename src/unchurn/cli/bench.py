@@ -17,22 +17,35 @@ if TYPE_CHECKING:
 
 
 def bench(
-    data: Annotated[str | None, typer.Argument(help="A dataset's name, or a table.")] = None,
+    data: Annotated[
+        str | None, typer.Argument(help="A dataset's name (digits if not given), or a table.")
+    ] = None,
     target: Annotated[str | None, typer.Option(help="Column of the table to predict.")] = None,
     methods: Annotated[str | None, typer.Option(help="Methods, by comma; else all.")] = None,
     preset: Annotated[
-        str | None, typer.Option(help="quick: one setting each; paper: its choice; grid: all.")
+        str | None,
+        typer.Option(help="quick (the default): one setting each; paper: its choice; grid: all."),
     ] = None,
-    model: Annotated[str | None, typer.Option(help="mlp, lenet5 or module:function.")] = None,
-    runs: Annotated[int | None, typer.Option(help="Retrainings of each setting.")] = None,
-    epochs: Annotated[int | None, typer.Option(help="Epochs of each training.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of all random numbers.")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="mlp, lenet5 or module:function; else mlp.")
+    ] = None,
+    runs: Annotated[int | None, typer.Option(help="Retrainings of each setting; else 5.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Epochs of each training; else 20.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of all random numbers; else 0.")] = None,
     select_on: Annotated[
-        str | None, typer.Option(help="Choose settings on test or validation data.")
+        str | None,
+        typer.Option(
+            help="Choose settings on test or validation data; else on validation data of a table, "
+            "on test data of the named ones, as the paper does."
+        ),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder of the finished runs.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the finished runs; else bench-DATA.")
+    ] = None,
     workers: Annotated[int | None, typer.Option(help="Processes; else one a core.")] = None,
-    engine: Annotated[str | None, typer.Option(help="Where runs execute: local or ray.")] = None,
+    engine: Annotated[
+        str | None, typer.Option(help="Where runs execute: local or ray; else local.")
+    ] = None,
     ray_address: Annotated[
         str | None, typer.Option(help="The cluster: auto, host:port, ray://…; else one made here.")
     ] = None,
@@ -143,6 +156,7 @@ def report(
     from unchurn import charts
     from unchurn.config import make_config
     from unchurn.errors import InputError
+    from unchurn.files import check_place
     from unchurn.results import collect
     from unchurn.store import Store
 
@@ -151,6 +165,7 @@ def report(
         raise InputError(f"{folder}: no finished bench is there ({CONFIG} is missing)")
     experiment = make_experiment(make_config(path, {}))
     page = output or folder / "report.html"
+    check_place(page)
     result = collect(experiment, Store(folder))
     result.report(page)
     typer.echo(f"wrote {page}")

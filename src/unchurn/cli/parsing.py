@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import Any
 
+import typer
 from typer.core import TyperCommand
 
 
@@ -18,5 +19,11 @@ class FilesAfter(TyperCommand):
         if len(files) > 1:
             after = args[len(before) + 1 + len(files) :]
             spread = [word for file in files for word in ("--retrains", file)]
-            return super().parse_args(ctx, [*before, *spread, *after])
-        return super().parse_args(ctx, args)
+            args = [*before, *spread, *after]
+        try:
+            return super().parse_args(ctx, args)
+        except typer.TyperException as error:
+            if len(files) < 2 or "Missing argument" not in error.format_message():
+                raise
+            reason = "all files after --retrains are retrainings: put the two to compare before it."
+            raise typer.BadParameter(reason, ctx) from error

@@ -41,7 +41,8 @@ def show_plan(console: Console, experiment: Experiment, store: Store, engine: En
     workers = engine.workers or 1  # a cluster's are not known before it is joined
     seconds = _estimate(experiment, missing, workers) if missing else None
     if seconds is not None:
-        console.print(f"about {_duration(seconds)} on {workers} worker{'s' * (workers > 1)}")
+        on = f"{workers} worker{'s' * (workers > 1)}"
+        console.print(f"about {_duration(seconds)} of training on {on}")
 
 
 def _estimate(experiment: Experiment, missing: list[Job], workers: int) -> float | None:

@@ -18,14 +18,13 @@ from unchurn.arrays import Array
 from unchurn.datasets.base import Dataset
 from unchurn.paper import METRICS
 from unchurn.report.html import write_page
-from unchurn.tables import APART, best_single, footer, interval_text, papers
+from unchurn.tables import APART, DIFFERENCES, best_single, footer, interval_text, papers
 
 if TYPE_CHECKING:
     from unchurn.results import Result, SettingResult
 
-HEADINGS = ("method", "setting", "tried", "accuracy", "churn", "correct", "incorrect")
+NUMBERS = ("accuracy", "churn", "correct", "incorrect")
 PAPER = "the paper's four"
-DIFFERENCES = ("churn − control's", "accuracy − control's")
 N_EXAMPLES = 12  # of those that flip most
 N_FEATURES = 40  # of each, shown of a table
 
@@ -33,6 +32,7 @@ N_FEATURES = 40  # of each, shown of a table
 def write_report(result: Result, path: Path) -> None:
     """Write the page; it asks nothing of the network, and everything in it is escaped."""
     rows = _rows(result)
+    differences = DIFFERENCES if any(row["differences"] for row in rows) else ()
     write_page(
         path,
         "bench.html",
@@ -41,10 +41,14 @@ def write_report(result: Result, path: Path) -> None:
         advice=advice(result),
         rows=rows,
         headings=[
-            *HEADINGS,
+            "method",
+            "setting",
+            *(["tried"] if any(row["tried"] > 1 for row in rows) else ()),
+            *NUMBERS,
             *([PAPER] if any(row["paper"] for row in rows) else ()),
-            *(DIFFERENCES if any(row["differences"] for row in rows) else ()),
+            *differences,
         ],
+        n_differences=len(differences),
         paper=PAPER,
         footer=footer(result),
         examples=_examples(result),
@@ -64,23 +68,32 @@ def advice(result: Result) -> str:
     best = single[selection.choose([p.accuracy.mean for p in parts], [p.churn.mean for p in parts])]
     summary = best.summary["test"]
     text = (
-        f"Use {_name(best)}: {summary.accuracy.mean:.2%} accurate, and {summary.churn.mean:.2%} of "
+        f"{_name(best)}: {summary.accuracy.mean:.2%} accurate, and {summary.churn.mean:.2%} of "
         "its predictions change from one retraining to the next"
     )
     control = chosen.get("control")
     if control is None or control is best:
-        return text + "."
+        return f"Use {text}."
     plain = control.summary["test"]
     text += f" (plain training: {plain.accuracy.mean:.2%} and {plain.churn.mean:.2%})"
-    difference = result.against_control(best)
-    if difference is None or result.chosen_on == "test":  # the best of several methods, at that
-        return text + "; chosen on the test data itself, it may look better here than it is."
+    if summary.accuracy.mean <= plain.accuracy.mean and summary.churn.mean >= plain.churn.mean:
+        return f"Plain training will do: on the test part nothing is gained by {text}."
+    chance = _chance(result, best)
+    if result.chosen_on == "test":  # the best of several methods, at that
+        chance += "; chosen on the test data itself, it may look better here than it is"
+    return f"Use {text}{chance}."
+
+
+def _chance(result: Result, best: SettingResult) -> str:
+    """Whether the difference in churn from control is beyond chance, as far as that is known."""
+    if (difference := result.against_control(best)) is None:
+        return ""
     churn = difference[1]
     if math.isnan(churn.low):
-        return text + "; two runs cannot tell whether that is chance."
+        return "; two runs cannot tell whether the difference in churn is chance"
     if churn.low <= 0 <= churn.high:
-        return text + "; the difference in churn is not beyond chance."
-    return text + f"; churn {'falls' if churn.high < 0 else 'rises'} beyond chance."
+        return "; the difference in churn is not beyond chance"
+    return f"; churn {'falls' if churn.high < 0 else 'rises'} beyond chance"
 
 
 def _name(result: SettingResult) -> str:
@@ -116,7 +129,8 @@ def _charts(result: Result) -> list[dict[str, Any]]:
     """Titles and specifications."""
     shown: dict[str, Any] = {}
     if charts.frontier_data(result):
-        shown["Accuracy against correct churn"] = charts.frontier(result)
+        chart = charts.frontier(result).properties(width="container")
+        shown["Accuracy against correct churn"] = chart
     shown |= {f"Along {name}": chart for name, chart in charts.curves(result).items()}
     return [{"title": title, "spec": chart.to_dict()} for title, chart in shown.items()]
 
@@ -139,7 +153,8 @@ def _examples(result: Result) -> list[dict[str, Any]]:
             "number": int(i),
             "label": data.classes[data.y_test[i]],
             "predicted": [
-                f"{data.classes[c]} ×{n}" for c, n in Counter(runs[:, i].tolist()).most_common()
+                f"{data.classes[c]}\N{NO-BREAK SPACE}×{n}"
+                for c, n in Counter(runs[:, i].tolist()).most_common()
             ],
             "image": _thumbnail(data.x_test[i]),
             "features": _features(data, int(i)),
@@ -178,8 +193,9 @@ def _facts(result: Result) -> dict[str, str]:
     """Settings of the experiment and where the page was made."""
     experiment = result.experiment
     parts, training = experiment.parts, experiment.training
+    held_out = f"{len(parts.y['validation']):,} to choose on, " if experiment.validation else ""
     facts = {
-        "data": f"{experiment.data.name}: {len(parts.x_train):,} to train on, "
+        "data": f"{experiment.data.name}: {len(parts.x_train):,} to train on, {held_out}"
         f"{len(experiment.data.y_test):,} to test on, {parts.n_classes} classes",
         "fingerprint of the data": experiment.data.fingerprint,
     }

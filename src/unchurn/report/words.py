@@ -88,7 +88,7 @@ def slices(comparison: Comparison, most: int = N_SLICES) -> Table:
         rows.append(
             [
                 f"{one.column}={one.value}", f"{one.n:,}", _percent(one.churn.value),
-                _between(one.churn), _percent(one.rest), f"{one.q:.2g}",
+                _between(one.churn), _percent(one.rest), f"{one.q:.2g}" if one.q else "<1e-300",
                 "differs" if one.is_notable else "",
             ]
         )  # fmt: skip
@@ -159,14 +159,18 @@ def markdown(comparison: Comparison, verdict: Verdict | None = None) -> str:
 
 def show(console: Console, comparison: Comparison, verdict: Verdict | None = None) -> None:
     """The same on the terminal."""
+    from rich.table import Table as RichTable
     from rich.text import Text
 
     if verdict is not None:
         colour = {"promote": "green", "hold": "yellow", "reject": "red"}
         console.print(Text(verdict.decision.upper(), style=f"bold {colour[verdict.decision]}"))
+        checks = RichTable.grid(padding=(0, 1))
+        checks.add_column(no_wrap=True)
         for check in verdict.checks:
-            console.print(Text(f"  {check.decision:8}", style=colour[check.decision]), end="")
-            console.print(Text(f"{check.name}: {check.reason}"))
+            decision = Text(f"  {check.decision}", style=colour[check.decision])
+            checks.add_row(decision, Text(f"{check.name}: {check.reason}"))
+        console.print(checks)
         console.print()
     console.print(Text(headline(comparison), style="bold"))
     if (sentence := floor_sentence(comparison)) is not None:
