@@ -425,9 +425,10 @@ def test_whole_floats_are_ids_like_any():
 
 def test_a_row_without_a_prediction_is_left_out_once():
     base = pl.DataFrame({"id": [0, 1, 2, 3], "prediction": [0, 1, 0, 1]})
-    candidate = pl.DataFrame({"id": [0, 1, 2, 4], "prediction": [0, 1, None, 1]})
+    said = [0, 1, None, None, 1, None, None]
+    candidate = pl.DataFrame({"id": [0, 1, 2, 2, 4, None, None], "prediction": said})
     assert compare(base, candidate).paired.excluded == {
-        "without a prediction in candidate": 1, "only in base": 1, "only in candidate": 1,
+        "without a prediction in candidate": 4, "only in base": 1, "only in candidate": 1,
     }  # fmt: skip
 
 

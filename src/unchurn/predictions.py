@@ -202,7 +202,7 @@ def _checked(
     gone = frame.select(pl.any_horizontal(pl.col(deciding).is_null())).to_series()
     if gone.any():
         excluded[f"without a prediction in {name}"] = int(gone.sum())
-        without = frame.filter(gone)[ID]
+        without = frame.filter(gone)[ID].drop_nulls().unique()
         frame = frame.filter(~gone)
     if frame.height == 0:
         raise InputError(f"{name}: no row has a prediction")

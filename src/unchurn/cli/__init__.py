@@ -71,7 +71,8 @@ def main() -> None:
         interrupts.append(number)
         signal.default_int_handler(number, frame)
 
-    signal.signal(signal.SIGINT, interrupt)
+    if usual is signal.default_int_handler:  # in the background of a script it is to be ignored
+        signal.signal(signal.SIGINT, interrupt)
     try:
         code = app(standalone_mode=False)
         if code == EXIT_INTERRUPTED:
