@@ -283,15 +283,24 @@ def test_a_saved_model_can_be_fitted_again_as_before(tmp_path):
         loaded.predict(frame[list("badc")])
 
 
-def test_tied_weights_are_saved(tmp_path):
-    def tied(shape, n_classes):
-        net = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4), nn.Linear(4, n_classes))
-        net[1].weight = net[0].weight
-        return net
+def tied(shape, n_classes):
+    net = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4), nn.Linear(4, n_classes))
+    net[1].weight = net[0].weight
+    return net
 
-    fitted = model(module=tied).fit(X, Y)
+
+def masked(shape, n_classes):
+    net = nn.Linear(4, n_classes)
+    net.register_buffer("position", torch.arange(4))
+    net.register_buffer("mask", torch.full((4,), -torch.inf))
+    return net
+
+
+@pytest.mark.parametrize("module", [tied, masked])
+def test_tied_weights_and_buffers_of_any_kind_are_saved(tmp_path, module):
+    fitted = model(module=module).fit(X, Y)
     fitted.save(tmp_path / "model")
-    loaded = StableClassifier.load(tmp_path / "model", module=tied)
+    loaded = StableClassifier.load(tmp_path / "model", module=module)
     assert (loaded.predict(X) == fitted.predict(X)).all()
 
 
@@ -348,19 +357,6 @@ def test_loading_leaves_the_callers_random_numbers_alone(tmp_path):
 def test_progress_when_verbose_only_on_a_terminal(capsys):
     model(verbose=True).fit(X, Y)
     assert capsys.readouterr() == ("", "")
-
-
-def test_a_saved_model_may_have_buffers_of_any_kind(tmp_path):
-    def masked(shape, n_classes):
-        net = nn.Linear(4, n_classes)
-        net.register_buffer("position", torch.arange(4))
-        net.register_buffer("mask", torch.full((4,), -torch.inf))
-        return net
-
-    fitted = model(module=masked).fit(X, Y)
-    fitted.save(tmp_path / "model")
-    loaded = StableClassifier.load(tmp_path / "model", module=masked)
-    assert (loaded.predict(X) == fitted.predict(X)).all()
 
 
 def test_a_saved_model_is_read_whatever_the_callers_default_type(tmp_path):
