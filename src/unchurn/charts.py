@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -208,3 +209,15 @@ def save(chart: alt.TopLevelMixin, path: Path) -> None:
     with atomic_write(path) as temporary:
         form: Any = path.suffix.removeprefix(".")
         chart.save(str(temporary), format=form, scale_factor=2)
+        if form == "svg":
+            temporary.write_text(_renumbered(temporary.read_text("utf-8")), "utf-8")
+
+
+def _renumbered(svg: str) -> str:
+    """Clips numbered from 1: Vega counts through all charts of a process, so bytes would differ."""
+    numbers: dict[str, int] = {}
+
+    def renumber(clip: re.Match[str]) -> str:
+        return f"{clip[1]}clip{numbers.setdefault(clip[2], len(numbers) + 1)}"
+
+    return re.sub(r'(id="|url\(#)clip(\d+)', renumber, svg)
