@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from unchurn.paper import METRICS, Published
+from unchurn.paper import METRICS, Published, published
 from unchurn.paper.kept import Kept, paper_row
 from unchurn.paper.studies import smaller
 from unchurn.results import Result, SettingResult
@@ -45,6 +45,18 @@ def trial_table(variants: Sequence[Kept]) -> str:
             by_setting.setdefault((method, setting), []).append(row)
     rows: Rows = [tables[0][0], *(row for same in by_setting.values() for row in same)]
     return as_markdown(rows, _footer(results, less))
+
+
+def choice_table(one: Kept) -> str:
+    """What the paper's rule chooses of each method's settings, in Markdown, and what it chose."""
+    rows: Rows = [(["method", "chosen", "of", "accuracy", "churn", "the paper's choice"], set())]
+    for name, chosen in one.result.choose().items():
+        theirs = published()[one.dataset, name].parameters
+        summary = chosen.summary["test"]
+        cells = [name, chosen.setting.text, str(len(one.result.by_method[name]))]
+        cells += [mean_sd(summary.accuracy), mean_sd(summary.churn)]
+        rows.append(([*cells, " ".join(f"{p}={value:g}" for p, value in theirs.items())], set()))
+    return as_markdown(rows, [])
 
 
 def _rows(study: str, result: Result, metrics: Sequence[str], less: list[str]) -> Rows:

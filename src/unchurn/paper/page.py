@@ -14,7 +14,7 @@ from unchurn.errors import InputError
 from unchurn.files import atomic_write, reading
 from unchurn.methods import METHODS
 from unchurn.paper import ENSEMBLE, METRICS, published
-from unchurn.paper.beside import near_cells, papers, table, trial_table
+from unchurn.paper.beside import choice_table, near_cells, papers, table, trial_table
 from unchurn.paper.explanations import explanations
 from unchurn.paper.kept import Kept, numbers, paper_row, read_all
 from unchurn.paper.studies import RECIPES, STUDIES
@@ -98,6 +98,7 @@ def _render(folder: Path, kept: list[Kept], theorems: dict[str, Any]) -> str:
         lowest=[_lowest(one) for one in whole],
         cells=_cells(by_study.get("table1", []) + by_study.get("table2", [])),
         table=table,
+        choice_table=choice_table,
         trials=_by_command(one for one in kept if one.study.startswith("trial-")),
         questions={name: study.question for name, study in STUDIES.items()},
         trial_table=trial_table,
