@@ -33,3 +33,20 @@ def test_undisturbed_work_is_done_once(tmp_path):
     calls = [(number, str(tmp_path)) for number in (1, 2, 4)]
     for workers in (1, 2):
         assert sorted(execute(worker(), calls, workers, lambda: -1)) == [(0, 1), (1, 4), (2, 16)]
+
+
+def interrupted():
+    """What interrupts its own process, as Ctrl-C does all of a terminal's."""
+
+    def work(number: int) -> int:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.05)
+        return number
+
+    return work
+
+
+def test_ctrl_c_is_left_to_the_parent():
+    calls = [(number,) for number in range(4)]
+    assert sorted(execute(interrupted(), calls, 2, lambda: -1)) == [(i, i) for i in range(4)]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -13,6 +13,7 @@ from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from multiprocessing import resource_tracker
 from typing import Any, Self, TypeVar
 
 import joblib
@@ -110,7 +111,7 @@ def _attempt(
     warnings.filterwarnings("ignore", message=r"\d+ tasks which were still being processed")
     with _interrupts_held():
         joblib.Parallel(n_jobs=max(workers, 2))(
-            joblib.delayed(_end_with)(os.getpid()) for _ in range(max(workers, 2))
+            joblib.delayed(_belong_to)(os.getpid()) for _ in range(max(workers, 2))
         )
     calls = [
         joblib.delayed(_numbered)(n, function, values, os.getpid()) for n, values in left.items()
@@ -124,6 +125,7 @@ def _interrupts_held() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
+    resource_tracker.ensure_running()  # which, if it is started later, lets Ctrl-C through again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -134,13 +136,19 @@ def _interrupts_held() -> Iterator[None]:
 def _numbered(
     number: int, function: Callable[..., Result], values: tuple[Any, ...], parent: int
 ) -> tuple[int, Result]:
-    _end_with(parent)
+    _belong_to(parent)
     return number, function(*values)
 
 
 @cache
-def _end_with(parent: int) -> None:
-    """Watch, once in a process, for the parent's death: joblib leaves workers of a killed one."""
+def _belong_to(parent: int) -> None:
+    """Once in a process: leave Ctrl-C to the parent, and watch for its death.
+
+    Joblib leaves the workers of a killed parent, and starts new ones whenever one is lost.
+    """
+    if os.getpid() == parent:  # within another's worker, joblib makes calls where they are
+        return
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def watch() -> None:
         while os.getppid() == parent:
