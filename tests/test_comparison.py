@@ -80,40 +80,6 @@ def test_counts_always_add_up(rows):
     assert flipped(result).height == moved
 
 
-def test_order_does_not_matter_and_rows_of_one_side_are_counted():
-    base, candidate, labels = RNG.integers(0, 3, (3, 200))
-    whole = frame(base, label=labels)
-    other = frame(candidate).sample(fraction=1, shuffle=True, seed=1)
-    same = compare(whole, other).to_dict()
-    assert same == {**compare(whole, frame(candidate)).to_dict()}
-    part = compare(whole[10:], other.filter(pl.col("id") < 190))
-    assert part.n == 180
-    assert part.paired.excluded == {"only in base": 10, "only in candidate": 10}
-    np.testing.assert_array_equal(part.paired.ids.to_numpy(), np.arange(10, 190))
-
-
-def test_ids_of_different_types_are_joined():
-    base = pl.DataFrame({"id": [1, 2], "prediction": ["x", "y"]})
-    candidate = pl.DataFrame({"id": ["2", "1"], "prediction": ["y", "x"]})
-    assert compare(base, candidate).estimates["churn"].value == 0
-
-
-def test_labels_may_come_from_anywhere():
-    base, candidate, labels = RNG.integers(0, 2, (3, 100))
-    expected = compare(base, candidate, labels).estimates
-    apart = frame(labels).rename({"prediction": "label"}).reverse()
-    for result in (
-        compare(frame(base, label=labels), frame(candidate)),
-        compare(frame(base), frame(candidate, label=labels)),
-        compare(frame(base, label=labels), frame(candidate, label=labels)),
-        compare(frame(base), frame(candidate), apart),
-        compare(
-            pd.DataFrame(frame(base).to_dict()), pd.DataFrame(frame(candidate).to_dict()), apart
-        ),
-    ):
-        assert result.estimates == expected
-
-
 def test_examples_without_a_label_count_for_churn_alone():
     table = frame([0, 1, 1, 0], label=pl.Series([0, 1, None, None], dtype=pl.Int64))
     result = compare(table, frame([0, 0, 0, 0]))
@@ -208,12 +174,6 @@ def test_what_cannot_be_compared_is_named(base, candidate, labels, message):
     assert message in str(error.value)
 
 
-def test_classes_of_one_side_are_noted():
-    result = compare(["a", "b"], ["a", "c"], ["a", "d"])
-    assert "classes only in base: b" in result.notes
-    assert "classes only in the labels: d" in result.notes
-
-
 def test_it_is_there_by_its_name():
     assert unchurn.compare is compare
 
@@ -265,18 +225,6 @@ def test_confidence_is_that_of_the_prediction():
     assert found["confidence"].to_list() == [0.4] * 3
 
 
-def test_pandas_rows_are_not_joined_by_place_where_their_indexes_differ():
-    base = pd.Series(["a", "b", "c"])
-    with pytest.raises(InputError, match="the pandas indexes differ"):
-        compare(base, base[::-1])
-    with pytest.raises(InputError, match="the pandas indexes differ"):
-        compare(base.to_frame("prediction"), base.to_numpy(), labels=base[::-1])
-    kept = base[[2, 0]]  # what a split leaves: in the order of the arrays made from it
-    assert compare(kept.to_numpy(), kept.to_numpy(), labels=kept).n == 2
-    one, two = (s.rename("prediction").reset_index() for s in (base, base[::-1]))
-    assert compare(one, two).estimates["churn"].value == 0
-
-
 def test_gaps_of_any_kind_are_gaps():
     frame_ = pd.DataFrame({"id": [1, 2, 3], "prediction": ["a", "b", np.nan]})
     assert compare(frame_, frame_).n == 2
@@ -284,24 +232,6 @@ def test_gaps_of_any_kind_are_gaps():
     assert compare([0, 1, 0], [0, 1, 1], cluster=clusters).estimates["churn"].value == 1 / 3
     missing = pd.Series([0, 1, pd.NA], dtype="Int64")
     assert compare([0, 1, 0], [0, 1, 1], labels=missing).n_labelled == 2
-
-
-def test_ids_beyond_64_bits_with_sign_are_joined():
-    ids = [2**63 + 5, 1]
-    base = pl.DataFrame({"id": pl.Series(ids, dtype=pl.UInt64), "prediction": [0, 1]})
-    other = pl.DataFrame({"id": ["1", str(2**63 + 5)], "prediction": [1, 0]})
-    small = pl.DataFrame({"id": [1], "prediction": [1]})
-    assert compare(base, other).estimates["churn"].value == 0
-    assert compare(base, small).n == 1
-    longer = pl.DataFrame({"id": pl.Series([2**64, 1], dtype=pl.Int128), "prediction": [0, 1]})
-    assert compare(longer, small).n == compare(small, longer).n == 1
-
-
-def test_one_odd_class_does_not_part_the_others():
-    base, candidate = ["True", "False", "True", "False"], ["True", "False", "True", "Unknown"]
-    result = compare(base, candidate, labels=base)
-    assert result.estimates["churn"].value == 0.25
-    assert result.paired.classes == ("Unknown", "false", "true")
 
 
 def test_a_slice_may_be_one_name():
@@ -349,17 +279,6 @@ def test_a_prediction_without_a_probability_counts():
     assert (result.n, result.estimates["churn"].value) == (4, 0.5)
     assert result.movement == {"n": 2, "mean_absolute": 0, "jensen_shannon": 0}
     assert flipped(result)["confidence"].to_list() == [None, None]
-
-
-def test_indexes_of_all_that_is_given_are_checked():
-    base = pd.Series(["a", "b", "c"])
-    for more in (
-        {"retrains": [base[::-1]]},
-        {"slices": {"s": base[::-1]}},
-        {"cluster": base[::-1]},
-    ):
-        with pytest.raises(InputError, match="the pandas indexes differ"):
-            compare(base, base, **more)
 
 
 def test_equal_probabilities_are_decided_alike_whatever_the_order_of_columns():
@@ -415,24 +334,35 @@ def test_it_prints_as_a_sentence_and_in_a_notebook_as_tables():
     assert "| churn | 50.00% |" in found._repr_markdown_()
 
 
-def test_whole_floats_are_ids_like_any():
-    base = pl.DataFrame({"id": [0, 1, 2], "prediction": [0, 1, 0]})
-    candidate = pl.DataFrame({"id": [0.0, 1.0, 2.0], "prediction": [0, 1, 1]})
-    assert compare(base, candidate).n == 3
-    with pytest.raises(InputError, match=r"no id in common: 0 is the first of one, 0\.5 of the"):
-        compare(base, candidate.with_columns(pl.col("id") + 0.5))
-
-
-def test_a_row_without_a_prediction_is_left_out_once():
-    base = pl.DataFrame({"id": [0, 1, 2, 3], "prediction": [0, 1, 0, 1]})
-    said = [0, 1, None, None, 1, None, None]
-    candidate = pl.DataFrame({"id": [0, 1, 2, 2, 4, None, None], "prediction": said})
-    assert compare(base, candidate).paired.excluded == {
-        "without a prediction in candidate": 4, "only in base": 1, "only in candidate": 1,
-    }  # fmt: skip
-
-
 def test_slices_of_too_many_values_are_noted():
     base = pl.DataFrame({"prediction": [0] * 60, "age": range(60)})
     notes = compare(base, [0] * 60, slices="age").notes
     assert any(note.startswith("age: none of its values has 50 examples") for note in notes)
+
+
+def test_order_does_not_matter_and_rows_of_one_side_are_counted():
+    base, candidate, labels = RNG.integers(0, 3, (3, 200))
+    whole = frame(base, label=labels)
+    other = frame(candidate).sample(fraction=1, shuffle=True, seed=1)
+    same = compare(whole, other).to_dict()
+    assert same == {**compare(whole, frame(candidate)).to_dict()}
+    part = compare(whole[10:], other.filter(pl.col("id") < 190))
+    assert part.n == 180
+    assert part.paired.excluded == {"only in base": 10, "only in candidate": 10}
+    np.testing.assert_array_equal(part.paired.ids.to_numpy(), np.arange(10, 190))
+
+
+def test_labels_may_come_from_anywhere():
+    base, candidate, labels = RNG.integers(0, 2, (3, 100))
+    expected = compare(base, candidate, labels).estimates
+    apart = frame(labels).rename({"prediction": "label"}).reverse()
+    for result in (
+        compare(frame(base, label=labels), frame(candidate)),
+        compare(frame(base), frame(candidate, label=labels)),
+        compare(frame(base, label=labels), frame(candidate, label=labels)),
+        compare(frame(base), frame(candidate), apart),
+        compare(
+            pd.DataFrame(frame(base).to_dict()), pd.DataFrame(frame(candidate).to_dict()), apart
+        ),
+    ):
+        assert result.estimates == expected

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -149,7 +149,7 @@ def _find(names: Sequence[str], name: str, asked: Columns) -> Columns:
         )
     return replace(
         asked,
-        positive=None if asked.positive is None else _plain(asked.positive),
+        positive=None if asked.positive is None else _plain([asked.positive])[0],
         id=asked.id or guess("id"),
         prediction=prediction,
         label=label if asked.label else guess("label", prediction),
@@ -159,11 +159,11 @@ def _find(names: Sequence[str], name: str, asked: Columns) -> Columns:
     )
 
 
-def _plain(name: str) -> str:
-    """A class's name as labels are spelled."""
+def _plain(names: Iterable[str]) -> tuple[str, ...]:
+    """Names of classes as labels are spelled."""
     import polars as pl
 
-    return str(plain_classes(pl.Series([name]))[0])
+    return tuple(plain_classes(pl.Series(list(names), dtype=pl.String)))
 
 
 def _needed(names: Sequence[str], name: str, found: Columns) -> list[str]:
@@ -277,7 +277,7 @@ def _probabilities(
         positive = found.positive if found.positive is not None else "1"
         values = as_probabilities(table[names[0]], name)
         return [1 - values, values], ("0" if positive == "1" else REST + positive, positive)
-    classes = tuple(_plain(c[len(found.probabilities or "") :]) for c in names)
+    classes = _plain(c[len(found.probabilities or "") :] for c in names)
     if twice := next((c for c in classes if classes.count(c) > 1), None):
         raise InputError(f"{name}: two columns are probabilities of {twice!r}")
     if names and found.positive is not None and found.positive not in classes:

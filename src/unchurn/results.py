@@ -221,7 +221,7 @@ def _settings(
     if methods is None:
         return preset_settings(preset, experiment.data.name, experiment.n_steps)
     if not methods:
-        return preset_settings(preset, experiment.data.name, experiment.n_steps, [])
+        raise InputError("methods is empty")
     settings: list[Setting] = []
     for method in methods:
         if isinstance(method, Setting):

@@ -102,7 +102,7 @@ def compare_slices(
         counts, rest = part.counts, Counts(everything.table - part.counts.table)
         known = counts.number(LABELLED) > 0
         others = rest.number(EVERY)
-        if not others and part.value not in set(paired.slices[part.column]):
+        if not others and paired.slices[part.column].n_unique() > 1:
             notes.append(
                 f"{part.column}: none of its values has {min_size} examples, so they are one slice "
                 "of all: give ranges of them as a column"

@@ -42,8 +42,8 @@ def write_page(folder: Path) -> list[Path]:
     for one in kept:
         written.append(folder / f"{one.name}.csv")
         with atomic_write(written[-1]) as temporary:
-            text_of_one = numbers(one.study, one.result, one.facts["command"])
-            temporary.write_text(text_of_one, "utf-8")
+            rows = numbers(one.study, one.result, one.facts["command"])
+            temporary.write_text(rows, "utf-8")
     written.append(folder.with_name(f"{folder.name}.md"))
     with atomic_write(written[-1]) as temporary:
         temporary.write_text(text, "utf-8")

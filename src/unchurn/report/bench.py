@@ -18,12 +18,19 @@ from unchurn.arrays import Array
 from unchurn.datasets.base import Dataset
 from unchurn.paper import METRICS
 from unchurn.report.html import write_page
-from unchurn.tables import APART, DIFFERENCES, best_single, footer, interval_text, papers
+from unchurn.tables import (
+    APART,
+    DIFFERENCES,
+    HEADINGS,
+    best_single,
+    footer,
+    interval_text,
+    papers,
+)
 
 if TYPE_CHECKING:
     from unchurn.results import Result, SettingResult
 
-NUMBERS = ("accuracy", "churn", "correct", "incorrect")
 PAPER = "the paper's four"
 N_EXAMPLES = 12  # of those that flip most
 N_FEATURES = 40  # of each, shown of a table
@@ -44,7 +51,7 @@ def write_report(result: Result, path: Path) -> None:
             "method",
             "setting",
             *(["tried"] if any(row["tried"] > 1 for row in rows) else ()),
-            *NUMBERS,
+            *HEADINGS,
             *([PAPER] if any(row["paper"] for row in rows) else ()),
             *differences,
         ],
