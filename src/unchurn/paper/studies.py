@@ -180,8 +180,8 @@ STUDIES = {
             "label_smoothing", "anchor", "bi_tempered", "codistill_ce", "codistill_kl", "mixup"
         ),
         _models("lenet5_relu_average"),
-        question="Average pooling in the rows of Table 1 that trial-lenet5 leaves out (but for the "
-        "ℓ1 and ℓ2 penalties, whose cause lies elsewhere).",
+        question="LeNet5 with ReLU and average pooling in the rows of Table 1 that trial-lenet5 "
+        "leaves out, but for the ℓ1 and ℓ2 penalties, which keep most runs from learning.",
     ),
     "trial-size": Study(
         ("celeba_smiling",),
