@@ -345,7 +345,7 @@ def test_order_does_not_matter_and_rows_of_one_side_are_counted():
     whole = frame(base, label=labels)
     other = frame(candidate).sample(fraction=1, shuffle=True, seed=1)
     same = compare(whole, other).to_dict()
-    assert same == {**compare(whole, frame(candidate)).to_dict()}
+    assert same == compare(whole, frame(candidate)).to_dict()
     part = compare(whole[10:], other.filter(pl.col("id") < 190))
     assert part.n == 180
     assert part.paired.excluded == {"only in base": 10, "only in candidate": 10}

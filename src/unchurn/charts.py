@@ -193,7 +193,7 @@ def smoothing_panels(k: int = 20, a: float = 0.9, b: float = 0.1) -> alt.HConcat
         colour = alt.Scale(domain=[0, 0.5, 1], range=["#00a5b5", "#dddddd", "#c2188f"])
         charts.append(
             alt.Chart(alt.InlineData(values=rows), title=title)
-            .mark_circle(size=18, opacity=0.9)
+            .mark_circle(size=18, opacity=0.9, aria=False)  # thousands, not to be read out
             .encode(
                 alt.X("x:Q", title=None),
                 alt.Y("y:Q", title=None),

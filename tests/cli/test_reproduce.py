@@ -45,8 +45,8 @@ def test_a_dry_run_only_plans(run, tmp_path):
 
 
 def test_figure1_needs_no_data(run, tmp_path):
-    assert run("reproduce", "figure1", "--out", "r") == (0, "wrote r/figure1.png\n", "")
-    assert (tmp_path / "r/figure1.png").stat().st_size > 10_000
+    assert run("reproduce", "figure1", "--out", "r") == (0, "wrote r/figure1.svg\n", "")
+    assert (tmp_path / "r/figure1.svg").stat().st_size > 10_000
 
 
 def test_theorems_are_simulated_kept_and_resumed(run, tmp_path):

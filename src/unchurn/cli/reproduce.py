@@ -112,8 +112,8 @@ def _figure1(console: Console, out: Path) -> None:
     from unchurn import charts
 
     out.mkdir(parents=True, exist_ok=True)
-    charts.save(charts.smoothing_panels(), out / "figure1.png")
-    console.print(f"wrote {out}/figure1.png")
+    charts.save(charts.smoothing_panels(), out / "figure1.svg")
+    console.print(f"wrote {out}/figure1.svg")
 
 
 def _theorem(console: Console, what: str, out: Path, quick: bool, dry_run: bool) -> None:

@@ -25,8 +25,7 @@ def all_figures(
     kept: list[Kept], theorems: dict[str, dict[str, Any]]
 ) -> dict[str, alt.TopLevelMixin]:
     """Every chart that the results give, by the name of its file."""
-    # Thousands of points: as a picture a tenth the size of the drawing.
-    figures: dict[str, alt.TopLevelMixin] = {"figure1.png": charts.smoothing_panels()}
+    figures: dict[str, alt.TopLevelMixin] = {"figure1.svg": charts.smoothing_panels()}
     if rows := against_paper_data(kept):
         figures["against-the-paper.svg"] = against_paper(rows)
     for one in kept:
