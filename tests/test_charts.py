@@ -84,9 +84,10 @@ def test_charts_are_drawn_to_files(result, tmp_path, suffix):
         json.dumps(chart.to_dict())
         charts.save(chart, tmp_path / f"{name}{suffix}")
         assert (tmp_path / f"{name}{suffix}").stat().st_size > 5000
-    charts.save(drawn["frontier"], tmp_path / f"again{suffix}")  # whatever was drawn before it
-    first, again = (tmp_path / f"{name}{suffix}" for name in ("frontier", "again"))
-    assert first.read_bytes() == again.read_bytes()
+    for name, chart in drawn.items():  # the same bytes, whatever was drawn before it
+        charts.save(chart, tmp_path / f"again{suffix}")
+        first, again = (tmp_path / f"{file}{suffix}" for file in (name, "again"))
+        assert first.read_bytes() == again.read_bytes()
 
 
 def test_the_panels_show_how_local_smoothing_mends_swapped_labels():

@@ -214,10 +214,10 @@ def save(chart: alt.TopLevelMixin, path: Path) -> None:
 
 
 def _renumbered(svg: str) -> str:
-    """Clips numbered from 1: Vega counts through all charts of a process, so bytes would differ."""
+    """Ids numbered from 1: Vega counts through all charts of a process, so bytes would differ."""
     numbers: dict[str, int] = {}
 
-    def renumber(clip: re.Match[str]) -> str:
-        return f"{clip[1]}clip{numbers.setdefault(clip[2], len(numbers) + 1)}"
+    def renumber(found: re.Match[str]) -> str:
+        return f"{found[1]}{found[2]}{numbers.setdefault(found[2] + found[3], len(numbers) + 1)}"
 
-    return re.sub(r'(id="|url\(#)clip(\d+)', renumber, svg)
+    return re.sub(r'(id="|url\(#)(clip|gradient_)(\d+)', renumber, svg)
