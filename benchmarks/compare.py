@@ -67,7 +67,7 @@ def write(variant: Variant, folder: Path) -> None:
 
 def ours(base: str, candidate: str) -> Numbers:
     """One call."""
-    from unchurn.comparison import compare
+    from unchurn.comparison.compare import compare
 
     found = compare(base, candidate, slices=["country"]).to_dict()
     numbers = {"mean_absolute": found["movement"]["mean_absolute"]}
@@ -160,7 +160,7 @@ def measure(reader: str, base: str, candidate: str) -> None:
     import scipy.stats  # noqa: F401
 
     if reader == "unchurn":
-        import unchurn.comparison  # noqa: F401
+        import unchurn.comparison.compare  # noqa: F401
     elif reader != "reading alone":
         import pandas  # noqa: F401
         import pyarrow.parquet  # noqa: F401

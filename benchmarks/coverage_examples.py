@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from coverage_tables import Cell, Table, coverage
 
-from unchurn.arrays import Array
-from unchurn.stats import (
+from unchurn.core.arrays import Array
+from unchurn.metrics.intervals import (
     FEW,
     Interval,
     clustered_difference,

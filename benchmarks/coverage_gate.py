@@ -9,11 +9,11 @@ import numpy as np
 from coverage_retrainings import WEIGHTS, Generator, Recipe, churn_between
 from coverage_tables import Cell, Table
 
-from unchurn.arrays import Array
-from unchurn.floor import floor_of
-from unchurn.planning import Noise, plan_excess, plan_loss
-from unchurn.run_stats import prediction_interval
-from unchurn.stats import LEVEL, paired_difference, proportion
+from unchurn.comparison.noise_floor import floor_of
+from unchurn.core.arrays import Array
+from unchurn.gate.sample_size import Noise, plan_excess, plan_loss
+from unchurn.metrics.intervals import LEVEL, paired_difference, proportion
+from unchurn.metrics.over_runs import prediction_interval
 
 SLICES = 20
 LIMITS = ("max_excess_churn", "max_churn", "max_bad_flips", "max_accuracy_loss", "max_slice_churn",

@@ -9,10 +9,10 @@ import numpy as np
 from coverage_tables import Cell, Table, coverage
 from scipy.special import ndtr
 
-from unchurn.arrays import Array
-from unchurn.floor import floor_of
-from unchurn.run_stats import accuracy_difference, churn_difference
-from unchurn.stats import FEW
+from unchurn.comparison.noise_floor import floor_of
+from unchurn.core.arrays import Array
+from unchurn.metrics.intervals import FEW
+from unchurn.metrics.over_runs import accuracy_difference, churn_difference
 
 Generator = np.random.Generator
 RUNS = (2, 3, 5, 10)

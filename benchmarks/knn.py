@@ -32,9 +32,9 @@ from scipy.spatial import cKDTree  # noqa: E402
 from sklearn.neighbors import NearestNeighbors  # noqa: E402
 
 from unchurn import StableClassifier, knn_labels, load  # noqa: E402
-from unchurn.neighbors.engine import collapse  # noqa: E402
 from unchurn.neighbors.inputs import as_points  # noqa: E402
-from unchurn.neighbors.kdtree import KDTree  # noqa: E402
+from unchurn.neighbors.search.base import collapse  # noqa: E402
+from unchurn.neighbors.search.kdtree import KDTree  # noqa: E402
 from unchurn.neighbors.warmup import warmup  # noqa: E402
 
 KS = (10, 100, 500)

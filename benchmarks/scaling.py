@@ -28,15 +28,15 @@ import numpy as np
 from sections import fill, machine
 
 from unchurn import KNNLabels, load
-from unchurn.engines import Engine, make_engine
-from unchurn.engines.local import Local
-from unchurn.engines.ray import Ray
-from unchurn.experiment import Experiment
+from unchurn.core.executors import Engine, make_engine
+from unchurn.core.executors.local import Local
+from unchurn.core.executors.ray import Ray
 from unchurn.neighbors.sharded import ROWS, _search
-from unchurn.running import carry_out
-from unchurn.settings import make_setting
-from unchurn.store import Store
-from unchurn.training import Training
+from unchurn.study.experiment import Experiment
+from unchurn.study.run import carry_out
+from unchurn.study.settings import make_setting
+from unchurn.study.store import Store
+from unchurn.training.loop import Training
 
 SHORT, LONG = (200, 1), (8, 100)  # trainings, and epochs of each
 # The plan: so many nodes of so many cores like ours, and the network between them.

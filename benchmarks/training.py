@@ -83,7 +83,7 @@ def plain_net(model: str, shape: tuple[int, ...], n_classes: int) -> Any:
     """The network as one would write it."""
     from torch import nn
 
-    from unchurn.models import MODELS, glorot
+    from unchurn.training.networks import MODELS, glorot
 
     if model == "mlp":
         return MODELS[model](shape, n_classes)
@@ -183,7 +183,7 @@ def step_parts(task: str, steps: int = 200) -> dict[str, float]:
     import torch
 
     from unchurn.methods.base import cross_entropy
-    from unchurn.models import MODELS
+    from unchurn.training.networks import MODELS
 
     data, model, _ = task_data(task)
     torch.set_num_threads(1)
@@ -213,9 +213,9 @@ def step_parts(task: str, steps: int = 200) -> dict[str, float]:
 
 def grid(task: str, ours_each: float, best_each: float) -> dict[str, Any]:
     """The `grid` preset: its trainings, shared and not, at these seconds each."""
-    from unchurn.experiment import Experiment, plan
-    from unchurn.settings import preset_settings
-    from unchurn.training import Training
+    from unchurn.study.experiment import Experiment, plan
+    from unchurn.study.settings import preset_settings
+    from unchurn.training.loop import Training
 
     data, model, epochs = task_data(task)
     training = Training(epochs=epochs)

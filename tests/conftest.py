@@ -1,6 +1,7 @@
 """Shared by all tests: nobody's own data or cache is touched, nothing leaves this machine."""
 
 import os
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from unchurn.datasets.phishing import FEATURES, TARGET
 settings.register_profile("unchurn", deadline=None)
 settings.load_profile("unchurn")
 
+CHROMIUM = shutil.which("chromium")
 REAL_DATA = os.environ.get("UNCHURN_DATA")
 
 
@@ -44,3 +46,36 @@ def small_phishing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder.mkdir(parents=True)
     pl.DataFrame(np.column_stack([x, y]), [*FEATURES, TARGET]).write_csv(folder / "phishing.csv")
     monkeypatch.setenv("UNCHURN_DATA", str(tmp_path / "data"))
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Debian's Chromium, in which pages are tried."""
+    from playwright.sync_api import sync_playwright
+
+    if CHROMIUM is None:
+        pytest.skip("chromium is not installed: the page was not tried in a browser")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM,
+            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(browser):
+    """Open a file in a real browser; give the page with what it asked for and said."""
+
+    def visit_(path, **options):
+        page = browser.new_context(**options).new_page()
+        asked, said = [], []
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("dialog", lambda dialog: said.append(dialog.message))
+        page.goto(f"file://{path}")
+        return page, asked, said
+
+    return visit_

@@ -11,47 +11,47 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from unchurn.comparison import Comparison as Comparison
-    from unchurn.comparison import compare as compare
+    from unchurn.comparison.compare import Comparison as Comparison
+    from unchurn.comparison.compare import compare as compare
+    from unchurn.comparison.inputs.predictions import Columns as Columns
+    from unchurn.core.errors import InputError as InputError
     from unchurn.datasets import Dataset as Dataset
     from unchurn.datasets import load as load
     from unchurn.datasets import load_csv as load_csv
-    from unchurn.errors import InputError as InputError
-    from unchurn.estimator import StableClassifier as StableClassifier
-    from unchurn.gate import Policy as Policy
-    from unchurn.gate import Verdict as Verdict
-    from unchurn.learners import weighted_rows as weighted_rows
+    from unchurn.gate.decide import Policy as Policy
+    from unchurn.gate.decide import Verdict as Verdict
     from unchurn.methods import METHODS as METHODS
-    from unchurn.metrics import ChurnSummary as ChurnSummary
-    from unchurn.metrics import Flips as Flips
-    from unchurn.metrics import churn as churn
-    from unchurn.metrics import churn_summary as churn_summary
-    from unchurn.metrics import flips as flips
+    from unchurn.metrics.churn import ChurnSummary as ChurnSummary
+    from unchurn.metrics.churn import Flips as Flips
+    from unchurn.metrics.churn import churn as churn
+    from unchurn.metrics.churn import churn_summary as churn_summary
+    from unchurn.metrics.churn import flips as flips
     from unchurn.neighbors import KNNLabels as KNNLabels
     from unchurn.neighbors import knn_labels as knn_labels
-    from unchurn.predictions import Columns as Columns
-    from unchurn.results import Result as Result
-    from unchurn.results import bench as bench
-    from unchurn.settings import make_setting as make_setting
-    from unchurn.targets import OffLabelMass as OffLabelMass
-    from unchurn.targets import blend_knn_labels as blend_knn_labels
-    from unchurn.targets import knn_smooth_labels as knn_smooth_labels
-    from unchurn.targets import off_label_mass as off_label_mass
-    from unchurn.targets import smooth_labels as smooth_labels
+    from unchurn.neighbors.soft_labels import OffLabelMass as OffLabelMass
+    from unchurn.neighbors.soft_labels import blend_knn_labels as blend_knn_labels
+    from unchurn.neighbors.soft_labels import knn_smooth_labels as knn_smooth_labels
+    from unchurn.neighbors.soft_labels import off_label_mass as off_label_mass
+    from unchurn.neighbors.soft_labels import smooth_labels as smooth_labels
+    from unchurn.study.result import Result as Result
+    from unchurn.study.result import bench as bench
+    from unchurn.study.settings import make_setting as make_setting
+    from unchurn.training.estimator import StableClassifier as StableClassifier
+    from unchurn.training.learners.function import weighted_rows as weighted_rows
 
 _HOME = {
     # measure
-    "churn": "metrics",
-    "flips": "metrics",
-    "churn_summary": "metrics",
-    "Flips": "metrics",
-    "ChurnSummary": "metrics",
-    "compare": "comparison",
-    "Comparison": "comparison",
-    "Columns": "predictions",
+    "churn": "metrics.churn",
+    "flips": "metrics.churn",
+    "churn_summary": "metrics.churn",
+    "Flips": "metrics.churn",
+    "ChurnSummary": "metrics.churn",
+    "compare": "comparison.compare",
+    "Comparison": "comparison.compare",
+    "Columns": "comparison.inputs.predictions",
     # decide
-    "Policy": "gate",
-    "Verdict": "gate",
+    "Policy": "gate.decide",
+    "Verdict": "gate.decide",
     # data
     "Dataset": "datasets",
     "load": "datasets",
@@ -59,20 +59,20 @@ _HOME = {
     # reduce
     "knn_labels": "neighbors",
     "KNNLabels": "neighbors",
-    "off_label_mass": "targets",
-    "OffLabelMass": "targets",
-    "smooth_labels": "targets",
-    "blend_knn_labels": "targets",
-    "knn_smooth_labels": "targets",
+    "off_label_mass": "neighbors.soft_labels",
+    "OffLabelMass": "neighbors.soft_labels",
+    "smooth_labels": "neighbors.soft_labels",
+    "blend_knn_labels": "neighbors.soft_labels",
+    "knn_smooth_labels": "neighbors.soft_labels",
     "METHODS": "methods",
-    "StableClassifier": "estimator",
+    "StableClassifier": "training.estimator",
     # study
-    "bench": "results",
-    "Result": "results",
-    "make_setting": "settings",
-    "weighted_rows": "learners",
+    "bench": "study.result",
+    "Result": "study.result",
+    "make_setting": "study.settings",
+    "weighted_rows": "training.learners.function",
     # what goes wrong
-    "InputError": "errors",
+    "InputError": "core.errors",
 }
 __all__ = ["__version__", *_HOME]
 

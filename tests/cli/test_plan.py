@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from unchurn.planning import Noise, plan_excess, plan_loss
+from unchurn.gate.sample_size import Noise, plan_excess, plan_loss
 
 
 def test_a_loss_of_accuracy(run):

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from unchurn.core.errors import InputError
 from unchurn.datasets.base import RemoteFile
 from unchurn.datasets.find import cache_dir, data_folder, fetch, locate, obtain
-from unchurn.errors import InputError
 
 CONTENT = bytes(range(256)) * 20_000  # 5 MB: several chunks
 

@@ -12,8 +12,8 @@ import pytest
 from PIL import Image
 from scipy.io import savemat
 
+from unchurn.core.errors import InputError
 from unchurn.datasets import DATASETS, load, phishing
-from unchurn.errors import InputError
 
 RNG = np.random.default_rng(0)
 

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from unchurn import load_csv
-from unchurn.errors import InputError
+from unchurn.core.errors import InputError
 
 N = 40
 TABLE = pl.DataFrame(

@@ -8,10 +8,10 @@ import torch
 from sklearn.base import clone
 
 from unchurn import METHODS
-from unchurn.errors import InputError
+from unchurn.core.errors import InputError
 from unchurn.methods import Reference, make_method
-from unchurn.models import mlp
-from unchurn.training import Training, fit_run
+from unchurn.training.loop import Training, fit_run
+from unchurn.training.networks import mlp
 
 RNG = np.random.default_rng(0)
 Y = RNG.integers(0, 3, 150)

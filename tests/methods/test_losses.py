@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unchurn.errors import InputError
+from unchurn.core.errors import InputError
 from unchurn.methods import (
     BiTempered,
     CodistillCE,

@@ -8,8 +8,8 @@ import torch
 
 from unchurn import InputError, KNNLabels, knn_labels
 from unchurn.neighbors import index as module
-from unchurn.neighbors.engine import distinct
-from unchurn.neighbors.faiss import ApproximateWarning
+from unchurn.neighbors.search.base import distinct
+from unchurn.neighbors.search.faiss import ApproximateWarning
 
 ENGINES = ("kdtree", "brute", "numpy", "faiss", "torch")
 
@@ -119,7 +119,7 @@ def test_rows_of_one_hash_are_told_apart(monkeypatch):
     assert len(found) == 3
     same = np.unique
     monkeypatch.setattr(
-        "unchurn.neighbors.engine.np.unique",
+        "unchurn.neighbors.search.base.np.unique",
         lambda a, **options: same(a if a.dtype.kind == "V" else a * 0, **options),
     )
     found, which = distinct(points)
@@ -130,7 +130,7 @@ def test_rows_of_one_hash_are_told_apart(monkeypatch):
 def test_kernels_are_compiled_where_nothing_can_be_kept():
     """Installed read-only and without a home, Numba cannot cache: then it compiles in memory."""
     script = """
-from unchurn.neighbors import jit
+from unchurn.neighbors.kernels import jit
 def njit(cache=False, **options):
     if cache:
         raise RuntimeError("cannot cache function")

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import unchurn
-from unchurn.errors import InputError
-from unchurn.neighbors import brute, frame, index, kdtree, proposals
+from unchurn.core.errors import InputError
+from unchurn.neighbors import index
+from unchurn.neighbors.search import kdtree, placement, products, proposals
 
 EXACT = ("kdtree", "brute", "numpy", "faiss", "torch")
 
@@ -128,7 +129,7 @@ def test_one_class(knn_labels):
 
 def test_more_ties_than_a_list_holds(knn_labels, monkeypatch):
     """Queries whose ties overflow the first lists are searched again with the longest."""
-    monkeypatch.setattr(brute, "CHUNK", 16)
+    monkeypatch.setattr(products, "CHUNK", 16)
     points = np.vstack([np.zeros(10), np.repeat(np.eye(10), 30, axis=0), np.eye(10)[:3] * 2.5])
     points[1:301] += np.linspace(0, 1e-9, 300)[:, None]  # distinct, and all but equally far
     labels = np.arange(len(points)) % 3
@@ -146,9 +147,9 @@ def test_blocks_do_not_change_the_answer(knn_labels, monkeypatch):
     points, labels = rng.integers(0, 6, (200, 3)), rng.integers(0, 3, 200)
     whole = knn_labels(points, labels, [1, 20])
     monkeypatch.setattr(kdtree, "LEAVES_AT_A_TIME", 1)
-    monkeypatch.setattr(frame, "ROWS_AT_A_TIME", 7)
-    monkeypatch.setattr(brute, "QUERIES", 3)
-    monkeypatch.setattr(brute, "CHUNK", 50)
+    monkeypatch.setattr(placement, "ROWS_AT_A_TIME", 7)
+    monkeypatch.setattr(products, "QUERIES", 3)
+    monkeypatch.setattr(products, "CHUNK", 50)
     monkeypatch.setattr(proposals, "BLOCK", 100)
     for one, other in zip(whole, knn_labels(points, labels, [1, 20]), strict=True):
         np.testing.assert_array_equal(one, other)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unchurn import InputError, knn_labels
-from unchurn.engines.local import Local
+from unchurn.core.executors.local import Local
 from unchurn.neighbors.sharded import sharded_knn_labels
 
 HERE = Local(1)

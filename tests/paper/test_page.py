@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from unchurn import Dataset, InputError
-from unchurn.experiment import Experiment
-from unchurn.metrics import churn_summary
+from unchurn.metrics.churn import churn_summary
 from unchurn.paper import figures
-from unchurn.paper.kept import keep, read_all
 from unchurn.paper.page import page, write_page
+from unchurn.paper.records import keep, read_all
 from unchurn.paper.studies import STUDIES
-from unchurn.results import Result, SettingResult
-from unchurn.training import Training
+from unchurn.study.experiment import Experiment
+from unchurn.study.result import Result, SettingResult
+from unchurn.training.loop import Training
 
 N = 400
 LABELS = np.arange(N) % 2

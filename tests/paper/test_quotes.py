@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from unchurn import InputError
-from unchurn.engines.local import Local
-from unchurn.paper import published
+from unchurn.core.executors.local import Local
 from unchurn.paper.explanations import explanations
-from unchurn.paper.kept import keep, read_all
+from unchurn.paper.published import published
 from unchurn.paper.quotes import quotes
+from unchurn.paper.records import keep, read_all
 from unchurn.paper.studies import experiments
-from unchurn.results import collect
-from unchurn.running import carry_out
-from unchurn.store import Store
+from unchurn.study.result import collect
+from unchurn.study.run import carry_out
+from unchurn.study.store import Store
 
 pytestmark = pytest.mark.usefixtures("small_phishing")
 

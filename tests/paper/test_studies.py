@@ -5,10 +5,10 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
-from unchurn.errors import InputError
-from unchurn.paper import ablation, along, find_published, published
+from unchurn.core.errors import InputError
+from unchurn.paper.published import ablation, along, find_published, published
 from unchurn.paper.studies import RECIPES, STUDIES, Study, experiments, smaller
-from unchurn.settings import make_setting
+from unchurn.study.settings import make_setting
 
 pytestmark = pytest.mark.usefixtures("small_phishing")
 
@@ -26,7 +26,7 @@ def test_studies_have_the_papers_settings(study, dataset, count):
 
 
 def test_table3_has_31_rows_of_26_settings():
-    text = files("unchurn.paper").joinpath("table_ablation.csv").read_text()
+    text = files("unchurn.paper").joinpath("data", "table_ablation.csv").read_text()
     assert len(list(csv.DictReader(text.splitlines()))) == 31
     assert len(ablation()) == 26
     assert all("churn_incorrect" not in row.mean for row in ablation())

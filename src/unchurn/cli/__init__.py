@@ -14,7 +14,7 @@ import typer
 from unchurn import __version__
 from unchurn.cli import bench, compare, data, plan, reproduce, smooth
 from unchurn.cli.parsing import FilesAfter
-from unchurn.errors import InputError
+from unchurn.core.errors import InputError
 
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130  # what Typer gives for Ctrl-C

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from unchurn.cli.trainings import carry_out, show_plan
+from unchurn.cli.progress import carry_out, show_plan
 
 CONFIG = "bench.json"  # what was asked for, in the folder of its results
 
 if TYPE_CHECKING:
-    from unchurn.config import BenchConfig
-    from unchurn.experiment import Experiment
+    from unchurn.study.config import BenchConfig
+    from unchurn.study.experiment import Experiment
 
 
 def bench(
@@ -58,12 +58,12 @@ def bench(
     """
     from rich.console import Console
 
-    from unchurn import tables
-    from unchurn.config import make_config
-    from unchurn.engines import make_engine
-    from unchurn.experiment import plan
-    from unchurn.files import atomic_write
-    from unchurn.store import Store
+    from unchurn.core.executors import make_engine
+    from unchurn.core.files import atomic_write
+    from unchurn.study import table
+    from unchurn.study.config import make_config
+    from unchurn.study.experiment import plan
+    from unchurn.study.store import Store
 
     asked = make_config(
         config,
@@ -91,7 +91,7 @@ def bench(
     result.write_predictions(asked.folder / "predictions")
     with atomic_write(asked.folder / CONFIG) as temporary:
         temporary.write_text(asked.to_json(), "utf-8")
-    console.print(f"\n{tables.render(result, 'text', width=console.width)}")
+    console.print(f"\n{table.render(result, 'text', width=console.width)}")
     todo = plan(experiment)
     if saved := todo.n_separate - len(todo.jobs):
         n = len(todo.jobs)
@@ -105,9 +105,9 @@ def make_experiment(asked: BenchConfig) -> Experiment:
     """The experiment that was asked for."""
     from dataclasses import replace
 
-    from unchurn.experiment import Experiment
-    from unchurn.settings import preset_settings
-    from unchurn.training import Training
+    from unchurn.study.experiment import Experiment
+    from unchurn.study.settings import preset_settings
+    from unchurn.training.loop import Training
 
     training = Training(epochs=asked.epochs)
     experiment = Experiment(
@@ -131,8 +131,8 @@ def _try_network(experiment: Experiment, name: str) -> None:
     """Make and use the user's network once, so that what is wrong with it is said at the start."""
     import torch
 
-    from unchurn.errors import InputError
-    from unchurn.models import make_factory
+    from unchurn.core.errors import InputError
+    from unchurn.training.networks import make_factory
 
     x, n_classes = experiment.parts.x_train[:2], experiment.parts.n_classes
     shape = x.shape[1:]
@@ -153,12 +153,12 @@ def report(
     ] = None,
 ) -> None:
     """Make one self-contained HTML page of a bench: what to use, table, charts, examples."""
-    from unchurn import charts
-    from unchurn.config import make_config
-    from unchurn.errors import InputError
-    from unchurn.files import check_place
-    from unchurn.results import collect
-    from unchurn.store import Store
+    from unchurn.core.errors import InputError
+    from unchurn.core.files import check_place
+    from unchurn.study import charts
+    from unchurn.study.config import make_config
+    from unchurn.study.result import collect
+    from unchurn.study.store import Store
 
     path = folder / CONFIG
     if not path.is_file():

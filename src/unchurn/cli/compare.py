@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from unchurn.comparison import Comparison
-    from unchurn.gate import Verdict
+    from unchurn.comparison.compare import Comparison
+    from unchurn.gate.decide import Verdict
 
 Base = Annotated[Path, typer.Argument(help="Predictions of the model in use.")]
 Candidate = Annotated[Path, typer.Argument(help="Predictions of the model to replace it.")]
@@ -117,9 +117,9 @@ def gate(
     Promote: what is measured lies inside every limit, with its whole 95 % interval; reject: wholly
     outside one; hold otherwise. Exit code: promote 0, reject 1, bad input 2, hold 3.
     """
-    from unchurn.errors import InputError
-    from unchurn.files import atomic_write, remove
-    from unchurn.gate import decide, read_policy
+    from unchurn.core.errors import InputError
+    from unchurn.core.files import atomic_write, remove
+    from unchurn.gate.decide import decide, read_policy
 
     limits: dict[str, Any] = {
         "max_churn": max_churn, "max_bad_flips": max_bad_flips,
@@ -154,8 +154,8 @@ def _check_outputs(
     forms: tuple[bool, bool], read: tuple[Path | None, ...], html: Path | None, *more: Path | None
 ) -> None:
     """Say before the work what would keep the answer from being given: a place, or an extra."""
-    from unchurn.errors import InputError
-    from unchurn.files import check_place
+    from unchurn.core.errors import InputError
+    from unchurn.core.files import check_place
 
     if all(forms):
         raise InputError("--json or --markdown, not both")
@@ -165,13 +165,13 @@ def _check_outputs(
             check_place(path, taken)
             taken.append(path)
     if html is not None:
-        from unchurn.report import comparison  # noqa: F401
+        from unchurn.comparison import page  # noqa: F401
 
 
 def _ids(path: Path) -> list[str]:
     """Ids from a file, one a line."""
-    from unchurn.errors import InputError
-    from unchurn.files import reading
+    from unchurn.core.errors import InputError
+    from unchurn.core.files import reading
 
     with reading(path, "a text file"):
         ids = [line.strip() for line in path.read_text("utf-8-sig").splitlines() if line.strip()]
@@ -181,7 +181,7 @@ def _ids(path: Path) -> list[str]:
 
 
 def _columns(*given: Any) -> Any:
-    from unchurn.predictions import Columns
+    from unchurn.comparison.inputs.predictions import Columns
 
     id_, prediction, label, probabilities, positive, threshold, slices, cluster = given
     names = tuple(name.strip() for name in slices.split(",")) if slices else ()
@@ -196,7 +196,7 @@ def _compare(
     columns: Any,
     min_slice: int,
 ) -> Comparison:
-    from unchurn.comparison import compare
+    from unchurn.comparison.compare import compare
 
     names = (base.name, candidate.name)
     if names[0] == names[1]:
@@ -225,8 +225,8 @@ def _answer(
     """Write what was asked for, then print in the form that was asked for."""
     from rich.console import Console
 
-    from unchurn.report import words
-    from unchurn.report.flipped import write_flipped
+    from unchurn.comparison import words
+    from unchurn.comparison.flips import write_flipped
 
     class _Console(Console):
         """A reader that has seen enough, such as `head`, does not change the verdict."""

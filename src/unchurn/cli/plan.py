@@ -11,8 +11,8 @@ import typer
 from unchurn.cli.compare import Id, Prediction, Probabilities
 
 if TYPE_CHECKING:
-    from unchurn.planning import ExcessPlan, LossPlan, Noise
-    from unchurn.predictions import Columns
+    from unchurn.comparison.inputs.predictions import Columns
+    from unchurn.gate.sample_size import ExcessPlan, LossPlan, Noise
 
 
 def plan(
@@ -50,9 +50,9 @@ def plan(
 
     All are fractions: 0.005 is half a percentage point.
     """
-    from unchurn.errors import InputError
-    from unchurn.planning import RETRAINS, plan_excess, plan_loss
-    from unchurn.predictions import Columns
+    from unchurn.comparison.inputs.predictions import Columns
+    from unchurn.core.errors import InputError
+    from unchurn.gate.sample_size import RETRAINS, plan_excess, plan_loss
 
     if accuracy_loss is None and excess is None:
         raise InputError("what is to be seen? Give --accuracy-loss, --excess or both")
@@ -77,17 +77,17 @@ def _noise(
     files: list[Path], columns: Columns, churn: float | None, floor_sd: float | None
 ) -> Noise:
     """How much retraining moves: from files, as given, or the defaults."""
-    from unchurn.errors import InputError
-    from unchurn.planning import CHURN, RELATIVE_SD, Noise
+    from unchurn.core.errors import InputError
+    from unchurn.gate.sample_size import CHURN, RELATIVE_SD, Noise
 
     if not files:
         churn = CHURN if churn is None else churn
         return Noise(churn, RELATIVE_SD * churn if floor_sd is None else floor_sd)
     if churn is not None or floor_sd is not None:
         raise InputError("--retrains measures churn and its sd: give them or the files, not both")
-    from unchurn.floor import retraining_files, what_moved
-    from unchurn.pairing import pair
-    from unchurn.predictions import read_predictions
+    from unchurn.comparison.inputs.pairs import pair
+    from unchurn.comparison.inputs.predictions import read_predictions
+    from unchurn.comparison.noise_floor import retraining_files, what_moved
 
     base, *others = [read_predictions(p, str(p), columns) for p in retraining_files(files)]
     if len(others) < 2:
@@ -117,7 +117,7 @@ def _show_excess(plan: ExcessPlan) -> None:
         typer.echo(f"  {size.retrains:>11}  {rows:>13}{note}")
     most = max(size.retrains for size in plan.sizes)
     if all(size.rows is None for size in plan.sizes):
-        from unchurn.planning import least_excess
+        from unchurn.gate.sample_size import least_excess
 
         least = least_excess(plan.noise, most, plan.power)
         typer.echo(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from unchurn.cli.trainings import carry_out, show_plan
+from unchurn.cli.progress import carry_out, show_plan
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -47,12 +47,12 @@ def reproduce(
     """
     from rich.console import Console
 
-    from unchurn.engines import make_engine
-    from unchurn.errors import InputError
-    from unchurn.paper.beside import beside_paper
-    from unchurn.paper.kept import keep
+    from unchurn.core.errors import InputError
+    from unchurn.core.executors import make_engine
+    from unchurn.paper.records import keep
     from unchurn.paper.studies import RUNS, STUDIES, experiments
-    from unchurn.store import Store
+    from unchurn.paper.tables import beside_paper
+    from unchurn.study.store import Store
 
     console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
     names = [*STUDIES, FIGURE1, *THEOREMS, PAGE]
@@ -109,7 +109,7 @@ def reproduce(
 
 
 def _figure1(console: Console, out: Path) -> None:
-    from unchurn import charts
+    from unchurn.study import charts
 
     out.mkdir(parents=True, exist_ok=True)
     charts.save(charts.smoothing_panels(), out / "figure1.svg")
@@ -121,15 +121,16 @@ def _theorem(console: Console, what: str, out: Path, quick: bool, dry_run: bool)
     import json
     import time
 
-    from unchurn import charts
-    from unchurn.files import atomic_write
-    from unchurn.paper import theorem_charts, theorems
-    from unchurn.paper.kept import commit
-    from unchurn.progress import progress_bar
-    from unchurn.results import maker
-    from unchurn.running import circumstances
+    from unchurn.core.files import atomic_write
+    from unchurn.core.progress import progress_bar
+    from unchurn.paper.records import commit
+    from unchurn.paper.theory import charts as theorem_charts
+    from unchurn.paper.theory import simulations
+    from unchurn.study import charts
+    from unchurn.study.result import maker
+    from unchurn.study.run import circumstances
 
-    seconds = theorems.expected_seconds(THEOREMS[what], quick=quick)
+    seconds = simulations.expected_seconds(THEOREMS[what], quick=quick)
     console.print(f"{what}: about {max(seconds / 60, 0.1):.1f} min on one core")
     if dry_run:
         return
@@ -144,7 +145,7 @@ def _theorem(console: Console, what: str, out: Path, quick: bool, dry_run: bool)
             advance(done - last)
             last = done
 
-        simulate = {"theorem1": theorems.theorem1, "theorem2": theorems.theorem2}[what]
+        simulate = {"theorem1": simulations.theorem1, "theorem2": simulations.theorem2}[what]
         rows = simulate(quick=quick, on_progress=on_progress, folder=draws)
     draw = {"theorem1": theorem_charts.theorem1_chart, "theorem2": theorem_charts.theorem2_chart}
     name = f"{what}-quick" if quick else what
@@ -154,7 +155,7 @@ def _theorem(console: Console, what: str, out: Path, quick: bool, dry_run: bool)
         "commit": commit(),
         "made_by": [maker(circumstances())],
         "seconds": round(time.monotonic() - start),
-        "rates": theorems.rates(rows),
+        "rates": simulations.rates(rows),
         "rows": rows,
     }
     with atomic_write(out / f"{name}.json") as temporary:

@@ -9,18 +9,18 @@ from __future__ import annotations
 from difflib import get_close_matches
 from pathlib import Path
 
-from unchurn.datasets import celeba, digits, idx, phishing, svhn, two_gaussians
+from unchurn.core.errors import InputError
+from unchurn.datasets import celeba, digits, mnist, phishing, svhn, two_gaussians
 from unchurn.datasets.base import Dataset, Source
 from unchurn.datasets.table import load_csv
-from unchurn.errors import InputError
 
 DATASETS: dict[str, Source] = {
     source.name: source
     for source in (
         digits.DIGITS,
         two_gaussians.TWO_GAUSSIANS,
-        idx.MNIST,
-        idx.FASHION_MNIST,
+        mnist.MNIST,
+        mnist.FASHION_MNIST,
         svhn.SVHN,
         celeba.SMILING,
         celeba.HIGH_CHEEKBONES,

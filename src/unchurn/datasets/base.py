@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from unchurn.arrays import Array, IntArray
+from unchurn.core.arrays import Array, IntArray
 
 if TYPE_CHECKING:
     import polars as pl

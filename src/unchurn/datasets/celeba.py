@@ -17,11 +17,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from unchurn.core.errors import InputError
+from unchurn.core.files import atomic_write, reading
+from unchurn.core.progress import progress_bar
 from unchurn.datasets.base import Dataset, RemoteFile, Source, as_unit
 from unchurn.datasets.find import cache_dir, obtain
-from unchurn.errors import InputError
-from unchurn.files import atomic_write, reading
-from unchurn.progress import progress_bar
 
 SIDE = 28
 TRAIN, TEST = "0", "2"  # of the official partition; 1 is its validation part

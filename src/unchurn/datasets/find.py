@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from unchurn.core.errors import InputError
+from unchurn.core.progress import progress_bar
 from unchurn.datasets.base import RemoteFile
-from unchurn.errors import InputError
-from unchurn.progress import progress_bar
 
 
 def cache_dir() -> Path:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
-from unchurn.arrays import Array
+from unchurn.core.arrays import Array
+from unchurn.core.errors import InputError
+from unchurn.core.files import read_table, reading
 from unchurn.datasets.base import Dataset, RemoteFile, Source, split
 from unchurn.datasets.find import obtain
-from unchurn.errors import InputError
-from unchurn.files import read_table, reading
 
 FEATURES = (
     "having_IP_Address", "URL_Length", "Shortining_Service", "having_At_Symbol",

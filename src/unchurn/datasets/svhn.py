@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from unchurn.core.errors import InputError
+from unchurn.core.files import reading
 from unchurn.datasets.base import Dataset, RemoteFile, Source, as_unit
 from unchurn.datasets.find import obtain
-from unchurn.errors import InputError
-from unchurn.files import reading
 
 
 def load(data_dir: Path | None = None) -> Dataset:

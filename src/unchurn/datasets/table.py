@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unchurn.arrays import Array
+from unchurn.core.arrays import Array
+from unchurn.core.errors import InputError
+from unchurn.core.files import read_table, text_among_numbers
 from unchurn.datasets.base import Dataset, split
-from unchurn.errors import InputError
-from unchurn.files import read_table, text_among_numbers
 
 if TYPE_CHECKING:
     import polars as pl

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from unchurn.arrays import Array
+from unchurn.core.arrays import Array
 from unchurn.datasets.base import SPLIT_SEED, Dataset, Source
 
 N = 1000  # in each of the two parts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unchurn.errors import InputError
+from unchurn.core.errors import InputError
 from unchurn.methods.anchor import Anchor, anchor_labels
 from unchurn.methods.base import Method, Reference, cross_entropy
 from unchurn.methods.bi_tempered import BiTempered, bi_tempered_loss, tempered_softmax

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import softmax
 
-from unchurn.arrays import as_fraction
+from unchurn.core.arrays import as_fraction
 from unchurn.methods.base import Float32, Method, Reference
 from unchurn.methods.control import Control
 

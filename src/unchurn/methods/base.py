@@ -1,6 +1,6 @@
 """`Method`: what a way of training changes about plain training. As it stands it changes nothing.
 
-The trainer knows no method by name; it calls these hooks (see `unchurn.training`). A new method is
+The trainer (`unchurn.training.loop`) knows no method by name; it calls these hooks. A new method is
 a dataclass in a file of its own that overrides the few it needs, plus one line in `METHODS`.
 """
 

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from unchurn.arrays import as_fraction, whole
-from unchurn.errors import InputError
+from unchurn.core.arrays import as_fraction, whole
+from unchurn.core.errors import InputError
 from unchurn.methods.base import Method, cross_entropy
 from unchurn.methods.control import Control
 

@@ -10,8 +10,8 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor
 
-from unchurn.arrays import at_least, whole
-from unchurn.errors import InputError
+from unchurn.core.arrays import at_least, whole
+from unchurn.core.errors import InputError
 from unchurn.methods.base import Method, cross_entropy
 from unchurn.methods.control import Control
 

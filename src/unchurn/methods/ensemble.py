@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from unchurn.arrays import whole
+from unchurn.core.arrays import whole
 from unchurn.methods.base import Method
 from unchurn.methods.control import Control
 

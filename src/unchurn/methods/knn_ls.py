@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from unchurn.arrays import as_fraction, whole
+from unchurn.core.arrays import as_fraction, whole
 from unchurn.methods.base import Float32, Method, Reference
 from unchurn.methods.label_smoothing import LabelSmoothing
-from unchurn.targets import blend_knn_labels, smooth_labels
+from unchurn.neighbors.soft_labels import blend_knn_labels, smooth_labels
 
 
 @dataclass

@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from unchurn.arrays import as_fraction
+from unchurn.core.arrays import as_fraction
 from unchurn.methods.base import Float32, Method, Reference
 from unchurn.methods.control import Control
-from unchurn.targets import smooth_labels
+from unchurn.neighbors.soft_labels import smooth_labels
 
 
 @dataclass

@@ -9,7 +9,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from unchurn.arrays import at_least
+from unchurn.core.arrays import at_least
 from unchurn.methods.base import Method, cross_entropy
 from unchurn.methods.control import Control
 

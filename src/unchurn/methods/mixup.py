@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from unchurn.arrays import at_least
+from unchurn.core.arrays import at_least
 from unchurn.methods.base import Method
 from unchurn.methods.control import Control
 

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unchurn.arrays import as_classes, whole
-from unchurn.errors import InputError
-from unchurn.neighbors.engine import (
+from unchurn.core.arrays import as_classes, whole
+from unchurn.core.errors import InputError
+from unchurn.neighbors.inputs import Neighbours, as_ks, as_points, check_spread
+from unchurn.neighbors.search.base import (
     Advance,
     Engine,
     Float32,
@@ -21,8 +22,7 @@ from unchurn.neighbors.engine import (
     extent,
     n_workers,
 )
-from unchurn.neighbors.inputs import Neighbours, as_ks, as_points, check_spread
-from unchurn.neighbors.proposals import by_products
+from unchurn.neighbors.search.proposals import by_products
 
 # Up to here the kd-tree is faster than matrix products, even where it can prune least: CPU time of
 # brute over that of kdtree, 30,000 rows, k = 10 / 100 / 500. Normal: 16 dimensions 1.6 / 1.3 / 1.2,
@@ -92,7 +92,7 @@ class KNNLabels:
         self._index = _make(self.engine_, points, histogram, workers, device)
         self.quality_ = None
         if self.engine_ in APPROXIMATE:
-            from unchurn.neighbors.faiss import measure
+            from unchurn.neighbors.search.faiss import measure
 
             self.quality_ = measure(self._index, max(ks))  # type: ignore[arg-type]
         return self
@@ -151,7 +151,7 @@ def _progress(rows: int, show: bool) -> AbstractContextManager[Advance]:
     """A bar, if asked for."""
     if not show:
         return nullcontext(lambda _: None)
-    from unchurn.progress import progress_bar
+    from unchurn.core.progress import progress_bar
 
     return progress_bar("k-NN labels", rows)
 
@@ -171,23 +171,23 @@ def _choose(engine: str, n: int, n_dimensions: int, device: Any) -> str:
 def _make(engine: str, points: Float64, histogram: Any, workers: int, device: Any) -> Engine:
     """Build the engine; each lives in a file of its own, imported when needed."""
     if engine == "kdtree":
-        from unchurn.neighbors.kdtree import KDTree
+        from unchurn.neighbors.search.kdtree import KDTree
 
         return KDTree(points, histogram, workers)
     if engine == "torch":
-        from unchurn.neighbors.device import on_device
+        from unchurn.neighbors.search.torch import on_device
 
         return on_device(points, histogram, device or "cpu")
     if engine == "faiss":
-        from unchurn.neighbors.faiss import flat
+        from unchurn.neighbors.search.faiss import flat
 
         return flat(points, histogram, workers)
     if engine in APPROXIMATE:
-        from unchurn.neighbors.faiss import approximate
+        from unchurn.neighbors.search.faiss import approximate
 
         return approximate(points, histogram, engine, workers)
     if len(points) > SMALL and find_spec("numba") is not None:
-        from unchurn.neighbors.brute import Brute
+        from unchurn.neighbors.search.products import Brute
 
         return Brute(points, histogram, workers)
     return by_products(points, histogram)

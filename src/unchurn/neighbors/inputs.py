@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from unchurn.arrays import IntArray, as_array
-from unchurn.errors import InputError
-from unchurn.neighbors.engine import Float64, extent
+from unchurn.core.arrays import IntArray, as_array
+from unchurn.core.errors import InputError
+from unchurn.neighbors.search.base import Float64, extent
 
 Neighbours = int | Sequence[int] | IntArray
 

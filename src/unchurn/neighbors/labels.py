@@ -7,10 +7,10 @@ from typing import overload
 
 import numpy.typing as npt
 
-from unchurn.arrays import IntArray
-from unchurn.neighbors.engine import Float32
+from unchurn.core.arrays import IntArray
 from unchurn.neighbors.index import KNNLabels
 from unchurn.neighbors.inputs import Neighbours
+from unchurn.neighbors.search.base import Float32
 
 
 @overload

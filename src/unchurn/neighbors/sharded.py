@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unchurn.arrays import IntArray, whole
-from unchurn.engines import Call, Engine
-from unchurn.errors import InputError
-from unchurn.neighbors.engine import Float32
+from unchurn.core.arrays import IntArray, whole
+from unchurn.core.errors import InputError
+from unchurn.core.executors import Call, Engine
 from unchurn.neighbors.index import KNNLabels
 from unchurn.neighbors.inputs import Neighbours
+from unchurn.neighbors.search.base import Float32
 
 # Points of one call: a second of the kd-tree's time among a million points of 10 dimensions.
 ROWS = 1 << 14
@@ -36,7 +36,7 @@ def sharded_knn_labels(
 
     Examples
     --------
-    >>> from unchurn.engines import make_engine
+    >>> from unchurn.core.executors import make_engine
     >>> with make_engine("local", workers=1) as engine:  # or "ray", ray_address="auto"
     ...     sharded_knn_labels([[0.0], [1.0], [2.0]], labels=[0, 1, 1], k=2, on=engine)
     array([[0.5       , 0.5       ],

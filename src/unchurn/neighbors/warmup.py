@@ -14,9 +14,9 @@ def warmup() -> float:
     the package or, where that is read-only, in the user's own cache.
     """
     start = time.perf_counter()
-    from unchurn.neighbors.brute import Brute
-    from unchurn.neighbors.engine import collapse
-    from unchurn.neighbors.kdtree import KDTree
+    from unchurn.neighbors.search.base import collapse
+    from unchurn.neighbors.search.kdtree import KDTree
+    from unchurn.neighbors.search.products import Brute
 
     points = np.random.default_rng(0).normal(size=(200, 2))
     far = np.vstack([points, [[1e12, 1e12]]])  # where float64 has to propose too

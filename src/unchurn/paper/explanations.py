@@ -14,10 +14,10 @@ from pathlib import Path
 import jinja2
 from jinja2.sandbox import SandboxedEnvironment
 
-from unchurn.errors import InputError
-from unchurn.files import reading
-from unchurn.paper.kept import Kept
+from unchurn.core.errors import InputError
+from unchurn.core.files import reading
 from unchurn.paper.quotes import quotes
+from unchurn.paper.records import Kept
 
 NAME = "explanations.md.jinja"
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import altair as alt
 
-from unchurn import charts
-from unchurn.paper import FIGURE2, along
-from unchurn.paper.kept import Kept, paper_row
-from unchurn.paper.theorem_charts import theorem1_chart, theorem2_chart
+from unchurn.paper.published import FIGURE2, along
+from unchurn.paper.records import Kept, paper_row
+from unchurn.paper.theory.charts import theorem1_chart, theorem2_chart
+from unchurn.study import charts
 
 # Error is what accuracy leaves: on a logarithmic scale, one bad row does not hide all others.
 AXES: tuple[tuple[str, str, Callable[[float], float]], ...] = (

@@ -10,16 +10,16 @@ from typing import Any
 
 import jinja2
 
-from unchurn.errors import InputError
-from unchurn.files import atomic_write, reading
+from unchurn.core.errors import InputError
+from unchurn.core.files import atomic_write, reading
 from unchurn.methods import METHODS
-from unchurn.paper import ENSEMBLE, METRICS, published
-from unchurn.paper.beside import choice_table, near_cells, papers, table, trial_table
+from unchurn.metrics.intervals import Interval
 from unchurn.paper.explanations import explanations
-from unchurn.paper.kept import Kept, numbers, paper_row, read_all
+from unchurn.paper.published import ENSEMBLE, METRICS, published
+from unchurn.paper.records import Kept, numbers, paper_row, read_all
 from unchurn.paper.studies import RECIPES, STUDIES
-from unchurn.stats import Interval
-from unchurn.tables import interval_text, mean_sd
+from unchurn.paper.tables import choice_table, near_cells, papers, table, trial_table
+from unchurn.study.table import interval_text, mean_sd
 
 OTHERS = ("control", "label_smoothing")  # what k-NN smoothing is compared with above all
 OF_A_THEOREM = {"command", "commit", "made_by", "seconds", "rates", "rows"}
@@ -27,8 +27,8 @@ OF_A_THEOREM = {"command", "commit", "made_by", "seconds", "rates", "rows"}
 
 def write_page(folder: Path) -> list[Path]:
     """Write FOLDER.md, and into the folder the charts and numbers it shows; give their paths."""
-    from unchurn import charts
     from unchurn.paper import figures
+    from unchurn.study import charts
 
     if folder.name in ("", ".."):  # the page is named after it
         folder = folder.resolve()

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from unchurn.errors import InputError
-from unchurn.paper import METRICS
-from unchurn.paper.beside import near_cells
-from unchurn.paper.kept import Kept, paper_row
+from unchurn.core.errors import InputError
+from unchurn.paper.published import METRICS
+from unchurn.paper.records import Kept, paper_row
 from unchurn.paper.studies import RUNS
-from unchurn.results import SettingResult
+from unchurn.paper.tables import near_cells
+from unchurn.study.result import SettingResult
 
 
 def quotes(kept: list[Kept]) -> dict[str, Callable[..., Any]]:

@@ -8,14 +8,14 @@ from itertools import product
 
 import numpy as np
 
+from unchurn.core.errors import InputError
 from unchurn.datasets import DATASETS, Dataset, load
 from unchurn.datasets.base import SPLIT_SEED
-from unchurn.errors import InputError
-from unchurn.experiment import Experiment
 from unchurn.methods import METHODS
-from unchurn.paper import ENSEMBLE, FIGURE2, ablation, along, published
-from unchurn.settings import Setting, make_setting
-from unchurn.training import Training
+from unchurn.paper.published import ENSEMBLE, FIGURE2, ablation, along, published
+from unchurn.study.experiment import Experiment
+from unchurn.study.settings import Setting, make_setting
+from unchurn.training.loop import Training
 
 RUNS = 5  # of every setting, in the paper
 

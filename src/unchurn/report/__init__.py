@@ -1,1 +1,1 @@
-"""Pages and texts for people: of a bench, of a comparison."""
+"""Ground that knows no subject: tables, numbers, charts and pages."""

@@ -11,16 +11,16 @@ from typing import Any
 import jinja2
 import vl_convert
 
-from unchurn.files import atomic_write
+from unchurn.core.files import atomic_write
 
 
-def write_page(path: Path, template: str, charts: list[dict[str, Any]], **values: Any) -> None:
-    """Fill a template beside this file and write it.
+def write_page(path: Path, template: Path, charts: list[dict[str, Any]], **values: Any) -> None:
+    """Fill a room's own template, which extends `base.html` here, and write it.
 
     A chart is a dict with a `title` and the Vega-Lite `spec`, and whatever else the template shows.
     """
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        loader=jinja2.FileSystemLoader([template.parent, Path(__file__).parent]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
     )
@@ -29,7 +29,7 @@ def write_page(path: Path, template: str, charts: list[dict[str, Any]], **values
         for i, chart in enumerate(charts)
     ]
     vega = _vega() if drawn else ""
-    page = environment.get_template(template).render(charts=drawn, vega=vega, **values)
+    page = environment.get_template(template.name).render(charts=drawn, vega=vega, **values)
     with atomic_write(path) as temporary:
         temporary.write_text(page, "utf-8", "replace")  # a file's name may be no text
 

@@ -1,0 +1,1 @@
+"""What callers bring (files, frames, arrays) as two models' predictions side by side."""

@@ -1,0 +1,155 @@
+"""Where each id of one table is in another, and whether an id is there twice.
+
+Whole numbers that lie close together, as most ids do, have a place each. Other numbers and text go
+by their hashes, checked by what they are hashes of; any other kind is left to Polars.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from unchurn.comparison.inputs.casting import fits_int64
+from unchurn.comparison.rowblocks import in_blocks
+from unchurn.core.arrays import IntArray
+
+if TYPE_CHECKING:
+    import polars as pl
+
+ABSENT = -1
+ROOM = 8  # places per id, up to which whole numbers are looked up by their place
+MOST = 2**31 - 1  # rows that 32 bits can number
+Rows = npt.NDArray[np.int32]
+Hashes = npt.NDArray[np.uint64]
+
+
+def find(ids: pl.Series, among: pl.Series) -> IntArray | None:
+    """The row of each id among others, or ABSENT; None if both are the same in the same order.
+
+    Ids are distinct on both sides, and of one type.
+    """
+    if ids.equals(among):
+        return None
+    if len(among) <= MOST:
+        if (numbers := _numbers(ids)) is not None and (places := _places(among)) is not None:
+            return _by_place(numbers, *places)
+        if _is_hashed(ids):
+            found = _by_hash(ids.hash().to_numpy(), among.hash().to_numpy())
+            if _is_true(found, ids, among):
+                return found
+    return _by_join(ids, among)
+
+
+def repeated(ids: pl.Series) -> int:
+    """How many ids were there before."""
+    if (numbers := _numbers(ids)) is not None and (spread := _spread(numbers)) is not None:
+        low, size = spread
+        seen = np.zeros(size, bool)
+
+        def mark(block: slice) -> None:
+            seen[numbers[block] - low] = True
+
+        in_blocks(mark, len(numbers))
+        return len(numbers) - int(np.count_nonzero(seen))
+    if _is_hashed(ids):
+        hashes = np.sort(ids.hash().to_numpy())
+        if not (hashes[1:] == hashes[:-1]).any():
+            return 0
+    return len(ids) - ids.n_unique()
+
+
+def _numbers(ids: pl.Series) -> npt.NDArray[np.int64] | None:
+    import polars as pl
+
+    return ids.cast(pl.Int64).to_numpy() if fits_int64(ids.dtype) else None
+
+
+def _spread(numbers: npt.NDArray[np.int64]) -> tuple[int, int] | None:
+    """The least number and how many places there are up to the largest; None if too many."""
+    if len(numbers) == 0:
+        return None
+    low, high = int(numbers.min()), int(numbers.max())
+    size = high - low + 1
+    return (low, size) if size <= ROOM * len(numbers) + 1024 else None
+
+
+def _places(ids: pl.Series) -> tuple[int, Rows] | None:
+    """The least id, and the row of each number from it on; None if they lie far apart."""
+    numbers = _numbers(ids)
+    if numbers is None or (spread := _spread(numbers)) is None:
+        return None
+    low, size = spread
+    rows = np.full(size, ABSENT, np.int32)
+
+    def put(block: slice) -> None:
+        rows[numbers[block] - low] = np.arange(block.start, block.stop, dtype=np.int32)
+
+    in_blocks(put, len(numbers))
+    return low, rows
+
+
+def _by_place(ids: npt.NDArray[np.int64], low: int, rows: Rows) -> Rows:
+    found = np.empty(len(ids), np.int32)
+
+    def one(block: slice) -> None:
+        at = ids[block] - low
+        np.take(rows, at, out=found[block], mode="clip")
+        outside = (at < 0) | (at >= len(rows))
+        if outside.any():
+            found[block][outside] = ABSENT
+
+    in_blocks(one, len(ids))
+    return found
+
+
+def _is_hashed(ids: pl.Series) -> bool:
+    """Whether equal ids surely have equal hashes in two tables."""
+    import polars as pl
+
+    return ids.dtype == pl.String or ids.dtype.is_integer()
+
+
+def _by_hash(hashes: Hashes, among: Hashes) -> Rows:
+    """Rows by a hash table with linear probing, all rows at once, the unlucky ones again."""
+    bits = max(len(among), 8).bit_length() + 1  # two to four places for each
+    shift, last = np.uint64(64 - bits), (1 << bits) - 1
+    table = np.full(1 << bits, ABSENT, np.int32)
+    rows = np.arange(len(among), dtype=np.int32)
+    slots = (among >> shift).astype(np.int64)
+    while len(rows):
+        free = table[slots] < 0
+        table[slots[free]] = rows[free]
+        left = table[slots] != rows  # another row took the place
+        rows, slots = rows[left], (slots[left] + 1) & last
+    found = np.full(len(hashes), ABSENT, np.int32)
+
+    def one(block: slice) -> None:
+        wanted = hashes[block]
+        slots, rows = (wanted >> shift).astype(np.int64), np.arange(block.start, block.stop)
+        while len(rows):
+            at = table[slots]
+            hit = (at >= 0) & (among[at] == wanted)
+            found[rows[hit]] = at[hit]
+            on = (at >= 0) & ~hit
+            rows, slots, wanted = rows[on], (slots[on] + 1) & last, wanted[on]
+
+    in_blocks(one, len(hashes))
+    return found
+
+
+def _is_true(found: Rows, ids: pl.Series, among: pl.Series) -> bool:
+    """Whether ids are equal where their hashes are."""
+    there = found >= 0
+    if not there.all():
+        ids, found = ids.filter(there), found[there]
+    return ids.equals(among.gather(found))
+
+
+def _by_join(ids: pl.Series, among: pl.Series) -> IntArray:
+    import polars as pl
+
+    rows = pl.DataFrame({"id": among}).with_row_index("row")
+    joined = pl.DataFrame({"id": ids}).join(rows, on="id", how="left", maintain_order="left")
+    return joined["row"].cast(pl.Int64).fill_null(ABSENT).to_numpy()

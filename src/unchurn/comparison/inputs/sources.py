@@ -1,0 +1,150 @@
+"""Anything that holds a table as a Polars frame: files, frames, arrays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from unchurn.core.arrays import as_array
+from unchurn.core.errors import InputError
+from unchurn.core.files import read_table, reading
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SUFFIXES = (".csv", ".parquet", ".jsonl", ".ndjson", ".npz")
+PREDICTION = "\0prediction"  # the column of an array of labels: a name that no file has
+PROBABILITIES = "probabilities_"  # how the columns of an array of probabilities begin
+Choice = Callable[[Sequence[str]], list[str]]
+Found = TypeVar("Found")
+
+
+def as_table(source: Any, name: str, choose: Choice) -> pl.DataFrame:
+    """A file's path, a Polars or pandas frame, labels (n,) or probabilities (n, classes).
+
+    `choose` picks the columns that are needed from the names of all; of a Parquet file only these
+    are read.
+    """
+    if isinstance(source, str | Path) and Path(source).suffix.lower() == ".parquet":
+        return _read_parquet(Path(source), choose)
+    table = _whole(source, name)
+    return table.select(choose(table.columns))
+
+
+def _whole(source: Any, name: str) -> pl.DataFrame:
+    import polars as pl
+
+    if isinstance(source, str | Path):
+        return _read(Path(source))
+    if isinstance(source, pl.DataFrame):
+        return source
+    if hasattr(source, "columns") and hasattr(source, "iloc"):  # a pandas frame
+        return pl.DataFrame({str(c): as_series(source[c]) for c in source.columns})
+    array = as_array(source, name)
+    if array.ndim == 1:
+        return pl.DataFrame({PREDICTION: as_series(source)})
+    if array.ndim == 2 and array.dtype.kind == "f":
+        return pl.DataFrame({f"{PROBABILITIES}{i}": array[:, i] for i in range(array.shape[1])})
+    raise InputError(
+        f"{name}: must be labels (n,) or probabilities (n, classes), not {array.shape}"
+    )
+
+
+def as_series(values: Any) -> pl.Series:
+    """A list, an array or a pandas Series as a Polars series; NaN among other things is a gap."""
+    import polars as pl
+
+    array = as_array(values, "an array")
+    if array.ndim != 1:
+        raise InputError(f"one value per example is needed, not an array of shape {array.shape}")
+    if array.dtype.kind != "O":
+        return pl.Series(array, strict=False)
+    return pl.Series([None if _is_gap(value) else value for value in array], strict=False)
+
+
+def _is_gap(value: Any) -> bool:
+    """Whether it is None, NaN, or what pandas has for them."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float) and math.isnan(value)
+
+
+def _read_parquet(path: Path, choose: Choice) -> pl.DataFrame:
+    import polars as pl
+
+    names = _guarded(path, lambda: list(pl.read_parquet_schema(path)))
+    chosen = choose(names)
+    return _guarded(path, lambda: pl.read_parquet(path, columns=chosen, glob=False))
+
+
+def _guarded(path: Path, read: Callable[[], Found]) -> Found:
+    """What `read` gives; a damaged file is an error of one line."""
+    import polars as pl
+
+    with reading(path, "a file of predictions"):
+        try:
+            return read()
+        except pl.exceptions.PanicException as error:  # no Exception: Rust gave up
+            raise InputError(f"{path}: damaged") from error
+
+
+def _read(path: Path) -> pl.DataFrame:
+    """A table from a file of any of the kinds."""
+    import polars as pl
+
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES and not path.is_dir():
+        raise InputError(f"{path}: the name must end in {', '.join(SUFFIXES)}")
+    with reading(path, "a file of predictions"):
+        if suffix in (".jsonl", ".ndjson"):
+            if path.stat().st_size == 0:
+                raise InputError(f"{path}: is empty")
+            with path.open("rb") as file:  # a path would be taken for a pattern
+                return pl.read_ndjson(file, infer_schema_length=None)
+        if suffix == ".npz":
+            return _read_npz(path)
+        return _stripped(read_table(path))
+
+
+def _stripped(table: pl.DataFrame) -> pl.DataFrame:
+    """Names and text without the spaces that some put behind a CSV's commas."""
+    import polars as pl
+
+    names = [name.strip() for name in table.columns]
+    if names == table.columns or len(set(names)) < len(names):
+        return table
+    table.columns = names
+    return table.with_columns(pl.col(pl.String).str.strip_chars())
+
+
+def _read_npz(path: Path) -> pl.DataFrame:
+    """Arrays of one dimension as columns; of two, a column per class, named by `classes`."""
+    import polars as pl
+
+    columns: dict[str, Any] = {}
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+        classes = [str(c) for c in arrays["classes"]] if "classes" in arrays else None
+        for name in arrays.files:
+            array = arrays[name]
+            if name == "classes":
+                continue
+            if array.ndim == 2:
+                names = classes or [str(i) for i in range(array.shape[1])]
+                if len(names) != array.shape[1]:
+                    raise InputError(
+                        f"{path}: {len(names)} classes for {array.shape[1]} columns of {name}"
+                    )
+                prefix = name if name.endswith("_") else f"{name}_"
+                columns |= {f"{prefix}{c}": array[:, i] for i, c in enumerate(names)}
+            elif array.ndim == 1:
+                columns[name] = as_series(array)
+            else:
+                raise InputError(f"{path}: {name} has {array.ndim} dimensions; 1 or 2 are allowed")
+    sizes = {len(column) for column in columns.values()}
+    if len(sizes) > 1:
+        raise InputError(f"{path}: arrays of different lengths: {sorted(sizes)}")
+    return pl.DataFrame(columns)

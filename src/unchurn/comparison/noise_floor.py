@@ -1,0 +1,150 @@
+"""The noise floor: how much retraining alone moves predictions, and is a candidate beyond it?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from unchurn.comparison.inputs.ids import find
+from unchurn.comparison.inputs.pairs import Paired, pair
+from unchurn.comparison.inputs.predictions import Predictions
+from unchurn.core.arrays import IntArray
+from unchurn.core.errors import InputError
+from unchurn.metrics.intervals import Interval
+from unchurn.metrics.over_runs import churn_over_runs, excess_over_runs, prediction_interval
+
+SEED_ONLY = (
+    "retrainings that vary only the seed give the noise of the seed alone: new data or code may "
+    "move more"
+)
+
+
+@dataclass(frozen=True)
+class Floor:
+    """Churn between base and retrainings of its recipe, and what the candidate has beyond it.
+
+    `churn` is the mean over retrainings; `excess` is the candidate's churn less that mean, for this
+    base and this candidate; `expected` is where the churn of one more retraining lies.
+    """
+
+    n: int
+    each: tuple[float, ...]
+    churn: Interval
+    candidate: float
+    excess: Interval
+    expected: tuple[float, float]
+    notes: tuple[str, ...]
+
+    @property
+    def is_another_retraining(self) -> bool | None:
+        """Whether the candidate moves as one more retraining would; None if that cannot be said."""
+        low, high = self.expected
+        candidate = max(self.candidate, 0.5 / self.n)  # no flip counts as half, as there
+        return None if math.isnan(low) else low <= candidate <= high
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values."""
+        low, high = (None if math.isnan(end) else end for end in self.expected)
+        return {
+            "n": self.n,
+            "retrains": list(self.each),
+            "churn": self.churn.to_dict(),
+            "excess": self.excess.to_dict(),
+            "expected": {"low": low, "high": high},
+            "is_another_retraining": self.is_another_retraining,
+        }
+
+
+def retraining_files(
+    paths: list[Path], base: Path | None = None, candidate: Path | None = None
+) -> list[Path]:
+    """The files of retrainings, each once: as given; of a bench's folder, runs of plain training.
+
+    Base and candidate are left out of a folder; given as a retraining, either is a mistake.
+    """
+    known = {path.resolve(): what for path, what in ((base, "base"), (candidate, "the candidate"))
+             if path is not None}  # fmt: skip
+    files: dict[Path, Path] = {}
+    for path in paths:
+        if path.is_dir():
+            found = sorted((path / "predictions").glob("control-*.parquet"))
+            if not found:
+                raise InputError(
+                    f"{path}: no predictions/control-*.parquet is there, as unchurn bench writes"
+                )
+            files |= {file.resolve(): file for file in found if file.resolve() not in known}
+        elif (place := path.resolve()) in known or place in files:
+            raise InputError(f"{path} is {known.get(place, 'there twice')}: no further retraining")
+        else:
+            files[place] = path
+    if not files:
+        raise InputError("there is no retraining but base and candidate themselves")
+    return list(files.values())
+
+
+def noise_floor(base: Predictions, candidate: Paired, retrains: list[Predictions]) -> Floor:
+    """Compare base with each retraining, on the rows that all have and the candidate has too."""
+    pairs = [pair(base, other, one_class=candidate.one_class) for other in retrains]
+    for other, paired in zip(retrains, pairs, strict=True):
+        if paired.one_class != candidate.one_class:
+            raise InputError(
+                f"{other.name} tells only {paired.one_class!r} from all others, base and candidate "
+                "tell more"
+            )
+    rows, moved = what_moved([candidate, *pairs])
+    clusters = None if candidate.clusters is None else candidate.clusters[rows]
+    return floor_of(moved[1:], moved[0], candidate.n, clusters)
+
+
+def what_moved(pairs: Iterable[Paired]) -> tuple[IntArray, npt.NDArray[np.bool_]]:
+    """The first pair's rows that all of them have, and what differs there in each: (pairs, n)."""
+    ids = [(paired.ids, paired.base != paired.candidate) for paired in pairs]
+    first = ids[0][0]
+    places = [find(first, others) for others, _ in ids]
+    rows = np.flatnonzero(
+        np.logical_and.reduce(
+            [np.ones(len(first), bool), *(p >= 0 for p in places if p is not None)]
+        )
+    )
+    if len(rows) == 0:
+        raise InputError("the retrainings have no example in common with both models")
+    moved = [m[rows if p is None else p[rows]] for (_, m), p in zip(ids, places, strict=True)]
+    return rows, np.stack(moved)
+
+
+def floor_of(retrained: Any, moved: Any, n_rows: int, clusters: IntArray | None = None) -> Floor:
+    """The floor from masks of what moved: (R, n) for the retrainings, (n,) for the candidate."""
+    n_runs, n = retrained.shape
+    each = retrained.mean(axis=1)
+    notes = [SEED_ONLY]
+    if n < n_rows:
+        notes.append(f"the noise floor is of the {n:,} examples that every retraining has")
+    if (each == 0).any():
+        notes.append("a retraining agrees with base everywhere: is it the same model?")
+    if moved.any() and (retrained == moved).all(axis=1).any():
+        notes.append("a retraining flips what the candidate flips: is it the candidate?")
+    if len({row.tobytes() for row in retrained[each > 0]}) < np.count_nonzero(each):
+        notes.append("two retrainings flip the very same examples: are they the same model?")
+    low, high = expected = prediction_interval(each, n)
+    if n_runs == 1:
+        notes.append("one retraining gives no interval: is a difference chance? Retrain twice more")
+    elif high / low > 2:
+        notes.append(
+            f"{n_runs} retrainings leave the floor wide: one more may churn from {low:.2%} to "
+            f"{high:.2%}"
+        )
+    return Floor(
+        n,
+        tuple(float(c) for c in each),
+        churn_over_runs(retrained, clusters),
+        float(moved.mean()),
+        excess_over_runs(moved, retrained, clusters),
+        expected,
+        tuple(notes),
+    )

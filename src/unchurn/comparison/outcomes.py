@@ -1,0 +1,171 @@
+"""What happened to each example between two models, and how often, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from unchurn.comparison.inputs.pairs import Paired
+from unchurn.comparison.rowblocks import count, cross, in_blocks
+from unchurn.core.arrays import IntArray
+from unchurn.metrics.intervals import (
+    LEVEL,
+    Interval,
+    clustered_difference,
+    clustered_proportion,
+    paired_difference,
+    proportion,
+)
+
+Mask = npt.NDArray[np.bool_]
+# What can happen to an example; it is kept as the number of its outcome, a byte.
+OUTCOMES = ("unlabelled", "unlabelled, flipped", "right", "wrong", "bad", "good", "wrong to wrong")
+N_OUTCOMES = len(OUTCOMES)
+Kind = Mask  # of outcomes: which of them are meant
+
+
+def _kind(*names: str) -> Kind:
+    return np.isin(OUTCOMES, names)
+
+
+EVERY = np.ones(N_OUTCOMES, bool)
+LABELLED = ~_kind("unlabelled", "unlabelled, flipped")
+FLIPPED = ~_kind("unlabelled", "right", "wrong")
+RIGHT_BEFORE, RIGHT_AFTER = _kind("right", "bad"), _kind("right", "good")
+WRONG_BEFORE = LABELLED & ~RIGHT_BEFORE
+BAD, GOOD, WRONG_TO_WRONG = _kind("bad"), _kind("good"), _kind("wrong to wrong")
+# From what is true of an example: flipped (1), right before (2), right after (4), labelled (8).
+# What cannot be (right both times, yet flipped) stays "unlabelled".
+_BY_BITS = np.zeros(16, np.uint8)
+for _bits, _name in ((0, "unlabelled"), (1, "unlabelled, flipped"), (8 | 2 | 4, "right"),
+                     (8, "wrong"), (8 | 1 | 2, "bad"), (8 | 1 | 4, "good"),
+                     (8 | 1, "wrong to wrong")):  # fmt: skip
+    _BY_BITS[_bits] = OUTCOMES.index(_name)
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """What happened to each example: the number of its outcome; masks where they are asked for."""
+
+    codes: npt.NDArray[np.uint8]
+
+    @classmethod
+    def of(cls, paired: Paired) -> Outcomes:
+        """Sort the examples of two models."""
+        codes = np.empty(paired.n, np.uint8)
+
+        def one(block: slice) -> None:
+            base, candidate = paired.base[block], paired.candidate[block]
+            flipped = (base != candidate).view(np.uint8)
+            if paired.labels is None:
+                codes[block] = flipped
+                return
+            labels = paired.labels[block]
+            before, after = (base == labels).view(np.uint8), (candidate == labels).view(np.uint8)
+            known = (labels >= 0).view(np.uint8)
+            codes[block] = _BY_BITS[flipped | before << 1 | after << 2 | known << 3]
+
+        in_blocks(one, paired.n)
+        return cls(codes)
+
+    @cached_property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """How many examples have each outcome."""
+        return count(self.codes, N_OUTCOMES)
+
+    def number(self, kind: Kind) -> int:
+        """How many examples are of a kind."""
+        return int(self.counts[kind].sum())
+
+    def mask(self, kind: Kind) -> Mask:
+        """The examples of a kind."""
+        found: Mask = kind[self.codes]
+        return found
+
+    @cached_property
+    def flipped(self) -> Mask:
+        """Predicted otherwise by the candidate."""
+        return self.mask(FLIPPED)
+
+    @cached_property
+    def labelled(self) -> Mask:
+        """With a true label."""
+        return self.mask(LABELLED)
+
+    @cached_property
+    def bad(self) -> Mask:
+        """Right → wrong."""
+        return self.mask(BAD)
+
+    @cached_property
+    def good(self) -> Mask:
+        """Wrong → right."""
+        return self.mask(GOOD)
+
+    @cached_property
+    def wrong_to_wrong(self) -> Mask:
+        """Wrong → another wrong."""
+        return self.mask(WRONG_TO_WRONG)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Rates and paired differences of some examples, with intervals.
+
+    `table` has the number of examples by outcome; with clusters, a row for each of them.
+    """
+
+    table: npt.NDArray[np.int64]
+
+    def number(self, kind: Kind) -> int:
+        """How many examples are of a kind."""
+        return int(self.each(kind).sum())
+
+    def each(self, kind: Kind) -> npt.NDArray[np.int64]:
+        """How many examples are of a kind, in each cluster."""
+        found: npt.NDArray[np.int64] = self.table[..., kind].sum(axis=-1)
+        return found
+
+    def rate(self, events: Kind, among: Kind = EVERY, level: float = LEVEL) -> Interval:
+        """The rate of events, among all examples or those of a kind."""
+        if self.table.ndim == 1:
+            return proportion(self.number(events & among), self.number(among), level)
+        return clustered_proportion(self.each(events & among), self.each(among), level)
+
+    def difference(self, level: float = LEVEL) -> Interval:
+        """The difference in accuracy: good flips less bad ones."""
+        gained, lost, n = (self.each(kind) for kind in (GOOD, BAD, LABELLED))
+        if self.table.ndim == 1:
+            return paired_difference(int(gained), int(lost), int(n), level)
+        return clustered_difference(gained, lost, n, level)
+
+
+@dataclass(frozen=True)
+class Counting:
+    """How outcomes are counted: over examples, or over clusters of them."""
+
+    clusters: IntArray | None = None
+
+    def all(self, outcomes: Outcomes) -> Counts:
+        """Count all examples."""
+        if self.clusters is None:
+            return Counts(outcomes.counts)
+        return self._by_cluster(self.clusters, outcomes.codes)
+
+    def parts(self, outcomes: Outcomes, numbers: IntArray, size: int) -> Iterator[Counts]:
+        """Count the examples with each number from 0 to size − 1."""
+        if self.clusters is None:
+            for row in cross(numbers, outcomes.codes, (size, N_OUTCOMES)):
+                yield Counts(row)
+            return
+        for number in range(size):
+            inside = numbers == number
+            yield self._by_cluster(self.clusters[inside], outcomes.codes[inside])
+
+    def _by_cluster(self, clusters: IntArray, codes: npt.NDArray[np.uint8]) -> Counts:
+        assert self.clusters is not None  # noqa: S101
+        return Counts(cross(clusters, codes, (int(self.clusters.max()) + 1, N_OUTCOMES)))

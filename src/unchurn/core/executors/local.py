@@ -1,0 +1,158 @@
+"""The cores of this machine: one process per run at a time, large arrays memory-mapped once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from multiprocessing import resource_tracker
+from typing import Any, Self, TypeVar
+
+import joblib
+
+from unchurn.core.executors import Call
+
+Result = TypeVar("Result")
+TRIES = 3  # of a call that is killed when it is alone: it may not be its own fault
+
+
+@dataclass(frozen=True)
+class Local:
+    """The engine of this machine: so many processes at a time."""
+
+    workers: int
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def share(self, value: Any) -> Any:
+        """Give the value itself: joblib memory-maps the large arrays in it."""
+        return value
+
+    def execute(self, calls: deque[Call], killed: Callable[[], Any]) -> Iterator[tuple[Any, Any]]:
+        """Make all calls that there are, then those that were added meanwhile."""
+        while calls:
+            batch = list(calls)
+            calls.clear()
+            arguments = [(call.function, *call.arguments) for call in batch]
+            for number, result in execute(_made, arguments, self.workers, killed):
+                yield batch[number].key, result
+
+
+def _made(function: Callable[..., Result], *arguments: Any) -> Result:
+    return function(*arguments)
+
+
+def execute(
+    function: Callable[..., Result],
+    arguments: Sequence[tuple[Any, ...]],
+    workers: int,
+    killed: Callable[[], Result],
+) -> Iterator[tuple[int, Result]]:
+    """Call the function on each tuple of arguments; yield its number and result, in any order.
+
+    A worker process that is killed, as for want of memory, takes the others with it: what was not
+    finished is called again, with fewer at a time if nothing was finished in between. A call that
+    is killed again and again, although it is alone, gives the result of `killed`.
+    """
+    left = dict(enumerate(arguments))
+    broken = False
+    alone = 0  # kills in a row of the first call that is left, with nothing beside it
+    while left:
+        before = len(left)
+        try:
+            for number, result in _attempt(function, left, workers, apart=broken):
+                del left[number]
+                alone = 0
+                yield number, result
+        except BrokenExecutor:
+            broken = True
+            if len(left) < before:
+                continue
+            if workers > 1:
+                workers //= 2
+                continue
+            alone += 1
+            if alone < TRIES:
+                continue
+            alone = 0
+            number = next(iter(left))
+            del left[number]
+            yield number, killed()
+
+
+def _attempt(
+    function: Callable[..., Result], left: dict[int, tuple[Any, ...]], workers: int, *, apart: bool
+) -> Iterator[tuple[int, Result]]:
+    """Call the function on what is left; `apart` keeps calls that may be killed out of here."""
+    if not apart and (workers == 1 or len(left) < 2):
+        for number, values in list(left.items()):
+            yield number, function(*values)
+        return
+    one = workers == 1  # in a process of its own, which joblib gives from two workers on
+    parallel = joblib.Parallel(
+        n_jobs=max(workers, 2),
+        return_as="generator_unordered",
+        pre_dispatch=1 if one else "2*n_jobs",
+        batch_size=1,
+    )
+    # What an interruption cancels is made by the next run; joblib would lament it on stderr.
+    warnings.filterwarnings("ignore", message=r"\d+ tasks which were still being processed")
+    with _interrupts_held():
+        joblib.Parallel(n_jobs=max(workers, 2))(
+            joblib.delayed(_belong_to)(os.getpid()) for _ in range(max(workers, 2))
+        )
+    calls = [
+        joblib.delayed(_numbered)(n, function, values, os.getpid()) for n, values in left.items()
+    ]
+    yield from parallel(calls)
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Hold Ctrl-C back while workers start: they keep it so, and it comes to us alone."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    resource_tracker.ensure_running()  # which, if it is started later, lets Ctrl-C through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _numbered(
+    number: int, function: Callable[..., Result], values: tuple[Any, ...], parent: int
+) -> tuple[int, Result]:
+    _belong_to(parent)
+    return number, function(*values)
+
+
+@cache
+def _belong_to(parent: int) -> None:
+    """Once in a process: leave Ctrl-C to the parent, and watch for its death.
+
+    Joblib leaves the workers of a killed parent, and starts new ones whenever one is lost.
+    """
+    if os.getpid() == parent:  # within another's worker, joblib makes calls where they are
+        return
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

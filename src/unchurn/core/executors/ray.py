@@ -1,0 +1,244 @@
+"""A Ray cluster: every call is a task of one core, data lie once on each node, results stream back.
+
+Ray itself schedules, starts a task again whose process or node died, and makes lost objects anew.
+What is ours: how many tasks are under way, what becomes of those that die again and again, and that
+all nodes have the same versions.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import platform
+import socket
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import torch
+
+from unchurn import __version__
+from unchurn.core.errors import InputError
+from unchurn.core.executors import Call
+
+# Read when Ray is loaded. Every death of a worker is news to it; we tell of those that matter.
+os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".*")
+# Ray would try a task that is out of memory again for ever, with as many beside it.
+os.environ.setdefault("RAY_task_oom_retries", "0")
+
+import ray
+from ray import exceptions
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+Versions = dict[str, str]
+RETRIES = 3  # by Ray itself, of a task whose process or node died
+# Tasks under way for each core: one runs, one waits in its place.
+AHEAD = 2
+PATIENCE = 30  # seconds without any result, after which tasks are looked at that no node can take
+# What a task's death ends in, or the loss of what it made; other errors are those of the call.
+DEATHS = (
+    exceptions.WorkerCrashedError,
+    exceptions.OutOfMemoryError,
+    exceptions.NodeDiedError,
+    exceptions.ObjectLostError,
+)
+
+
+class Ray:
+    """The engine of a cluster: that at an address, or one of this machine's cores, made for it.
+
+    `workers` are tasks at a time; if not given, as many as the cluster has cores.
+    """
+
+    def __init__(self, address: str | None = None, workers: int | None = None) -> None:
+        self.address = address or os.environ.get("RAY_ADDRESS") or "local"
+        self.workers = workers
+
+    def __enter__(self) -> Self:
+        self._is_guest = ray.is_initialized()
+        if not self._is_guest:
+            _connect(self.address, self.workers)
+        try:
+            self._versions = _same_versions()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if not self._is_guest:
+            ray.shutdown()
+
+    def share(self, value: Any) -> Any:
+        """Put a value into the object store, from which each node fetches it once."""
+        _send_own_files()
+        return ray.put(value)
+
+    def execute(self, calls: deque[Call], killed: Callable[[], Any]) -> Iterator[tuple[Any, Any]]:
+        """Make calls while there is room; what was killed comes last, on more and more cores.
+
+        On twice the cores a task has fewer beside it, and so more of its node's memory. One that is
+        killed again on all cores of the largest node gives the result of `killed`.
+        """
+        flying: dict[Any, _Flight] = {}
+        again: deque[_Flight] = deque()
+        try:
+            while calls or again or flying:
+                room = self.workers or AHEAD * max(1, sum(map(_cpus, _nodes())))
+                while len(flying) < room and (calls or again):
+                    flight = _Flight(calls.popleft()) if calls else again.popleft()
+                    flying[self._start(flight)] = flight
+                ready, _ = ray.wait(list(flying), num_returns=1, timeout=PATIENCE)
+                if not ready:
+                    again.extend(_take_back(flying))
+                for finished in ready:
+                    flight = flying.pop(finished)
+                    key = flight.call.key
+                    try:
+                        result = ray.get(finished)
+                    except DEATHS:
+                        largest = _largest()
+                        if flight.is_retry and flight.cores >= largest:
+                            yield key, killed()
+                        else:
+                            cores = min(2 * flight.cores, largest)
+                            again.append(_Flight(flight.call, cores, is_retry=True))
+                    except exceptions.RayTaskError as error:
+                        raise error.cause from error
+                    except exceptions.RayError as error:
+                        reason = str(error).strip().partition("\n")[0]
+                        raise InputError(
+                            f"the Ray cluster failed, the same command goes on: {reason}"
+                        ) from error
+                    else:
+                        yield key, flight.result if flight.call.stays else result
+        finally:
+            if self._is_guest:  # otherwise they end with our connection, more safely
+                for reference in flying:
+                    ray.cancel(reference)
+
+    def _start(self, flight: _Flight) -> Any:
+        """Submit a task; give the reference to wait for."""
+        call = flight.call
+        task = _task.options(
+            num_cpus=flight.cores,
+            num_gpus=call.gpus,
+            max_retries=RETRIES,
+            num_returns=2 if call.stays else 1,
+        )
+        started = task.remote(self._versions, call.stays, call.function, *call.arguments)
+        if call.stays:
+            started, flight.result = started
+        return started
+
+
+@dataclass
+class _Flight:
+    """A call under way."""
+
+    call: Call
+    cores: int = 1
+    is_retry: bool = False
+    result: Any = None  # of a call that stays: what stands for it
+
+
+def _take_back(flying: dict[Any, _Flight]) -> list[_Flight]:
+    """Cancel tasks for more cores than any node has, the one that had them being lost."""
+    largest = _largest()
+    stuck = [reference for reference, flight in flying.items() if flight.cores > largest]
+    for reference in stuck:
+        ray.cancel(reference, force=True)
+    return [replace(flying.pop(reference), cores=largest) for reference in stuck]
+
+
+@ray.remote
+def _task(versions: Versions, stays: bool, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Make a call on whatever node this is; what stays comes second, after a sign that it is there.
+
+    The node may have joined after the versions were compared.
+    """
+    _check(versions, _own_versions(), ray.util.get_node_ip_address())
+    result = function(*arguments)
+    return (None, result) if stays else result
+
+
+def _connect(address: str, workers: int | None) -> None:
+    """Join a cluster, or start one of our own that ends with us."""
+    own: dict[str, Any] = {}
+    if address == "local":
+        own = {"num_cpus": workers, "include_dashboard": False}
+    try:
+        host, colon, port = address.removeprefix("ray://").rpartition(":")
+        if colon:  # Ray itself would wait for many minutes
+            socket.create_connection((host, int(port)), timeout=10).close()
+        ray.init(address, log_to_driver=False, logging_level=logging.ERROR, **own)
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(f"no Ray cluster to work with at {address}: {reason}") from error
+
+
+def _nodes() -> list[dict[str, Any]]:
+    """The nodes of now on which tasks can run."""
+    return [node for node in ray.nodes() if node["Alive"] and _cpus(node)]
+
+
+def _cpus(node: dict[str, Any]) -> int:
+    return int(node["Resources"].get("CPU", 0))
+
+
+def _largest() -> int:
+    """The cores of the largest node."""
+    return max((_cpus(node) for node in _nodes()), default=1)
+
+
+def _own_versions() -> Versions:
+    """The versions on which results depend."""
+    return {
+        "Python": platform.python_version(),
+        "unchurn": __version__,
+        "torch": torch.__version__,
+        "numpy": np.__version__,
+    }
+
+
+def _same_versions() -> Versions:
+    """Ask every node for its versions; raise InputError if any are not ours."""
+    ours = _own_versions()
+    asked = {}
+    for node in _nodes():
+        there = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
+        ask = ray.remote(_own_versions).options(num_cpus=0, scheduling_strategy=there)
+        asked[node["NodeManagerAddress"], node["NodeID"]] = ask.remote()
+    for (address, node), answer in asked.items():
+        try:
+            theirs = ray.get(answer)
+        except (*DEATHS, exceptions.TaskUnschedulableError):
+            continue  # it is gone
+        except exceptions.RayError as error:
+            reason = str(error).strip().splitlines()[-1]
+            raise InputError(
+                f"Ray node {address} ({node[:8]}) cannot run unchurn: {reason}"
+            ) from error
+        _check(ours, theirs, f"{address} ({node[:8]})")
+    return ours
+
+
+def _check(ours: Versions, theirs: Versions, node: str) -> None:
+    """Refuse a node whose results may be others."""
+    for name, version in ours.items():
+        if theirs[name] != version:
+            raise InputError(
+                f"Ray node {node} has {name} {theirs[name]}, here it is {version}: install the same"
+            )
+
+
+def _send_own_files() -> None:
+    """Send functions of files in this folder whole: other nodes do not have these files."""
+    for module in list(sys.modules.values()):
+        file = getattr(module, "__file__", None)
+        if file and Path(file).parent == Path.cwd():
+            ray.cloudpickle.register_pickle_by_value(module)

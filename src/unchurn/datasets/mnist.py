@@ -1,0 +1,107 @@
+"""MNIST and Fashion-MNIST: four gzipped IDX files each."""
+
+from __future__ import annotations
+
+import gzip
+import math
+import zlib
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from unchurn.core.errors import InputError
+from unchurn.datasets.base import Dataset, RemoteFile, Source, as_unit
+from unchurn.datasets.find import obtain
+
+CLOTHES = (
+    "T-shirt/top", "Trouser", "Pullover", "Dress", "Coat",
+    "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot",
+)  # fmt: skip
+
+
+def _load(
+    name: str, classes: tuple[str, ...], files: tuple[RemoteFile, ...], data_dir: Path | None = None
+) -> Dataset:
+    """Images (n, 28, 28) in [0, 1]."""
+    paths, notes = obtain(files, data_dir)
+    x_train, y_train = _read_part(paths[0], paths[1], len(classes))
+    x_test, y_test = _read_part(paths[2], paths[3], len(classes))
+    if x_train.shape[1:] != x_test.shape[1:]:
+        raise InputError(f"{paths[2]}: images of {x_test.shape[1:]}, not {x_train.shape[1:]}")
+    return Dataset(name, x_train, y_train, x_test, y_test, classes, notes)
+
+
+def _read_part(
+    images: Path, labels: Path, n_classes: int
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
+    """Read images and their labels, and check that they belong together."""
+    x, y = read_idx(images, n_dimensions=3), read_idx(labels, n_dimensions=1)
+    if x.size == 0:
+        raise InputError(f"{images}: holds no image")
+    if len(x) != len(y):
+        raise InputError(f"{labels}: {len(y)} labels for the {len(x)} images of {images.name}")
+    if y.max(initial=0) >= n_classes:
+        raise InputError(f"{labels}: label {y.max()} is not one of {n_classes} classes")
+    return as_unit(x), y.astype(np.int64)
+
+
+def read_idx(path: Path, n_dimensions: int) -> npt.NDArray[np.uint8]:
+    """Read a gzipped IDX file of bytes: 0, 0, 8, number of dimensions, the dimensions, the data."""
+    try:
+        content = gzip.decompress(path.read_bytes())
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise InputError(f"{path}: damaged or truncated gzip file: {error}") from error
+    start = 4 + 4 * n_dimensions
+    if len(content) < start or content[:4] != bytes([0, 0, 8, n_dimensions]):
+        raise InputError(f"{path}: not an IDX file of bytes in {n_dimensions} dimension(s)")
+    shape = tuple(int(size) for size in np.frombuffer(content, ">u4", n_dimensions, offset=4))
+    if len(content) - start != math.prod(shape):
+        raise InputError(
+            f"{path}: {len(content) - start} bytes of data where {shape} needs {math.prod(shape)}"
+        )
+    return np.frombuffer(content, np.uint8, offset=start).reshape(shape)
+
+
+def _source(
+    name: str,
+    classes: tuple[str, ...],
+    home: str,
+    checksums: dict[str, tuple[str, int]],
+) -> Source:
+    """Describe four files: train images, train labels, test images, test labels."""
+    folder = name.replace("_", "-")
+    files = tuple(
+        RemoteFile(f"{folder}/{file}", home + file, sha256, size)
+        for file, (sha256, size) in checksums.items()
+    )
+    return Source(name, 60000, 10000, 10, partial(_load, name, classes, files), files)
+
+
+MNIST = _source(
+    "mnist", tuple(str(digit) for digit in range(10)),
+    "https://ossci-datasets.s3.amazonaws.com/mnist/", {
+        "train-images-idx3-ubyte.gz":
+            ("440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609", 9912422),
+        "train-labels-idx1-ubyte.gz":
+            ("3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c", 28881),
+        "t10k-images-idx3-ubyte.gz":
+            ("8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6", 1648877),
+        "t10k-labels-idx1-ubyte.gz":
+            ("f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6", 4542),
+    },
+)  # fmt: skip
+FASHION_MNIST = _source(
+    "fashion_mnist", CLOTHES,
+    "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/", {
+        "train-images-idx3-ubyte.gz":
+            ("3aede38d61863908ad78613f6a32ed271626dd12800ba2636569512369268a84", 26421880),
+        "train-labels-idx1-ubyte.gz":
+            ("a04f17134ac03560a47e3764e11b92fc97de4d1bfaf8ba1a3aa29af54cc90845", 29515),
+        "t10k-images-idx3-ubyte.gz":
+            ("346e55b948d973a97e58d2351dde16a484bd415d4595297633bb08f03db6a073", 4422102),
+        "t10k-labels-idx1-ubyte.gz":
+            ("67da17c76eaffca5446c3361aaab5c3cd6d1c2608764d35dfb1850b086bf8dd5", 5148),
+    },
+)  # fmt: skip

@@ -1,0 +1,200 @@
+"""`plan`: how many rows and retrainings does it take to see a loss of accuracy, or excess churn?
+
+How often the planned sizes keep what they promise is simulated in docs/statistics.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from unchurn.core.arrays import Array, whole
+from unchurn.core.errors import InputError
+from unchurn.metrics.intervals import LEVEL
+
+POWER = 0.8
+LEAST = 1e-6  # loss of accuracy, or excess, to plan for
+CHURN = 0.03  # if nothing is known of it
+RELATIVE_SD = 0.05  # of churn between retrainings, in the paper's tables 0.03 to 0.09 mostly
+RETRAINS = (2, 3, 5, 10)
+MOST_ROWS = 10**9
+
+
+@dataclass(frozen=True)
+class LossPlan:
+    """Labelled rows for a loss of accuracy, of two models of which `churn` predictions differ.
+
+    `to_see`: a loss of that size gets an interval that excludes zero. `to_rule_out`: where nothing
+    is lost, the interval stays under a limit of that size.
+    """
+
+    loss: float
+    churn: float
+    power: float
+    to_see: int
+    to_rule_out: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Noise:
+    """How retraining alone moves predictions.
+
+    `sd` is that of churn between retrainings, were it measured on endlessly many rows. `doubt` is
+    the share of the flips' variance that is by chance, not by example: 1 if any example may flip, 0
+    if the same ones always do.
+    """
+
+    churn: float
+    sd: float
+    doubt: float = 1.0
+
+    @classmethod
+    def of(cls, moved: Array) -> Noise:
+        """Estimate it from what each of R ≥ 2 retrainings moved, (R, n)."""
+        if len(moved) < 2:
+            raise InputError("the noise of retraining needs three retrainings or more: a base, two")
+        each, n = moved.mean(axis=1), moved.shape[1]
+        churn = float(each.mean())
+        if churn == 0:
+            raise InputError("these retrainings agree everywhere: there is no noise to plan with")
+        by_chance = float(moved.var(axis=0, ddof=1).mean())
+        sd = math.sqrt(max(float(each.var(ddof=1)) - by_chance / n, 0.0))
+        return cls(churn, sd, min(by_chance / (churn * (1 - churn)), 1.0) if churn < 1 else 0.0)
+
+
+@dataclass(frozen=True)
+class Size:
+    """Rows that a number of retrainings needs; None if none are enough, and the power at best."""
+
+    retrains: int
+    rows: int | None
+    at_best: float
+
+
+@dataclass(frozen=True)
+class ExcessPlan:
+    """Rows, without labels, to see that a candidate churns by `excess` more than a retraining."""
+
+    excess: float
+    noise: Noise
+    power: float
+    sizes: tuple[Size, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return asdict(self)
+
+
+def plan_loss(loss: float, churn: float = CHURN, power: float = POWER) -> LossPlan:
+    """Plan for a loss of accuracy, by Tango's score (McNemar's at a loss of zero).
+
+    Every flip is taken to change right into wrong or back: those between wrong classes do not, so
+    fewer rows may do.
+
+    >>> plan_loss(0.005, churn=0.03)
+    LossPlan(loss=0.005, churn=0.03, power=0.8, to_see=9417, to_rule_out=9586)
+    """
+    _check(churn, power)
+    if not LEAST <= loss <= churn:
+        raise InputError(
+            f"a loss of accuracy of {loss!r} must be above {LEAST:g} and at most the churn, "
+            f"{churn:g}: what does not flip is not lost"
+        )
+    enough, likely = _quantile((1 + LEVEL) / 2), _quantile(power)
+    to_see = (enough * math.sqrt(churn) + likely * math.sqrt(churn - loss**2)) ** 2 / loss**2
+    # Tango's variance of one example at the limit, where as many are gained as lost.
+    at_limit = (math.sqrt(churn**2 + 4 * loss**2 * (1 - churn)) + churn) / 2 - loss**2
+    to_rule_out = (enough * math.sqrt(at_limit) + likely * math.sqrt(churn)) ** 2 / loss**2
+    return LossPlan(loss, churn, power, math.ceil(to_see), math.ceil(to_rule_out))
+
+
+def plan_excess(
+    excess: float,
+    noise: Noise | None = None,
+    power: float = POWER,
+    retrains: Sequence[int] = RETRAINS,
+) -> ExcessPlan:
+    """Plan for excess churn: rows for each number of retrainings, which may stand in for rows.
+
+    It is seen if the candidate's churn lies above the prediction interval for one more retraining.
+    A candidate is itself one draw: an excess of less than about three times `noise.sd` is not seen
+    with any number of rows or retrainings.
+
+    >>> plan_excess(0.01, Noise(churn=0.03, sd=0.0015), retrains=[5]).sizes
+    (Size(retrains=5, rows=13127, at_best=0.968...),)
+    """
+    noise = noise or Noise(CHURN, RELATIVE_SD * CHURN)
+    _check(noise.churn, power)
+    if not 0 <= noise.sd < math.inf or not LEAST <= excess <= 1 - noise.churn:
+        raise InputError(
+            f"an excess of {excess!r} over a churn of {noise.churn:g} with a standard deviation of "
+            f"{noise.sd:g}: the first must be at least {LEAST:g} and with the second at most 1"
+        )
+    counts = [whole(count, 2, "the number of retrainings") for count in retrains]
+    return ExcessPlan(excess, noise, power, tuple(_size(r, excess, noise, power) for r in counts))
+
+
+def excess_power(excess: float, noise: Noise, rows: float, retrains: int) -> float:
+    """How probably an excess is seen: log churn is normal, so it is Student's noncentral t."""
+    from scipy.stats import nct, t
+
+    def variance(churn: float) -> float:
+        """Of the log of a churn measured on these rows; the sd grows with churn."""
+        return noise.doubt * (1 - churn) / churn / rows + (noise.sd / noise.churn) ** 2
+
+    high = noise.churn + excess
+    expected = variance(noise.churn) * (1 + 1 / retrains)  # what the prediction interval allows for
+    actual = variance(high) + variance(noise.churn) / retrains
+    if expected == 0:
+        return 1.0
+    quantile = float(t.ppf((1 + LEVEL) / 2, retrains - 1)) * math.sqrt(expected / actual)
+    distance = math.log(high / noise.churn) / math.sqrt(actual)
+    return float(nct.sf(quantile, retrains - 1, distance))
+
+
+def least_excess(noise: Noise, retrains: int, power: float = POWER) -> float | None:
+    """The smallest excess that so many retrainings can show, on endlessly many rows."""
+    few, many = 0.0, 1 - noise.churn
+    if excess_power(many, noise, MOST_ROWS, retrains) < power:
+        return None
+    for _ in range(50):
+        middle = (few + many) / 2
+        if excess_power(middle, noise, MOST_ROWS, retrains) < power:
+            few = middle
+        else:
+            many = middle
+    return many
+
+
+def _size(retrains: int, excess: float, noise: Noise, power: float) -> Size:
+    """The fewest rows that reach the power, by bisection on their logarithm."""
+    at_best = excess_power(excess, noise, MOST_ROWS, retrains)
+    if at_best < power:
+        return Size(retrains, None, at_best)
+    few, many = 1, MOST_ROWS
+    while many - few > 1:
+        middle = math.isqrt(few * many) if many > 2 * few else (few + many) // 2
+        if excess_power(excess, noise, middle, retrains) < power:
+            few = middle
+        else:
+            many = middle
+    return Size(retrains, many, at_best)
+
+
+def _check(churn: float, power: float) -> None:
+    if not 0 < churn < 1:
+        raise InputError(f"churn must be between 0 and 1, not {churn!r}")
+    if not 0.5 <= power < 1:
+        raise InputError(f"power must be from 0.5 to below 1, such as 0.8, not {power!r}")
+
+
+def _quantile(probability: float) -> float:
+    from scipy.stats import norm
+
+    return float(norm.ppf(probability))

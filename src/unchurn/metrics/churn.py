@@ -1,0 +1,238 @@
+"""Churn: how many predictions differ between two models, or among R retrainings (NumPy only).
+
+Every function takes *predicted labels* (integers or strings), never probabilities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from unchurn.core.arrays import Array, FloatArray, IntArray, as_labels
+from unchurn.core.errors import InputError
+
+
+def churn(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
+    """Fraction of examples on which two models predict different labels.
+
+    >>> churn([0, 1, 2, 2], [0, 1, 1, 2])
+    0.25
+    """
+    one, two = _alike(first=first, second=second)
+    return float(np.mean(one != two))
+
+
+@dataclass(frozen=True)
+class Flips:
+    """Where each of `n` examples went from the first model to the second (counts)."""
+
+    n: int
+    unchanged_right: int
+    unchanged_wrong: int
+    bad_flips: int  # right → wrong
+    good_flips: int  # wrong → right
+    wrong_to_wrong: int  # wrong → another wrong label
+
+    @property
+    def churn(self) -> float:
+        """Fraction of examples whose predicted label changed."""
+        return (self.bad_flips + self.good_flips + self.wrong_to_wrong) / self.n
+
+    @property
+    def accuracy_first(self) -> float:
+        """Fraction that the first model got right."""
+        return (self.unchanged_right + self.bad_flips) / self.n
+
+    @property
+    def accuracy_second(self) -> float:
+        """Fraction that the second model got right."""
+        return (self.unchanged_right + self.good_flips) / self.n
+
+    @property
+    def rates(self) -> dict[str, float]:
+        """The five counts as fractions of `n`; they sum to 1."""
+        return {name: count / self.n for name, count in asdict(self).items() if name != "n"}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Counts and rates as plain Python numbers."""
+        return {**asdict(self), "churn": self.churn, "rates": self.rates}
+
+
+def flips(first: npt.ArrayLike, second: npt.ArrayLike, labels: npt.ArrayLike) -> Flips:
+    """Sort the examples by what happened to them between two models, given the true labels.
+
+    >>> flips(first=[0, 1, 1, 0], second=[0, 0, 1, 2], labels=[0, 1, 0, 1])
+    Flips(n=4, unchanged_right=1, unchanged_wrong=1, bad_flips=1, good_flips=0, wrong_to_wrong=1)
+    """
+    one, two, truth = _alike(first=first, second=second, labels=labels)
+    right_before, right_after, same = one == truth, two == truth, one == two
+
+    def count(mask: Array) -> int:
+        return int(np.count_nonzero(mask))
+
+    return Flips(
+        n=truth.size,
+        unchanged_right=count(right_before & right_after),
+        unchanged_wrong=count(~right_before & same),
+        bad_flips=count(right_before & ~right_after),
+        good_flips=count(~right_before & right_after),
+        wrong_to_wrong=count(~right_before & ~right_after & ~same),
+    )
+
+
+@dataclass(frozen=True)
+class MeanSd:
+    """A mean and a standard deviation (ddof=1) over `count` values; NaN where undefined."""
+
+    mean: float
+    sd: float
+    count: int
+
+
+@dataclass(frozen=True, repr=False)
+class ChurnSummary:
+    """Accuracy and churn of R retrainings, as fractions.
+
+    Accuracy is spread over the runs; the churns over all pairs of runs i < j. Correct and
+    incorrect churn are the churn among the examples that run i got right, and got wrong.
+    `notes` says why a value is NaN or rests on fewer pairs.
+    """
+
+    n_runs: int
+    n_examples: int
+    accuracy: MeanSd
+    churn: MeanSd
+    churn_correct: MeanSd
+    churn_incorrect: MeanSd
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain Python values; undefined numbers are NaN."""
+        return {**asdict(self), "notes": list(self.notes)}
+
+    def __repr__(self) -> str:
+        lines = [f"ChurnSummary of {self.n_runs} runs on {self.n_examples:,} examples"]
+        for name in ("accuracy", "churn", "churn_correct", "churn_incorrect"):
+            value: MeanSd = getattr(self, name)
+            over = "run" if name == "accuracy" else "pair"
+            lines.append(
+                f"  {name.replace('_', ' '):<16}{100 * value.mean:6.2f} %"
+                f"  (sd {100 * value.sd:.2f} over {value.count} {over}{'s' * (value.count != 1)})"
+            )
+        return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
+
+
+def churn_summary(
+    predictions: Sequence[npt.ArrayLike] | Array, labels: npt.ArrayLike
+) -> ChurnSummary:
+    """Summarise R ≥ 2 retrainings: `predictions` is (R, n), or R arrays of n labels each.
+
+    >>> churn_summary([[0, 1, 1, 0], [0, 1, 0, 0], [0, 1, 1, 1]], labels=[0, 1, 1, 1])
+    ChurnSummary of 3 runs on 4 examples
+      accuracy         75.00 %  (sd 25.00 over 3 runs)
+      churn            33.33 %  (sd 14.43 over 3 pairs)
+      churn correct    11.11 %  (sd 19.25 over 3 pairs)
+      churn incorrect  66.67 %  (sd 57.74 over 3 pairs)
+    """
+    codes, truth = _codes(predictions, labels)
+    correct = codes == truth
+    n_runs, n = codes.shape
+    n_correct = correct.sum(axis=1)
+
+    # Per pair two passes over small integers into reused buffers: no (R, R, n) array is ever made.
+    differ, differ_correct = np.empty(n, bool), np.empty(n, bool)
+    pairs = list(combinations(range(n_runs), 2))
+    moved, moved_correct = np.empty(len(pairs)), np.empty(len(pairs))
+    for p, (i, j) in enumerate(pairs):
+        np.not_equal(codes[i], codes[j], out=differ)
+        np.logical_and(differ, correct[i], out=differ_correct)
+        moved[p], moved_correct[p] = np.count_nonzero(differ), np.count_nonzero(differ_correct)
+    base = n_correct[[i for i, _ in pairs]]
+
+    notes: list[str] = []
+    if n_runs == 2:
+        notes.append("two runs make one pair: churn has no standard deviation")
+    return ChurnSummary(
+        n_runs=n_runs,
+        n_examples=n,
+        accuracy=_mean_sd(n_correct / n),
+        churn=_mean_sd(moved / n),
+        churn_correct=_sliced(moved_correct, base, "correct", "right", notes),
+        churn_incorrect=_sliced(moved - moved_correct, n - base, "incorrect", "wrong", notes),
+        notes=tuple(notes),
+    )
+
+
+def _sliced(moved: FloatArray, base: IntArray, name: str, kind: str, notes: list[str]) -> MeanSd:
+    """Mean churn over the pairs whose slice is not empty; say in `notes` which were left out."""
+    defined = base > 0
+    left_out = int(np.count_nonzero(~defined))
+    if left_out == base.size:
+        notes.append(f"churn {name} is undefined: no run has a {kind} prediction to start from")
+    elif left_out:
+        notes.append(
+            f"churn {name} leaves out {left_out} of {base.size} pairs: "
+            f"their first run has no {kind} prediction"
+        )
+    return _mean_sd(moved[defined] / base[defined])
+
+
+def _mean_sd(values: FloatArray) -> MeanSd:
+    """Mean and sample standard deviation; NaN, without a warning, of too few values."""
+    return MeanSd(
+        mean=float(values.mean()) if values.size else float("nan"),
+        sd=float(values.std(ddof=1)) if values.size > 1 else float("nan"),
+        count=values.size,
+    )
+
+
+def _alike(**columns: npt.ArrayLike) -> list[Array]:
+    """Check that label columns have one length and one kind (all numbers or all strings)."""
+    arrays = {name: as_labels(values, name) for name, values in columns.items()}
+    (name, array), *others = arrays.items()
+    for other_name, other in others:
+        if other.size != array.size:
+            raise InputError(f"{name} has {array.size} labels but {other_name} has {other.size}")
+        if (other.dtype.kind == "U") != (array.dtype.kind == "U"):
+            raise InputError(f"{name} is {array.dtype} but {other_name} is {other.dtype}")
+    return list(arrays.values())
+
+
+def _codes(
+    predictions: Sequence[npt.ArrayLike] | Array, labels: npt.ArrayLike
+) -> tuple[IntArray, IntArray]:
+    """Runs and true labels as the smallest integers that hold them: (R, n) and (n,)."""
+    if len(predictions) < 2:
+        raise InputError(f"churn needs at least 2 runs, not {len(predictions)}")
+    runs = {f"predictions[{r}]": run for r, run in enumerate(predictions)}
+    arrays = _alike(labels=labels, **runs)
+    small = np.dtype(float) if arrays[0].dtype.kind == "U" else _smallest_type(arrays)
+    if small.kind == "f":  # strings, or integers that no one type holds
+        arrays = _numbered(arrays)
+        small = _smallest_type(arrays)
+    truth, *rest = (array.astype(small) for array in arrays)
+    return np.stack(rest), truth
+
+
+def _smallest_type(arrays: list[Array]) -> np.dtype[Any]:
+    """The smallest type for all integers; a floating one for those beyond 64 bits and a sign."""
+    low = min(int(array.min()) for array in arrays)
+    high = max(int(array.max()) for array in arrays)
+    return np.result_type(np.min_scalar_type(low), np.min_scalar_type(high))
+
+
+def _numbered(arrays: list[Array]) -> list[Array]:
+    """Number distinct labels in order of appearance: a dictionary, since sorting is far slower."""
+    number: dict[str | int, int] = {}
+    numbered = []
+    for array in arrays:
+        values = array.tolist()
+        for value in dict.fromkeys(values):
+            number.setdefault(value, len(number))
+        numbered.append(np.fromiter(map(number.__getitem__, values), np.int32, len(values)))
+    return numbered

@@ -1,0 +1,269 @@
+"""Intervals and tests: of rates and of paired differences, over examples or clusters of them.
+
+Everything is a fraction, every interval 95 % unless asked otherwise. How often the intervals cover
+what they estimate: docs/statistics.md, simulated by `benchmarks/interval_coverage.py`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from unchurn.core.arrays import Array
+
+Float64 = npt.NDArray[np.float64]
+LEVEL = 0.95
+FEW = 5  # events; below it an interval is exact, and says so
+FEW_EVENTS = "few events"
+FEW_CLUSTERS = "few clusters"
+NAN = float("nan")
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate with a 95 % interval, as fractions; `note` says what is special about it."""
+
+    value: float
+    low: float
+    high: float
+    note: str = ""
+
+    def to_dict(self) -> dict[str, float | str | None]:
+        """As JSON has it: what is not a number is null, no note is no note."""
+        numbers = {"value": self.value, "low": self.low, "high": self.high}
+        plain = {k: None if math.isnan(v) else v for k, v in numbers.items()}
+        return {**plain, **({"note": self.note} if self.note else {})}
+
+
+def proportion(events: int, n: int, level: float = LEVEL) -> Interval:
+    """A rate: Wilson's interval; Clopper and Pearson's, which is exact, under five events.
+
+    So it is at any level but 95 %: far out, as a correction for many slices asks for, Wilson's ends
+    are passed by rare events twice as often as they should.
+
+    >>> proportion(30, 1000)
+    Interval(value=0.03, low=0.0210..., high=0.0425..., note='')
+    >>> proportion(0, 100)
+    Interval(value=0.0, low=0.0, high=0.0362..., note='few events')
+    """
+    from scipy.stats import binomtest
+
+    if n == 0:
+        return Interval(NAN, NAN, NAN, "no such examples")
+    few = min(events, n - events) < FEW
+    method = "exact" if few or level > LEVEL else "wilson"
+    found = binomtest(events, n).proportion_ci(level, method)
+    return Interval(events / n, float(found.low), float(found.high), FEW_EVENTS if few else "")
+
+
+def clustered_proportion(events: Array, sizes: Array, level: float = LEVEL) -> Interval:
+    """A rate whose examples come in clusters: events and examples of each cluster.
+
+    Clusters are left out one at a time (jackknife); the interval is Student's on the logit scale,
+    with degrees of freedom that fall where few clusters have most of the events. With events in
+    fewer than five clusters it is Korn and Graubard's.
+    """
+    clusters = sizes > 0
+    events, sizes = events[clusters].astype(np.float64), sizes[clusters].astype(np.float64)
+    total, n, count = float(events.sum()), float(sizes.sum()), len(sizes)
+    if count < 2:
+        return Interval(total / n if n else NAN, NAN, NAN, "a single cluster")
+    without = (total - events) / (n - sizes)
+    few = bool(min(np.count_nonzero(events), np.count_nonzero(sizes - events)) < FEW)
+    spread = Spread(jackknife(without), _freedom(without), count)
+    return _over_clusters(spread.rate(total / n, n, few, level), count)
+
+
+def paired_difference(gained: float, lost: float, n: float, level: float = LEVEL) -> Interval:
+    """Of two rates on the same n examples, gained and lost by so many: Tango's score interval.
+
+    >>> paired_difference(12, 5, 100)
+    Interval(value=0.07, low=-0.0118..., high=0.1574..., note='')
+    """
+    from scipy.optimize import brentq
+    from scipy.stats import norm
+
+    if n == 0:
+        return Interval(NAN, NAN, NAN, "no such examples")
+    quantile = float(norm.ppf((1 + level) / 2))
+
+    def score(delta: float) -> float:
+        """How many standard errors the data lie from a true difference of delta."""
+        b = -gained - lost + (2 * n - gained + lost) * delta
+        c = -lost * delta * (1 - delta)
+        q = (math.sqrt(max(b * b - 8 * n * c, 0.0)) - b) / (4 * n)
+        variance = n * (2 * q + delta * (1 - delta))
+        distance = gained - lost - n * delta
+        if variance <= 0:
+            return math.copysign(math.inf, distance) if distance else 0.0
+        return distance / math.sqrt(variance)
+
+    value = (gained - lost) / n
+    edge = 1 - 1e-12
+    ends = []
+    for side in (1, -1):  # the score falls with delta
+        far = -edge if side > 0 else edge
+        inside = side * (score(far) - side * quantile) < 0
+        ends.append(
+            math.copysign(1.0, far)
+            if inside
+            else float(brentq(lambda d, s=side: score(d) - s * quantile, *sorted((far, value))))
+        )
+    few = FEW_EVENTS if gained + lost < FEW else ""
+    return Interval(value, ends[0], ends[1], few)
+
+
+def clustered_difference(
+    gained: Array, lost: Array, sizes: Array, level: float = LEVEL
+) -> Interval:
+    """A paired difference whose examples come in clusters, left out one at a time.
+
+    It is Tango's, for the number of independent examples that would vary as much.
+    """
+    clusters = sizes > 0
+    gained, lost, sizes = gained[clusters], lost[clusters], sizes[clusters]
+    up, down, n, count = float(gained.sum()), float(lost.sum()), float(sizes.sum()), len(sizes)
+    if count < 2:
+        return Interval((up - down) / n if n else NAN, NAN, NAN, "a single cluster")
+    without = (up - down - (gained.astype(np.float64) - lost)) / (n - sizes)
+    few = bool(np.count_nonzero(gained + lost) < FEW)
+    spread = Spread(jackknife(without), _freedom(without), count)
+    return _over_clusters(spread.difference(up, down, n, few, level), count)
+
+
+def _over_clusters(found: Interval, count: int) -> Interval:
+    """Say what there are few of: clusters, if they are so few that events cannot be in more."""
+    return replace(found, note=FEW_CLUSTERS) if found.note and count < FEW else found
+
+
+def clustered_p_value(events: Array, sizes: Array, others: Array, other_sizes: Array) -> float:
+    """That two groups of examples have one rate: the events and examples of each, by cluster.
+
+    Student's t of the difference of logits, clusters left out one at a time, with as little freedom
+    as the group of fewer clusters has; Fisher's exact test of whole clusters where few have events.
+    """
+    from scipy.stats import fisher_exact, t
+
+    groups = ((events, sizes), (others, other_sizes))
+    clusters = [int(np.count_nonzero(size)) for _, size in groups]
+    if min(clusters) < 2:
+        return 1.0
+    eventful = [int(np.count_nonzero(event)) for event, _ in groups]
+    if any(some < min(FEW, n) for some, n in zip(eventful, clusters, strict=True)):
+        table = [[some, n - some] for some, n in zip(eventful, clusters, strict=True)]
+        return float(fisher_exact(table).pvalue)
+    whole, without = (
+        np.subtract(*(_logit(some, size) for some, size in counts))
+        for counts in (
+            [(event.sum(), size.sum()) for event, size in groups],
+            [(event.sum() - event, size.sum() - size) for event, size in groups],
+        )
+    )
+    variance = jackknife(without)
+    if variance == 0:
+        return 1.0
+    freedom = min(float(min(clusters) - 1), _freedom(without))
+    return float(2 * t.sf(abs(whole) / math.sqrt(variance), freedom))
+
+
+def _logit(events: Array, sizes: Array) -> Float64:
+    """The logit of a rate, of half an event more on either side."""
+    return np.asarray(np.log((events + 0.5) / (sizes - events + 0.5)))
+
+
+def mcnemar(gained: int, lost: int) -> tuple[float, float]:
+    """Exact and mid p-values for "as many gained as lost"."""
+    from scipy.stats import binom
+
+    n, fewer = gained + lost, min(gained, lost)
+    exact = min(1.0, 2 * float(binom.cdf(fewer, n, 0.5)))
+    if gained == lost:
+        return exact, 1 - float(binom.pmf(fewer, n, 0.5)) / 2
+    return exact, 2 * float(binom.cdf(fewer, n, 0.5)) - float(binom.pmf(fewer, n, 0.5))
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The variance of an estimate, its degrees of freedom, and how many units were drawn."""
+
+    variance: float
+    freedom: float
+    units: int
+
+    def quantile(self, level: float = LEVEL) -> float:
+        """Student's."""
+        from scipy.stats import t
+
+        return float(t.ppf((1 + level) / 2, self.freedom))
+
+    def around(self, value: float) -> Interval:
+        """Student's interval of a difference of rates."""
+        half = self.quantile() * math.sqrt(self.variance)
+        return Interval(value, max(value - half, -1.0), min(value + half, 1.0))
+
+    def effective(self, variance_of_one: float, n: float, level: float) -> float:
+        """How many independent examples would vary as much, fewer for a variance less certain.
+
+        After Korn and Graubard; with nothing that varies, as many as units were drawn.
+        """
+        from scipy.stats import norm
+
+        if self.variance == 0:
+            return float(self.units)
+        certain = float(norm.ppf((1 + level) / 2)) / self.quantile(level)
+        return min(variance_of_one / self.variance * certain**2, n)
+
+    def rate(self, value: float, n: float, few: bool, level: float = LEVEL) -> Interval:
+        """A rate's, on the logit scale; exact for few events, with the effective examples."""
+        from scipy.special import expit
+        from scipy.stats import beta
+
+        if few or self.variance == 0:
+            effective = self.effective(value * (1 - value), n, level)
+            k = value * effective
+            low = float(beta.ppf((1 - level) / 2, k, effective - k + 1)) if k > 0 else 0.0
+            high = float(beta.ppf((1 + level) / 2, k + 1, effective - k)) if k < effective else 1.0
+            return Interval(value, low, high, FEW_EVENTS)
+        half = self.quantile(level) * math.sqrt(self.variance) / (value * (1 - value))
+        centre = math.log(value / (1 - value))
+        low, high = (float(expit(centre + side * half)) for side in (-1, 1))
+        return Interval(value, low, high)
+
+    def difference(
+        self, gained: float, lost: float, n: float, few: bool, level: float = LEVEL
+    ) -> Interval:
+        """A paired difference's, by Tango's score for the effective number of examples."""
+        value = (gained - lost) / n
+        effective = self.effective((gained + lost) / n - value**2, n, level)
+        scale = effective / n
+        found = paired_difference(gained * scale, lost * scale, effective, level)
+        return Interval(value, found.low, found.high, FEW_EVENTS if few else "")
+
+
+def jackknife(without: Float64) -> float:
+    """The variance of an estimate, from its values with each unit left out."""
+    count = len(without)
+    if _is_constant(without):
+        return 0.0
+    return float((count - 1) / count * np.sum((without - without.mean()) ** 2))
+
+
+def _freedom(without: Float64) -> float:
+    """Degrees of freedom of that variance, from how unequally the units add to it (Satterthwaite).
+
+    The more of it a few of them make up, the less is known of it.
+    """
+    count = len(without)
+    if _is_constant(without):
+        return count - 1
+    squares = (without - without.mean()) ** 2
+    share = float((squares**2).sum()) / float(squares.sum()) ** 2
+    return min(max(2 / (share - 1 / count), 1.0), count - 1) if share > 1 / count else count - 1
+
+
+def _is_constant(values: Float64) -> bool:
+    """Whether values differ by rounding alone."""
+    return bool(np.ptp(values) <= 1e-13 * np.abs(values).max())

@@ -1,0 +1,163 @@
+"""Intervals over retrainings: of churn, of differences between settings, and for one run more.
+
+Runs and examples are both drawn at random. See `intervals.py` for those over examples alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from unchurn.core.arrays import Array
+from unchurn.metrics.intervals import (
+    FEW,
+    LEVEL,
+    NAN,
+    Float64,
+    Interval,
+    Spread,
+    jackknife,
+)
+
+FEWEST_RUNS = 3  # that give churn an interval: without one of two runs there is no pair left
+
+
+def churn_difference(first: Array, second: Array) -> Interval:
+    """Churn of the first setting's runs less that of the second's; both (R, n), paired by run.
+
+    The variance is that of leaving out one run at a time (jackknife) plus that of the examples.
+    Runs are never drawn with replacement: a run paired with itself has no churn.
+    """
+    each = _pairwise(first) - _pairwise(second)
+    pairs = list(combinations(range(len(first)), 2))
+    without = [[run not in pair for pair in pairs] for run in range(len(first))]
+    return _student(each, without, pairs=True)
+
+
+def accuracy_difference(first: Array, second: Array, labels: Array) -> Interval:
+    """Accuracy of the first setting's runs less that of the second's, as `churn_difference`."""
+    each = (first == labels).astype(np.int8) - (second == labels).astype(np.int8)
+    return _student(each, _others(len(each)))
+
+
+def churn_over_runs(moved: Array, clusters: Array | None = None) -> Interval:
+    """The mean churn of R retrainings, from what each of them moved, (R, n): on the logit scale.
+
+    `clusters` has the number of each example's cluster, where examples are not independent.
+    """
+    units = moved if clusters is None else _by_cluster(moved, clusters)
+    value, spread = _over_runs(units, _others(len(moved)))
+    if spread is None:
+        return Interval(value, NAN, NAN)
+    often = moved.sum(axis=0)
+    few = min(_units(often > 0, clusters), _units(often < len(moved), clusters)) < FEW
+    return spread.rate(value, moved.shape[1], few)
+
+
+def excess_over_runs(candidate: Array, moved: Array, clusters: Array | None = None) -> Interval:
+    """What a candidate moved, (n,), less the mean of what R retrainings moved, (R, n)."""
+    each = candidate.astype(np.int8) - moved.astype(np.int8)
+    units = each if clusters is None else _by_cluster(each, clusters)
+    value, spread = _over_runs(units, _others(len(each)))
+    if spread is None:
+        return Interval(value, NAN, NAN)
+    if _units(np.count_nonzero(each, axis=0) > 0, clusters) >= FEW:
+        return spread.around(value)
+    gained, lost = (np.count_nonzero(each == sign) / len(each) for sign in (1, -1))
+    return spread.difference(gained, lost, each.shape[1], few=True)
+
+
+def churn_standard_error(runs: Array) -> float:
+    """Of the mean churn of (R, n) runs, by leaving out one run at a time: pairs share runs."""
+    n_runs = len(runs)
+    if n_runs < FEWEST_RUNS:
+        return NAN
+    means = _pairwise(runs).mean(axis=1)
+    pairs = list(combinations(range(n_runs), 2))
+    kept = [[mean for mean, pair in zip(means, pairs, strict=True) if run not in pair]
+            for run in range(n_runs)]  # fmt: skip
+    return math.sqrt(jackknife(np.array([np.mean(k) for k in kept])))
+
+
+def prediction_interval(floor: Float64, n: int) -> tuple[float, float]:
+    """Where the churn of one more retraining lies, from those of R ≥ 2 on n examples.
+
+    Student's interval for a new draw, R − 1 degrees of freedom, on the log scale: churn is positive
+    and skewed. A retraining without any flip counts as half a flip. Flips are whole, so the
+    variance of rounding is added (Sheppard): two equal counts promise no third.
+    """
+    from scipy.stats import t
+
+    n_runs = len(floor)
+    if n_runs < 2:
+        return NAN, NAN
+    logs = np.log(np.maximum(floor, 0.5 / n))
+    middle = float(logs.mean())
+    spread = math.sqrt(float(logs.var(ddof=1)) + 1 / 12 / (n * math.exp(middle)) ** 2)
+    half = float(t.ppf((1 + LEVEL) / 2, n_runs - 1)) * spread * math.sqrt(1 + 1 / n_runs)
+    return math.exp(middle - half), min(math.exp(middle + half), 1.0)
+
+
+def _student(each: Array, without: Sequence[Sequence[bool]], pairs: bool = False) -> Interval:
+    """Student's interval for the mean over runs and examples."""
+    value, spread = _over_runs(each, without, pairs)
+    return Interval(value, NAN, NAN) if spread is None else spread.around(value)
+
+
+def _units(events: Array, clusters: Array | None) -> int:
+    """In how many examples, or clusters of them, there is an event."""
+    return len(np.flatnonzero(events) if clusters is None else np.unique(clusters[events]))
+
+
+def _by_cluster(each: Array, clusters: Array) -> Float64:
+    """Values by (rows, examples) as values by (rows, clusters) of the same means over a row.
+
+    A cluster has its sum's distance from what its size would give (a ratio, linearised): clusters
+    then vary as much as they move the mean. Clusters of one example each are the examples.
+    """
+    sizes = np.bincount(clusters)
+    sums = np.stack([np.bincount(clusters, row, len(sizes)) for row in each])[:, sizes > 0]
+    sizes = sizes[sizes > 0]
+    value = float(each.mean(dtype=np.float64))
+    distances: Float64 = (sums - value * sizes) * (len(sizes) / sizes.sum())
+    return distances + value
+
+
+def _others(n_runs: int) -> list[list[bool]]:
+    return [[run != other for other in range(n_runs)] for run in range(n_runs)]
+
+
+def _over_runs(
+    each: Array, without: Sequence[Sequence[bool]], pairs: bool = False
+) -> tuple[float, Spread | None]:
+    """The mean of values by (rows, examples); `without` says which rows a run has no part in.
+
+    Runs and examples are both drawn at random. What varies by example and run alone is in both
+    variances, and so is taken off once; degrees of freedom are Satterthwaite's.
+    """
+    n_runs, n = len(without), each.shape[1]
+    by_example = each.mean(axis=0, dtype=np.float64)
+    value = float(by_example.mean())
+    weights = np.array(without, float)
+    if n_runs < 2 or n < 2 or not weights.any(axis=1).all():  # without a run, nothing is left
+        return value, None
+    left = (weights / weights.sum(axis=1, keepdims=True)) @ each  # (runs, n)
+    of_runs = jackknife(left.mean(axis=1))
+    of_examples = float(by_example.var(ddof=1)) / n
+    of_both = float((n_runs - 1) / n_runs * ((left - left.mean(axis=0)) ** 2).sum()) / n**2
+    variance = of_examples + max(of_runs - of_both, 0.0)
+    # Of pairs, leaving out runs overstates the variance (Efron and Stein), up to fourfold for three
+    # runs: then runs that vary no more than their examples do are not held against the interval.
+    uncertain = 0.0 if pairs and of_runs <= of_both else of_runs
+    doubt = uncertain**2 / (n_runs - 1) + of_examples**2 / (n - 1)
+    return value, Spread(variance, max(variance**2 / doubt, 1.0) if doubt else math.inf, n)
+
+
+def _pairwise(runs: Array) -> npt.NDArray[np.int8]:
+    """Which examples differ, for each pair of runs: (pairs, n)."""
+    pairs = combinations(range(len(runs)), 2)
+    return np.stack([(runs[i] != runs[j]).astype(np.int8) for i, j in pairs])

@@ -1,0 +1,1 @@
+"""Compiled code: trees, products, counting."""

@@ -1,0 +1,206 @@
+"""Numba kernels that decide: which points are within the k-th distance, and their labels.
+
+Rough squared distances (float32 or rotated) come with a bound on their error, `Slack`. The k-th
+smallest of them is bracketed by counting, not sorted out; what is surely inside the ball is counted
+by label as it is, and only the few points within the slack of its edge are looked at exactly.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from unchurn.core.arrays import Array, IntArray
+from unchurn.neighbors.kernels.jit import exact_inline, rough_inline
+from unchurn.neighbors.kernels.points import Stock
+
+# A bracket of the k-th distance that holds no more points than this is left to exact distances.
+FEW = 8
+# Rough distances are less; what lies beyond is no point at all.
+LARGEST = np.float32(3e38)
+
+
+class Slack(NamedTuple):
+    """Error of a rough squared distance r of points at distance d.
+
+    √r is off by `absolute`, r itself by the fraction `relative` and by `floor`.
+    """
+
+    relative: float
+    absolute: float
+    floor: float
+
+
+@exact_inline
+def at_most(rough_value: float, slack: Slack) -> float:
+    """No point farther than one at this rough distance, by its exact one, has more than this."""
+    edge = sqrt((rough_value + slack.floor) / (1 - slack.relative)) + 2 * slack.absolute
+    return edge * edge * (1 + slack.relative) + slack.floor
+
+
+@exact_inline
+def at_least(rough_value: float, slack: Slack) -> float:
+    """What is below is surely nearer than what is above `rough_value`; −1 if nothing is."""
+    rest = rough_value - slack.floor
+    edge = sqrt(max(rest, 0.0) / (1 + slack.relative)) - 2 * slack.absolute
+    return edge * edge * (1 - slack.relative) - slack.floor if edge > 0 else -1.0
+
+
+@rough_inline
+def count_within(values: Array, weights: IntArray, weighted: bool, limit: float) -> int:
+    """How many points have a value of at most `limit`."""
+    if weighted:
+        total = 0
+        for i in range(values.size):
+            total += weights[i] if values[i] <= limit else 0
+        return total
+    count = np.int32(0)
+    for i in range(values.size):
+        count = np.int32(count + np.int32(values[i] <= limit))
+    return int(count)
+
+
+@exact_inline
+def bracket(
+    values: Array, weights: IntArray, weighted: bool, k: int, high: float, at_high: int, few: int
+) -> tuple[float, float, int]:
+    """Narrow low < k-th smallest value ≤ high, from `at_high` ≥ k points up to `high`.
+
+    Until at most `few` points lie between, or no number does: guesses by interpolation, every
+    third by bisection. Gives low, high and the points up to high.
+    """
+    number = values.dtype.type
+    low, at_low, turn = number(-1), 0, 0
+    while at_high - at_low > few:
+        fraction = 0.5 if turn % 3 == 2 else (k - at_low - 0.5) / (at_high - at_low)
+        start = max(low, number(0))
+        guess = number(start + (high - start) * min(max(fraction, 0.02), 0.98))
+        if not low < guess < high:
+            break
+        found = count_within(values, weights, weighted, guess)
+        if found >= k:
+            high, at_high = guess, found
+        else:
+            low, at_low = guess, found
+        turn += 1
+    return low, high, at_high
+
+
+@exact_inline
+def add_labels(places: IntArray, stock: Stock, counts: IntArray) -> int:
+    """Count the labels of the points at these places; give their number."""
+    labels, weights, total = stock.labels, stock.weights, 0
+    for i in range(places.size):
+        label, weight = labels[places[i]], weights[places[i]]
+        total += weight
+        if label >= 0:
+            counts[label] += weight
+        else:
+            for j in range(stock.starts[-1 - label], stock.starts[-label]):
+                counts[stock.mixed_labels[j]] += stock.mixed_counts[j]
+    return total
+
+
+@exact_inline
+def exact_distance(point: Array, query: Array) -> float:
+    """As `knn_labels` defines it."""
+    total = 0.0
+    for j in range(query.size):
+        difference = point[j] - query[j]
+        total += difference * difference
+    return total
+
+
+@exact_inline
+def exact_kth(distances: Array, places: IntArray, weights: IntArray, k: int) -> float:
+    """Distance within which k points are first reached, by comparison with pivots."""
+    low, high, turn = -1.0, np.inf, 0
+    while True:
+        turn, pivot = (turn + 7919) % distances.size, -1.0
+        for i in range(distances.size):
+            pivot = distances[i + turn if i + turn < distances.size else i + turn - distances.size]
+            if low < pivot < high:
+                break
+        below, upto = 0, 0
+        for i in range(distances.size):
+            below += weights[places[i]] if distances[i] < pivot else 0
+            upto += weights[places[i]] if distances[i] <= pivot else 0
+        if below >= k:
+            high = pivot
+        elif upto < k:
+            low = pivot
+        else:
+            return pivot
+
+
+@exact_inline
+def settle(
+    values: Array,
+    places: IntArray,
+    weights: IntArray,
+    k: int,
+    high: float,
+    at_high: int,
+    slack: Slack,
+    query: Array,
+    stock: Stock,
+    edge: tuple[Array, IntArray, IntArray],
+    counts: IntArray,
+) -> tuple[float, int]:
+    """Count the labels within the k-th distance of a query.
+
+    `values` are the rough distances of all points up to at_most(high) and some beyond, at `places`.
+    Gives the new `high` and `at_high`, which will do for smaller k.
+    """
+    low, high, at_high = bracket(values, weights, stock.weighted, k, high, at_high, FEW)
+    sure = at_least(low, slack) if low >= 0 else -1.0
+    possible = at_most(high, slack)
+    distances, doubtful, inside = edge
+    n_inside, n_doubtful = 0, 0
+    for i in range(values.size):
+        inside[n_inside] = places[i]
+        n_inside += values[i] < sure
+        doubtful[n_doubtful] = places[i]
+        n_doubtful += sure <= values[i] <= possible
+    count = add_labels(inside[:n_inside], stock, counts)
+    points = stock.points
+    for i in range(n_doubtful):
+        distances[i] = exact_distance(points[doubtful[i]], query)
+    radius = exact_kth(distances[:n_doubtful], doubtful, stock.weights, k - count)
+    n_inside = 0
+    for i in range(n_doubtful):
+        inside[n_inside] = doubtful[i]
+        n_inside += distances[i] <= radius
+    add_labels(inside[:n_inside], stock, counts)
+    return high, at_high
+
+
+@exact_inline
+def answer(
+    values: Array,
+    places: IntArray,
+    weights: IntArray,
+    ks: IntArray,
+    high: float,
+    slack: Slack,
+    query: Array,
+    stock: Stock,
+    edge: tuple[Array, IntArray, IntArray],
+    counts: IntArray,
+    answers: Array,
+    row: int,
+) -> None:
+    """Mean labels of one query for every k (in falling order) into answers (n_k, rows, L)."""
+    at_high = count_within(values, weights, stock.weighted, high)
+    for which in range(ks.size):
+        counts[:] = 0
+        high, at_high = settle(
+            values, places, weights, ks[which], high, at_high, slack, query, stock, edge, counts
+        )
+        total = 0
+        for c in range(counts.size):
+            total += counts[c]
+        for c in range(counts.size):
+            answers[which, row, c] = counts[c] / total

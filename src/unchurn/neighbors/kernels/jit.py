@@ -1,0 +1,55 @@
+"""How the kernels are compiled: once per machine, kept on disk, without holding Python's lock."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, TypeVar
+
+from numba import njit
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# Of every file here: kernels share types and constants, so a change of one makes all anew.
+_STAMP = sha256(
+    b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
+).digest()
+
+# Sums in any order and fused, and no thought of NaN: only for what proposes candidates, never for
+# what decides.
+ROUGH = frozenset({"contract", "reassoc", "nsz", "nnan"})
+
+
+def exact(function: F) -> F:
+    """Compile with every operation as written."""
+    return _compile(function, fastmath=False)
+
+
+def rough(function: F) -> F:
+    """Compile for speed: operations may be reordered and fused."""
+    return _compile(function, fastmath=set(ROUGH))
+
+
+def exact_inline(function: F) -> F:
+    """The same, as part of its callers: passing arrays to a short function costs more than it."""
+    return _compile(function, fastmath=False, inline="always")
+
+
+def rough_inline(function: F) -> F:
+    """The same, as part of its callers, and by their rules: in an exact one it is exact."""
+    return _compile(function, fastmath=set(ROUGH), inline="always")
+
+
+def _compile(function: F, **options: Any) -> F:
+    """Cache beside the source or, where that is read-only, in NUMBA_CACHE_DIR or the user's own."""
+    try:
+        compiled: Any = njit(cache=True, nogil=True, **options)(function)
+    except RuntimeError:  # no folder to write to at all: compile anew in every process
+        compiled = njit(nogil=True, **options)(function)
+    else:
+        # Numba takes what it kept for valid until the function's own file changes, although the
+        # kernels call each other across files: let it be valid until any of them changes.
+        with suppress(AttributeError):  # a Numba that keeps it elsewhere, or is switched off
+            compiled._cache._cache_file._source_stamp = _STAMP
+    kernel: F = compiled
+    return kernel

@@ -1,0 +1,1 @@
+"""Who proposes neighbours; exact distances decide."""

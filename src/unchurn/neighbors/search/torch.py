@@ -1,0 +1,35 @@
+"""Proposals by PyTorch, on the device where a tensor lies.
+
+Tested on the CPU only: the path on a GPU is the same code, but untested.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from scipy.sparse import csr_array
+
+from unchurn.core.arrays import IntArray
+from unchurn.neighbors.search.base import Float64
+from unchurn.neighbors.search.placement import Frame
+from unchurn.neighbors.search.proposals import Proposed
+
+
+def on_device(points: Float64, histogram: csr_array, device: Any) -> Proposed:
+    """The exact engine: products and selection in float32 there, the decision here in float64."""
+    frame = Frame.of(points)
+    rows = torch.from_numpy(frame.place(points, np.float32)).to(device)
+    norms = (rows * rows).sum(1)
+
+    @torch.no_grad()
+    def propose(queries: Float64, count: int) -> tuple[IntArray, Float64]:
+        placed = frame.place(queries, np.float32)
+        own = torch.from_numpy(placed).to(device)
+        rough = torch.addmm(norms, own, rows.T, alpha=-2) + (own * own).sum(1, keepdim=True)
+        values, candidates = rough.topk(count, dim=1, largest=False)
+        farthest = values[:, -1].cpu().numpy()
+        return candidates.cpu().numpy(), frame.no_less_than(farthest, placed)
+
+    return Proposed(points, histogram, propose, cost=2 * len(points))

@@ -1,0 +1,89 @@
+"""What the paper published: the numbers of its tables (percent), and the settings that it chose."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from unchurn.study.settings import Setting
+
+METRICS = ("accuracy", "churn", "churn_correct", "churn_incorrect")
+ENSEMBLE = "ensemble"  # has a table of its own
+# What each curve of Figure 2 runs along, and what it keeps fixed.
+FIGURE2: dict[str, dict[str, float]] = {
+    "a": {"k": 10, "b": 0.9},
+    "b": {"k": 10, "a": 0.5},
+    "k": {"a": 1.0, "b": 0.9},
+}
+
+
+@dataclass(frozen=True)
+class Published:
+    """One row of a table: mean and sd, in percent, of each metric that the table has."""
+
+    method: str
+    parameters: dict[str, float]
+    mean: dict[str, float]
+    sd: dict[str, float]
+
+
+@cache
+def published() -> dict[tuple[str, str], Published]:
+    """Rows of Table 1 and of the ensembles' table, by dataset and method."""
+    rows = {}
+    for table in ("table_main.csv", "table_ensemble.csv"):
+        text = files(__package__).joinpath("data", table).read_text()
+        for row in csv.DictReader(text.splitlines()):
+            method = row.get("method", ENSEMBLE)
+            settings = row["settings"] if "settings" in row else f"m={row['m']}"
+            parameters = dict(_parameter(part) for part in settings.split())
+            rows[row["dataset"], method] = _published(row, method, parameters)
+    return rows
+
+
+@cache
+def ablation() -> tuple[Published, ...]:
+    """The distinct rows of Table 3: k-NN smoothing on SVHN, without incorrect churn."""
+    text = files(__package__).joinpath("data", "table_ablation.csv").read_text()
+    rows = {}
+    for row in csv.DictReader(text.splitlines()):
+        parameters = dict(_parameter(f"{name}={row[name]}") for name in ("k", "a", "b"))
+        rows[tuple(parameters.values())] = _published(row, "knn_ls", parameters)
+    return tuple(rows.values())
+
+
+def along(parameter: str) -> list[Published]:
+    """The rows of Table 3 that a curve of Figure 2 shows."""
+    fixed = FIGURE2[parameter].items()
+    return [row for row in ablation() if all(row.parameters[name] == v for name, v in fixed)]
+
+
+def find_published(study: str, dataset: str, setting: Setting) -> Published | None:
+    """What the paper published for a setting; parameters that it does not give may be any."""
+    if study in ("table3", "figure2"):
+        candidates = ablation()
+    else:
+        row = published().get((dataset, setting.name))
+        candidates = (row,) if row else ()
+    own = setting.parameters
+    return next((p for p in candidates if all(own[n] == v for n, v in p.parameters.items())), None)
+
+
+def _published(row: dict[str, str], method: str, parameters: dict[str, float]) -> Published:
+    metrics = [metric for metric in METRICS if metric in row]
+    return Published(
+        method=method,
+        parameters=parameters,
+        mean={metric: float(row[metric]) for metric in metrics},
+        sd={metric: float(row[f"{metric}_std"]) for metric in metrics},
+    )
+
+
+def _parameter(text: str) -> tuple[str, float]:
+    """`a=0.9` as a name and a number; whole numbers of things are whole."""
+    name, value = text.split("=")
+    return name, int(value) if name in ("k", "m", "n_warm") else float(value)

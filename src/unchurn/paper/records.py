@@ -1,0 +1,243 @@
+"""Results small enough to publish: every run's predictions and which were right, and how made.
+
+A result is three files: NAME.json (what was trained, by which command, commit and versions),
+NAME.npz (predictions) and NAME.csv (the numbers). No data and no weights: of the test labels, only
+what the predictions that were right give away.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import shutil
+import subprocess
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unchurn import __version__
+from unchurn.core.arrays import Array
+from unchurn.core.errors import InputError
+from unchurn.core.files import atomic_write, reading
+from unchurn.datasets.base import Dataset
+from unchurn.metrics.churn import churn_summary
+from unchurn.paper.published import METRICS, Published, find_published
+from unchurn.paper.studies import RECIPES, smaller
+from unchurn.study.experiment import Experiment
+from unchurn.study.result import Result, SettingResult
+from unchurn.study.settings import make_setting
+from unchurn.study.table import percent
+from unchurn.training.loop import Training
+
+NEVER_RIGHT = -1  # in the place of a label that no run predicted
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A published result, as it is read back; `facts` is the content of its JSON file."""
+
+    name: str
+    result: Result
+    facts: dict[str, Any]
+
+    @property
+    def study(self) -> str:
+        """The table, figure or trial that it belongs to."""
+        return str(self.facts["study"])
+
+    @property
+    def dataset(self) -> str:
+        """The name of its dataset."""
+        return self.result.experiment.data.name
+
+    @property
+    def label(self) -> str:
+        """Its dataset, and in what it is less than the paper's."""
+        less = ", ".join(smaller(self.result.experiment))
+        return self.dataset + (f" ({less})" if less else "")
+
+    @property
+    def is_main(self) -> bool:
+        """Whether it is the study itself, not some of its methods or a smaller version."""
+        return self.name == f"{self.study}-{self.dataset}"
+
+
+def keep(folder: Path, name: str, study: str, result: Result, command: str) -> None:
+    """Write a result's three files."""
+    experiment = result.experiment
+    whole = [r for r in result.settings if r.summary]
+    predictions = [r.predictions["test"].T for r in whole]
+    labels = experiment.data.y_test
+    # (examples, settings, runs): an example's predictions are mostly equal, and compress as such.
+    n_classes = len(experiment.data.classes)
+    shape = (len(labels), len(whole), experiment.runs)
+    stacked = np.stack(predictions, axis=1) if whole else np.empty(shape, int)
+    right = np.where((stacked == labels[:, None, None]).any(axis=(1, 2)), labels, NEVER_RIGHT)
+    facts = {
+        "study": study,
+        "data": {
+            "name": experiment.data.name,
+            "fingerprint": experiment.data.fingerprint,
+            "train": len(experiment.data.y_train),
+            "classes": experiment.data.classes,
+            "notes": experiment.data.notes,
+        },
+        "model": experiment.model,
+        "training": asdict(experiment.training),
+        "runs": experiment.runs,
+        "seed": experiment.seed,
+        "settings": [
+            {
+                "method": r.setting.name,
+                "parameters": r.setting.method.get_params(),
+                "failures": r.failures,
+            }
+            for r in result.settings
+        ],
+        "command": command,
+        "commit": commit(),
+        "made_by": result.made_by,
+        "seconds": round(result.seconds),
+    }
+    buffer = io.BytesIO()
+    np.savez_compressed(
+        buffer,
+        predictions=stacked.astype(np.min_scalar_type(n_classes - 1)),
+        right=right.astype(np.min_scalar_type(-n_classes)),
+    )
+    facts["sha256"] = hashlib.sha256(buffer.getvalue()).hexdigest()
+    folder.mkdir(parents=True, exist_ok=True)
+    with atomic_write(folder / f"{name}.npz") as temporary:
+        temporary.write_bytes(buffer.getvalue())
+    with atomic_write(folder / f"{name}.csv") as temporary:
+        temporary.write_text(numbers(study, result, command), "utf-8")
+    with atomic_write(folder / f"{name}.json") as temporary:
+        temporary.write_text(json.dumps(facts, indent=1, ensure_ascii=False) + "\n", "utf-8")
+
+
+def read(path: Path) -> Kept:
+    """Read a result back from its JSON file and the predictions beside it."""
+    with reading(path, "a kept result"):
+        facts = json.loads(path.read_text("utf-8"))
+        archive = path.with_suffix(".npz").read_bytes()
+        if missing := {"study", "command", "commit"} - set(facts):
+            raise InputError(f"without {sorted(missing)[0]!r}")
+        if facts["data"]["name"] not in RECIPES:
+            raise InputError(f"no dataset {facts['data']['name']!r} is in the paper")
+        if hashlib.sha256(archive).hexdigest() != facts["sha256"]:
+            raise InputError(
+                f"{path.with_suffix('.npz')}: its checksum is not the one recorded: run the "
+                "command again that made it"
+            )
+        with np.load(io.BytesIO(archive), allow_pickle=False) as arrays:
+            predictions, right = arrays["predictions"], arrays["right"].astype(np.int64)
+        return Kept(path.stem, _result(facts, predictions, right), facts)
+
+
+def _result(facts: dict[str, Any], predictions: Array, right: Array) -> Result:
+    """A result as if from its runs; the inputs, which are not kept, are empty."""
+    about = facts["data"]
+    n_train, n_test = about["train"], len(right)
+    data = Dataset(
+        about["name"],
+        np.empty((n_train, 0), np.float32),
+        np.zeros(n_train, np.int64),
+        np.empty((n_test, 0), np.float32),
+        right,
+        tuple(about["classes"]),
+        tuple(about["notes"]),
+    )
+    settings, column = [], 0
+    for row in facts["settings"]:
+        setting = make_setting(row["method"], **row["parameters"])
+        if row["failures"]:
+            settings.append(SettingResult(setting, {}, {}, tuple(row["failures"])))
+            continue
+        runs = predictions[:, column].T
+        column += 1
+        summary = {"test": churn_summary(runs, right)}
+        settings.append(SettingResult(setting, {"test": runs}, summary))
+    experiment = Experiment(
+        data,
+        tuple(result.setting for result in settings),
+        facts["model"],
+        Training(**facts["training"]),
+        facts["runs"],
+        facts["seed"],
+    )
+    return Result(experiment, settings, (), tuple(facts["made_by"]), facts["seconds"])
+
+
+def read_all(folder: Path) -> list[Kept]:
+    """Every result in a folder, by name; one whose last file, its JSON, is not there is none."""
+    paths = [path for path in sorted(folder.glob("*.json")) if path.with_suffix(".npz").exists()]
+    return [read(path) for path in paths]
+
+
+def paper_row(study: str, result: Result, row: SettingResult) -> Published | None:
+    """What the paper published for a setting of a result, if anything."""
+    return find_published(study, result.experiment.data.name, row.setting)
+
+
+def numbers(study: str, result: Result, command: str) -> str:
+    """One CSV row per setting: ours and the paper's in percent, and a hash of the predictions.
+
+    Who runs the row's command on the same versions gets the same row, to the last byte.
+    """
+    experiment = result.experiment
+    command = command.partition(" --methods ")[0]  # a row names its own method
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(
+        [
+            "dataset", "method", "settings", "model", "epochs", "runs", "train", "test",
+            *(f"{metric}{kind}" for metric in METRICS for kind in ("", "_sd")),
+            *(f"paper_{metric}{kind}" for metric in METRICS for kind in ("", "_sd")),
+            "predictions_sha256", "failure", "command",
+        ]
+    )  # fmt: skip
+    for row in result.settings:
+        theirs = paper_row(study, result, row)
+        ours, sha = [""] * (2 * len(METRICS)), ""
+        if row.summary:
+            values = [getattr(row.summary["test"], metric) for metric in METRICS]
+            ours = [percent(part) for value in values for part in (value.mean, value.sd)]
+            plain = np.ascontiguousarray(row.predictions["test"], np.int64)
+            sha = hashlib.sha256(plain.astype("<i8").tobytes()).hexdigest()
+        writer.writerow(
+            [
+                experiment.data.name, row.setting.name, row.setting.text, experiment.model,
+                experiment.training.epochs, experiment.runs, len(experiment.data.y_train),
+                len(experiment.data.y_test), *ours,
+                *(
+                    f"{part[metric]:g}" if metric in part else ""
+                    for metric in METRICS
+                    for part in ((theirs.mean, theirs.sd) if theirs else ({}, {}))
+                ),
+                sha, "; ".join(row.failures), f"{command} --methods {row.setting.name}",
+            ]
+        )  # fmt: skip
+    return file.getvalue()
+
+
+def commit() -> str:
+    """The last commit of the package's code, or the version if it is not in a repository."""
+    package = Path(__file__).parents[1]
+    commit = _git(package, "log", "-1", "--abbrev=12", "--format=%h", "--", ".")
+    changed = _git(package, "status", "--porcelain", "--", ".")
+    return f"{commit}{' with changes' if changed else ''}" if commit else f"version {__version__}"
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    """What git answers in a folder; nothing if it is not there, or knows nothing of the folder."""
+    git = shutil.which("git")
+    if git is None:
+        return ""
+    answer = subprocess.run(  # noqa: S603
+        [git, "-C", str(folder), *arguments], capture_output=True, text=True, check=False
+    )
+    return answer.stdout.strip()

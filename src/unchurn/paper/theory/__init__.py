@@ -1,0 +1,1 @@
+"""The paper's two theorems: their bounds, and simulations of what they claim."""

@@ -1,0 +1,223 @@
+"""Charts, one definition each: interactive in a page, SVG or PNG in a file."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import numpy as np
+
+from unchurn.core.files import atomic_write
+from unchurn.datasets import two_gaussians
+from unchurn.metrics.over_runs import churn_standard_error
+from unchurn.neighbors import knn_labels
+from unchurn.neighbors.soft_labels import blend_knn_labels, smooth_labels
+
+if TYPE_CHECKING:
+    from unchurn.study.result import Result
+
+# Tableau's ten colours for the single models; control is black, the ensemble grey.
+COLOURS = {
+    "control": "#000000", "label_smoothing": "#f28e2b", "knn_ls": "#e15759", "anchor": "#76b7b2",
+    "l1_reg": "#9c755f", "l2_reg": "#59a14f", "bi_tempered": "#edc948", "codistill_ce": "#b07aa1",
+    "codistill_kl": "#ff9da7", "mixup": "#4e79a7", "ensemble": "#8c8c8c",
+}  # fmt: skip
+SIZE = {"width": 420, "height": 300}
+
+
+def frontier_data(result: Result) -> list[dict[str, Any]]:
+    """One row per setting: test accuracy and correct churn in percent; is it on its frontier?"""
+    on_frontier = {id(r) for method in result.by_method for r in result.pareto(method)}
+    return [
+        {
+            "method": r.setting.name,
+            "setting": r.setting.text,
+            "accuracy": round(100 * r.summary["test"].accuracy.mean, 4),
+            "churn_correct": round(100 * r.summary["test"].churn_correct.mean, 4),
+            "frontier": id(r) in on_frontier,
+        }
+        for r in result.settings
+        if r.summary and not np.isnan(r.summary["test"].churn_correct.mean)
+    ]
+
+
+def frontier(result: Result) -> alt.LayerChart:
+    """Accuracy against correct churn, a dotted frontier for each method; best is top left.
+
+    It opens without the much less accurate settings; scroll or drag for those.
+    """
+    # Control on top: all else is held against it.
+    rows = sorted(frontier_data(result), key=lambda row: row["method"] == "control")
+    x, y = _zoom(rows)
+    methods = [name for name in result.by_method if any(r["method"] == name for r in rows)]
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        alt.X("churn_correct:Q", title="correct churn, %", scale=alt.Scale(domain=x)),
+        alt.Y("accuracy:Q", title="accuracy, %", scale=alt.Scale(domain=y)),
+        alt.Color(
+            "method:N",
+            scale=alt.Scale(
+                domain=methods, range=[COLOURS.get(name, "#bab0ac") for name in methods]
+            ),
+            sort=methods,
+        ),
+    )
+    tooltip = ["method:N", "setting:N", "accuracy:Q", "churn_correct:Q"]
+    points = base.mark_circle(size=60, opacity=0.7, clip=True).encode(tooltip=tooltip)
+    lines = base.transform_filter("datum.frontier").mark_line(
+        strokeDash=[3, 3], interpolate="step-after", clip=True
+    )
+    chart: alt.LayerChart = (lines + points).properties(**SIZE).interactive()
+    return chart
+
+
+def _zoom(rows: list[dict[str, Any]]) -> tuple[list[float], list[float]]:
+    """Domains of the axes: control and all settings but the much less accurate, with a margin.
+
+    A few hopeless settings would otherwise press all others into a corner. Much less is a point
+    below the median, and three times as far below it as the best is above it.
+    """
+    accuracies = [row["accuracy"] for row in rows]
+    median = np.median(accuracies)
+    least = median - max(1, 3 * (max(accuracies) - median))
+    near = [row for row in rows if row["accuracy"] >= least or row["method"] == "control"]
+    domains = []
+    for key in ("churn_correct", "accuracy"):
+        values = [row[key] for row in near]
+        margin = 0.05 * (max(values) - min(values)) or 0.1
+        domains.append([min(values) - margin, max(values) + margin])
+    return domains[0], domains[1]
+
+
+def curve_data(
+    result: Result, method: str, parameter: str, others: dict[str, Any] | None = None
+) -> list[dict[str, Any]]:
+    """Test accuracy and churn along one parameter; the others as given, or as in the choice."""
+    fixed = result.choose()[method].setting.method.get_params() if others is None else others
+    rows = []
+    for r in result.by_method[method]:
+        own = r.setting.method.get_params()
+        if r.summary and all(own[p] == fixed[p] for p in fixed if p != parameter):
+            accuracy = r.summary["test"].accuracy
+            errors = {
+                "accuracy": accuracy.sd / np.sqrt(accuracy.count),
+                "churn": churn_standard_error(r.predictions["test"]),
+            }
+            for metric, standard_error in errors.items():
+                mean, error = 100 * getattr(r.summary["test"], metric).mean, 100 * standard_error
+                row = {"metric": metric, parameter: own[parameter], "mean": round(mean, 4)}
+                if not np.isnan(error):  # of churn, two runs give none
+                    row |= {"low": round(mean - error, 4), "high": round(mean + error, 4)}
+                rows.append(row)
+    return rows
+
+
+def curve(
+    result: Result,
+    method: str,
+    parameter: str,
+    others: dict[str, Any] | None = None,
+    published: list[dict[str, Any]] | None = None,
+) -> alt.FacetChart:
+    """Accuracy and churn along one parameter, with bands of one standard error.
+
+    `published`: rows like those of `curve_data`, drawn beside.
+    """
+    rows = [{**row, "by": "us"} for row in curve_data(result, method, parameter, others)]
+    rows += [{**row, "by": "the paper"} for row in published or []]
+    colour = alt.Color(
+        "by:N",
+        title="measured by",
+        scale=alt.Scale(domain=["us", "the paper"], range=["#4c78a8", "#888888"]),
+        legend=alt.Legend(symbolOpacity=1) if published else None,
+    )
+    base = alt.Chart().encode(
+        alt.X(
+            f"{parameter}:Q",
+            scale=alt.Scale(type="log" if parameter == "k" else "linear", nice=False),
+            axis=alt.Axis(
+                values=sorted({row[parameter] for row in rows}),
+                format="~g",
+                labelOverlap="greedy",
+                labelSeparation=4,
+                labelFlush=False,  # a label stands under its point
+            ),
+        ),
+        colour,
+    )
+    band = base.mark_area(opacity=0.25).encode(alt.Y("low:Q", title="%"), alt.Y2("high:Q"))
+    line = base.mark_line(point=True).encode(alt.Y("mean:Q", scale=alt.Scale(zero=False)))
+    data = alt.InlineData(values=rows)
+    at = [f"({', '.join(f'{p}={v:g}' for p, v in others.items())})"] if others else []
+    chart: alt.FacetChart = (
+        alt.layer(band, line, data=data)
+        .properties(width=220, height=180)
+        .facet(column=alt.Column("metric:N", title=" ".join([f"{method}: {parameter}", *at])))
+        .resolve_scale(y="independent")
+    )
+    return chart
+
+
+def curves(result: Result) -> dict[str, alt.FacetChart]:
+    """A curve for every parameter that was varied around a method's chosen setting."""
+    return {
+        f"{method} {parameter}": curve(result, method, parameter)
+        for method in result.choose()
+        for parameter in result.by_method[method][0].setting.parameters
+        if len({row[parameter] for row in curve_data(result, method, parameter)}) > 2
+    }
+
+
+def all_charts(result: Result) -> dict[str, alt.TopLevelMixin]:
+    """Every chart of a result, by a name that suits a file."""
+    along = {f"along_{name.replace(' ', '_')}": chart for name, chart in curves(result).items()}
+    return {**({"frontier": frontier(result)} if frontier_data(result) else {}), **along}
+
+
+def smoothing_panels(k: int = 20, a: float = 0.9, b: float = 0.1) -> alt.HConcatChart:
+    """Two Gaussians with swapped labels: as they are, smoothed globally, smoothed locally."""
+    data = two_gaussians.load()
+    knn = knn_labels(data.x_train, data.y_train, k)
+    panels = {
+        "labels, a tenth swapped": smooth_labels(data.y_train, 0, n_classes=2),
+        f"global smoothing, a={a:g}": smooth_labels(data.y_train, a, n_classes=2),
+        f"k-NN smoothing, k={k}, a={a:g}, b={b:g}": blend_knn_labels(knn, data.y_train, a=a, b=b),
+    }
+    charts = []
+    for title, targets in panels.items():
+        rows = [
+            {"x": round(float(x), 3), "y": round(float(y), 3), "positive": round(float(p), 4)}
+            for (x, y), p in zip(data.x_train, targets[:, 1], strict=True)
+        ]
+        colour = alt.Scale(domain=[0, 0.5, 1], range=["#00a5b5", "#dddddd", "#c2188f"])
+        charts.append(
+            alt.Chart(alt.InlineData(values=rows), title=title)
+            .mark_circle(size=18, opacity=0.9, aria=False)  # thousands, not to be read out
+            .encode(
+                alt.X("x:Q", title=None),
+                alt.Y("y:Q", title=None),
+                alt.Color("positive:Q", scale=colour, title="soft label"),
+            )
+            .properties(width=240, height=240)
+        )
+    return alt.hconcat(*charts)
+
+
+def save(chart: alt.TopLevelMixin, path: Path) -> None:
+    """Write a chart as .svg or .png, drawn here and offline."""
+    with atomic_write(path) as temporary:
+        form: Any = path.suffix.removeprefix(".")
+        chart.save(str(temporary), format=form, scale_factor=2)
+        if form == "svg":
+            temporary.write_text(_renumbered(temporary.read_text("utf-8")), "utf-8")
+
+
+def _renumbered(svg: str) -> str:
+    """Ids numbered from 1: Vega counts through all charts of a process, so bytes would differ."""
+    numbers: dict[str, int] = {}
+
+    def renumber(found: re.Match[str]) -> str:
+        return f"{found[1]}{found[2]}{numbers.setdefault(found[2] + found[3], len(numbers) + 1)}"
+
+    return re.sub(r'(id="|url\(#)(clip|gradient_)(\d+)', renumber, svg)

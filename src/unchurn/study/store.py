@@ -1,0 +1,139 @@
+"""Finished runs on disk: each is wholly there or not there.
+
+A run is a folder named by the hash of what decides its result. It is written under another name and
+renamed when complete, so that a kill at any moment leaves nothing half-written; its arrays are
+checked against their checksums when read, so that a damaged one is noticed and made again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unchurn.core.arrays import Array
+from unchurn.core.errors import InputError
+
+RECORD = "record.json"
+UNFINISHED = f".unfinished-{platform.node()}-"  # then the process
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What was kept of a run: its record, and its arrays by name."""
+
+    record: dict[str, Any]
+    arrays: dict[str, Array]
+
+
+class Store:
+    """A folder of runs; several processes may share it. It is made when first written to."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "runs"
+
+    def open(self) -> None:
+        """Make sure that runs can be written, and remove what killed processes left behind."""
+        folder = self.folder.parent
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=self.folder):
+                pass
+        except OSError as error:
+            raise InputError(f"cannot write to {folder}: {error.strerror}") from error
+        for unfinished in self.folder.glob(f"{UNFINISHED}*"):
+            owner = unfinished.name.removeprefix(UNFINISHED).split("-")[0]
+            if not (owner.isdecimal() and _is_alive(int(owner))):
+                shutil.rmtree(unfinished, ignore_errors=True)
+
+    def put(self, identity: Mapping[str, Any], record: Mapping[str, Any], **arrays: Array) -> None:
+        """Keep a run: `identity` decides the result and so the name, `record` stands beside it."""
+        target = self.folder / key_of(identity)
+        temporary = Path(tempfile.mkdtemp(dir=self.folder, prefix=f"{UNFINISHED}{os.getpid()}-"))
+        try:
+            checksums = {}
+            for name, array in arrays.items():
+                np.save(temporary / f"{name}.npy", array, allow_pickle=False)
+                checksums[name] = _checksum(temporary / f"{name}.npy")
+            content = {"identity": identity, "record": record, "sha256": checksums}
+            text = json.dumps({**content, "checksum": _digest(content)}, indent=1, sort_keys=True)
+            (temporary / RECORD).write_text(text + "\n")
+            temporary.chmod(0o755)
+            temporary.rename(target)
+        except OSError as error:
+            if not target.exists():  # it does if another process just finished the same run
+                raise InputError(f"cannot keep a run in {self.folder}: {error}") from error
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+    def get(self, identity: Mapping[str, Any]) -> Stored | None:
+        """A run as it was kept; None if it is not there. Raises DamagedError if it is not whole."""
+        folder = self.folder / key_of(identity)
+        if not folder.exists():
+            return None
+        try:
+            content = json.loads((folder / RECORD).read_text())
+            if content.pop("checksum") != _digest(content):
+                raise DamagedError(f"{folder / RECORD}: its checksum is not the one recorded")
+            if key_of(content["identity"]) != folder.name:
+                raise DamagedError(f"{folder}: holds another run")
+            arrays = {}
+            for name, checksum in content["sha256"].items():
+                path = folder / f"{name}.npy"
+                if _checksum(path) != checksum:
+                    raise DamagedError(f"{path}: its checksum is not the one recorded")
+                arrays[name] = np.load(path, allow_pickle=False)
+            return Stored(content["record"], arrays)
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise DamagedError(f"{folder}: {error.strerror}") from error
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise DamagedError(f"{folder}: {error}") from error
+
+    def has(self, identity: Mapping[str, Any]) -> bool:
+        """Whether a run is there, whole or not."""
+        return (self.folder / key_of(identity)).exists()
+
+    def drop(self, identity: Mapping[str, Any]) -> None:
+        """Forget a run, such as a damaged one."""
+        target = self.folder / key_of(identity)
+        if target.is_dir():
+            shutil.rmtree(target, ignore_errors=True)
+        else:
+            target.unlink(missing_ok=True)
+
+
+class DamagedError(Exception):
+    """A run on disk is not as it was written."""
+
+
+def key_of(identity: Mapping[str, Any]) -> str:
+    """The name of a run: a hash of what decides its result."""
+    return _digest(identity)[:32]
+
+
+def _digest(content: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _checksum(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True

@@ -1,0 +1,1 @@
+"""REDUCE: how anything is trained, of any framework, and `StableClassifier`."""

@@ -1,0 +1,349 @@
+"""`StableClassifier`: any of the methods behind scikit-learn's interface."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from unchurn.core.arrays import Array, as_array
+from unchurn.core.errors import InputError
+from unchurn.core.files import atomic_write, reading
+from unchurn.core.progress import progress_bar
+from unchurn.methods import METHODS, Method, Reference, make_method
+from unchurn.training.loop import Fitted, Training, fit_run, own_randomness, score_distinct
+from unchurn.training.networks import Factory, make_factory
+
+FORMAT = "unchurn 1"  # of saved files
+SAVED = ("epochs", "batch_size", "learning_rate")  # besides what predicting needs
+
+
+class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A neural network trained so that retraining it moves its predictions less.
+
+    Parameters
+    ----------
+    module
+        "mlp", "lenet5", or a function (shape of an input, number of classes) -> `torch.nn.Module`
+        that gives logits.
+    method
+        A name in `unchurn.METHODS`, at its default setting, or a method object such as
+        `KnnLS(k=10, a=0.9, b=0.5)`; its parameters can be searched as `method__a`.
+    epochs, batch_size, learning_rate
+        Of Adam; the defaults are the paper's.
+    reference
+        For the methods that look at a model before (k-NN smoothing, anchor): a fitted
+        StableClassifier, or the path of a saved one, such as the model now in production. If not
+        given, here or in `fit`, a plain network is trained first.
+    device
+        Where to train, as torch names it.
+    random_state
+        Seed of all random numbers. Equal seeds give equal bits, on any number of cores.
+    verbose
+        Show progress on stderr.
+
+    Attributes
+    ----------
+    classes_
+        The labels, sorted.
+    fitted_
+        The trained networks.
+
+    Notes
+    -----
+    Passes scikit-learn's `check_estimator` but for the equivalence of weights and repetitions:
+    batches are drawn at random, and neighbours are counted without weights.
+
+    Examples
+    --------
+    >>> import unchurn
+    >>> data = unchurn.load("digits")
+    >>> model = StableClassifier(method="label_smoothing", epochs=10, random_state=0)
+    >>> model.fit(data.x_train, data.y_train).score(data.x_test, data.y_test) > 0.9
+    True
+    """
+
+    def __init__(
+        self,
+        module: str | Factory = "mlp",
+        method: str | Method = "knn_ls",
+        *,
+        epochs: int = 20,
+        batch_size: int = 128,
+        learning_rate: float = 0.001,
+        reference: StableClassifier | str | Path | None = None,
+        device: str = "cpu",
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.module = module
+        self.method = method
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.reference = reference
+        self.device = device
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: npt.ArrayLike,
+        y: npt.ArrayLike,
+        sample_weight: npt.ArrayLike | None = None,
+        *,
+        reference_logits: npt.ArrayLike | None = None,
+        reference_probabilities: npt.ArrayLike | None = None,
+    ) -> Self:
+        """Train on inputs (n, *shape) and n labels, integers or strings.
+
+        What a model before says of these rows may be given as (n, L) logits or as probabilities,
+        columns in the order of the sorted labels: anchor a release to the one it replaces.
+        """
+        inputs, labels = validate_data(self, X, y, dtype=np.float32, order="C", allow_nd=True)
+        check_classification_targets(labels)
+        classes, numbers = np.unique(labels, return_inverse=True)
+        if len(classes) < 2:
+            raise InputError("y has 1 class: at least 2 are needed")
+        weights = None if sample_weight is None else _as_weights(sample_weight, len(inputs))
+        method, factory = make_method(self.method), make_factory(self.module)
+        logits = None
+        if method.uses_reference:
+            given = (reference_logits, reference_probabilities)
+            logits = self._reference_logits(inputs, classes, *given)
+        reference = None if logits is None else Reference(lambda: logits, numbers)
+        training = Training(self.epochs, self.batch_size, self.learning_rate, device=self.device)
+        extra_fit = method.uses_reference and logits is None
+        n_epochs = training.epochs * (method.n_members + extra_fit)
+        with progress_bar(f"fitting {method}", n_epochs, show=self.verbose) as advance:
+            fitted = fit_run(
+                method,
+                factory,
+                inputs,
+                numbers,
+                len(classes),
+                training=training,
+                seed=_as_seed(self.random_state),
+                weights=weights,
+                reference=reference,
+                on_epoch=lambda: advance(1),
+            )
+        # Only now, all together: an interrupted fit leaves the model as it was.
+        self.fitted_, self.classes_, self.shape_ = fitted, classes, inputs.shape[1:]
+        return self
+
+    def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
+        """(n, L) probabilities, columns in the order of `classes_`."""
+        inputs = self._inputs(X)
+        return self.fitted_.probabilities(inputs)
+
+    def decision_function(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
+        """(n, L) logits; of two classes, (n,): the second's less the first's."""
+        inputs = self._inputs(X)
+        logits = self.fitted_.logits(inputs)
+        return logits[:, 1] - logits[:, 0] if logits.shape[1] == 2 else logits
+
+    def predict(self, X: npt.ArrayLike) -> Array:
+        """The likeliest label of each row."""
+        likeliest = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[likeliest])
+
+    def save(self, path: str | Path) -> None:
+        """Write the trained model to one safetensors file, all else as JSON in its header."""
+        from safetensors.torch import save_file
+
+        check_is_fitted(self)
+        method = self.fitted_.method
+        names = {kind: name for name, kind in METHODS.items()}
+        if type(method) not in names:
+            raise InputError(f"only the methods of METHODS can be saved, not {method}")
+        record = {
+            "format": FORMAT,
+            "module": self.module if isinstance(self.module, str) else None,
+            "method": {"name": names[type(method)], "parameters": method.get_params()},
+            "training": {name: getattr(self, name) for name in SAVED},
+            "classes": self.classes_.tolist(),
+            "dtype": str(self.classes_.dtype),
+            "shape": list(self.shape_),
+            "features": list(getattr(self, "feature_names_in_", [])),
+        }
+        tensors = {
+            f"{member}.{net}.{name}": value.detach()
+            .cpu()
+            .clone(memory_format=torch.contiguous_format)
+            for member, nets in enumerate(self.fitted_.members)
+            for net, module in enumerate(nets)
+            for name, value in module.state_dict().items()
+        }
+        text = json.dumps(record, default=lambda value: value.item())  # NumPy's numbers
+        with atomic_write(Path(path)) as temporary:
+            save_file(tensors, temporary, metadata={"unchurn": text})
+
+    @classmethod
+    def load(cls, path: str | Path, *, module: Factory | None = None) -> StableClassifier:
+        """Read a saved model; of one with a network of your own, give the same `module` again."""
+        from safetensors import safe_open
+
+        with reading(Path(path), "a saved StableClassifier"):
+            with safe_open(str(path), framework="pt") as file:
+                record = json.loads((file.metadata() or {})["unchurn"])
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            if record["format"] != FORMAT:
+                raise InputError(f"{path}: saved in another format: {record['format']}")
+            if module is None and record["module"] is None:
+                raise InputError(f"{path}: holds a network of your own: give its module=")
+            method = METHODS[record["method"]["name"]](**record["method"]["parameters"])
+            training = {name: record["training"][name] for name in SAVED}
+            model = cls(module or record["module"], method, **training)
+            dtype = record["dtype"]
+            model.classes_ = np.array(record["classes"], None if dtype == "object" else dtype)
+            model.shape_ = tuple(record["shape"])
+            model.n_features_in_ = model.shape_[0]
+            if record["features"]:
+                model.feature_names_in_ = np.array(record["features"], object)
+            _check_saved(model)
+            with own_randomness("cpu"):  # factories draw weights that are not needed
+                members = _rebuild(model, method, tensors)
+            model.fitted_ = Fitted(method, members)
+        return model
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; those of the method, such as `method__a`, also where it is a name."""
+        if isinstance(self.method, str) and any(name.startswith("method__") for name in params):
+            self.method = make_method(self.method)
+        super().set_params(**params)
+        return self
+
+    def __sklearn_clone__(self) -> StableClassifier:
+        """A clone, unfitted; but its reference is the same model, which must stay fitted."""
+        parameters = self.get_params(deep=False)
+        reference = parameters.pop("reference")
+        cloned = {name: clone(value, safe=False) for name, value in parameters.items()}
+        return type(self)(**cloned, reference=reference)
+
+    def _reference_logits(
+        self,
+        inputs: Array,
+        classes: Array,
+        logits: npt.ArrayLike | None,
+        probabilities: npt.ArrayLike | None,
+    ) -> npt.NDArray[np.float32] | None:
+        """The one reference that was given, if any, as logits in the order of `classes`."""
+        if sum(g is not None for g in (self.reference, logits, probabilities)) > 1:
+            raise InputError(
+                "give only one of reference, reference_logits and reference_probabilities"
+            )
+        if self.reference is not None:
+            return _logits_of_model(self.reference, inputs, classes)
+        given = logits if logits is not None else probabilities
+        if given is None:
+            return None
+        name = "reference_logits" if logits is not None else "reference_probabilities"
+        array = as_array(given, name).astype(np.float32)
+        if name == "reference_logits" and array.ndim == 1 and len(classes) == 2:
+            array = np.stack([np.zeros_like(array), array], axis=1)  # a margin, as ours is
+        shape = (len(inputs), len(classes))
+        if array.shape != shape or not np.isfinite(array).all():
+            raise InputError(f"{name} must be finite numbers of shape {shape}, not {array.shape}")
+        if logits is not None:
+            return array
+        if (array < 0).any() or not np.allclose(array.sum(axis=1), 1, atol=1e-3):
+            raise InputError(
+                f"{name} must be 0 or more and sum to 1 in every row (within 0.001: do not round)"
+            )
+        return _log(array)
+
+    def _inputs(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
+        """Check inputs to predict."""
+        check_is_fitted(self)
+        inputs: npt.NDArray[np.float32] = validate_data(
+            self, X, dtype=np.float32, order="C", allow_nd=True, reset=False
+        )
+        if inputs.shape[1:] != self.shape_:
+            raise InputError(f"X has inputs of shape {inputs.shape[1:]}, the model {self.shape_}")
+        return inputs
+
+
+def _logits_of_model(
+    model: StableClassifier | str | Path, inputs: Array, classes: Array
+) -> npt.NDArray[np.float32]:
+    """What a model before says, as logits whose softmax is its probabilities."""
+    if isinstance(model, str | Path):
+        model = StableClassifier.load(model)
+    if not isinstance(model, StableClassifier):
+        raise InputError(
+            "reference must be a StableClassifier or the path of a saved one, not "
+            f"{type(model).__name__}: of other models give reference_probabilities to fit"
+        )
+    check_is_fitted(model)
+    if model.classes_.tolist() != classes.tolist():
+        raise InputError(
+            f"the reference knows the classes {model.classes_.tolist()}, not {classes.tolist()}"
+        )
+    if model.shape_ != inputs.shape[1:]:
+        raise InputError(f"the reference takes inputs of {model.shape_}, not {inputs.shape[1:]}")
+    if type(model.fitted_.method).probabilities is not Method.probabilities:
+        return _log(model.fitted_.probabilities(inputs))
+    return score_distinct(model.fitted_, inputs)
+
+
+def _log(probabilities: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    return np.asarray(np.log(probabilities.clip(min=np.finfo(np.float32).tiny)), np.float32)
+
+
+def _check_saved(model: StableClassifier) -> None:
+    """Refuse what no saved model holds."""
+    classes, shape = model.classes_, model.shape_
+    if classes.ndim != 1 or len(classes) < 2 or len(np.unique(classes)) < len(classes):
+        raise InputError("its classes are not two or more distinct labels")
+    if not shape or not all(isinstance(side, int) and 0 < side < 10**6 for side in shape):
+        raise InputError(f"its shape of an input is {shape}")
+
+
+def _rebuild(
+    model: StableClassifier, method: Method, tensors: dict[str, torch.Tensor]
+) -> list[list[torch.nn.Module]]:
+    """The networks of a saved model."""
+    factory = make_factory(model.module)
+    members = []
+    for member in range(method.n_members):
+        nets = [factory(model.shape_, len(model.classes_)) for _ in range(method.n_nets)]
+        for number, net in enumerate(nets):
+            prefix = f"{member}.{number}."
+            state = {n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)}
+            try:
+                net.load_state_dict(state)
+            except RuntimeError as error:
+                raise InputError("its weights do not fit this module") from error
+            for name, weights in net.named_parameters():
+                if not weights.isfinite().all():
+                    raise InputError(f"its weights {prefix}{name} are not finite numbers")
+        members.append([net.eval() for net in nets])
+    return members
+
+
+def _as_weights(sample_weight: npt.ArrayLike, n: int) -> npt.NDArray[np.float32]:
+    """Check weights of n examples."""
+    weights = as_array(sample_weight, "sample_weight").astype(np.float32)
+    if weights.shape != (n,):
+        raise InputError(f"sample_weight must have shape ({n},), not {weights.shape}")
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise InputError("sample_weight must be finite numbers of 0 or more")
+    if not weights.any():
+        raise InputError("Sample weights must contain at least one non-zero number.")
+    return weights
+
+
+def _as_seed(random_state: int | np.random.RandomState | None) -> int:
+    """A seed for the streams; an integer is its own."""
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))

@@ -1,0 +1,1 @@
+"""What trains: torch networks, scikit-learn estimators, any function."""

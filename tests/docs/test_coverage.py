@@ -1,0 +1,104 @@
+"""The quick run of benchmarks/interval_coverage.py: fixed seeds, so what holds now holds always."""
+
+import importlib.util
+import inspect
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from unchurn import compare
+from unchurn.gate.decide import decide
+from unchurn.metrics import intervals, over_runs
+
+ROOT = Path(__file__).parents[2]
+BENCHMARKS, PAGE = ROOT / "benchmarks", ROOT / "docs/statistics.md"
+
+
+@pytest.fixture
+def benchmark(monkeypatch):
+    if not BENCHMARKS.exists():
+        pytest.skip("benchmarks/ is not here: a source distribution has none")
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    spec = importlib.util.spec_from_file_location(
+        "simulated_coverage", BENCHMARKS / "interval_coverage.py"
+    )
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def outside(table):
+    """Cells out of what is promised by more than chance, where no reason is known."""
+    return [cell for cell in table.cells if cell.side and not cell.may_be_chance and not cell.why]
+
+
+@pytest.mark.parametrize(("name", "draws"), [("rates", 1500), ("conditional", 300),
+                                             ("differences", 250)])  # fmt: skip
+def test_intervals_over_examples_cover(benchmark, name, draws):
+    (table,) = benchmark.simulate(name, draws).values()
+    assert any(cell.low for cell in table.cells)
+    assert not outside(table)
+
+
+@pytest.mark.parametrize("unequal", [False, True])
+def test_intervals_over_clusters_cover(benchmark, unequal):
+    clustered = benchmark.coverage_examples.clustered
+    rng = np.random.default_rng(0)
+    hits = []
+    for events, sizes in zip(*clustered(rng, (400, 100), 0.05, 0.1, unequal), strict=True):
+        good = rng.binomial(events, 0.3)
+        rate = intervals.clustered_proportion(events, sizes)
+        change = intervals.clustered_difference(good, events - good, sizes)
+        hits.append((rate.low <= 0.05 <= rate.high, change.low <= -0.02 <= change.high))
+    assert ((np.mean(hits, axis=0) > 0.91) & (np.mean(hits, axis=0) < 0.99)).all()
+
+
+def test_intervals_over_retrainings_cover_and_the_gate_rejects_few(benchmark):
+    simulated = benchmark.coverage_retrainings
+    rng = np.random.default_rng(0)
+    case = simulated.Scenario(1000, simulated.Recipe(0.2, 0.05), 300)
+    floors = [simulated._one_floor(rng, case)[1:] for _ in range(case.draws)]  # three runs or more
+    *covered, rejected = np.mean(floors, axis=0).T
+    assert all((rates > 0.91).all() and (rates < 0.99).all() for rates in covered)
+    assert (rejected < 0.05).all()
+
+
+def test_differences_of_settings_cover(benchmark):
+    tables = benchmark.coverage_retrainings.settings(np.random.default_rng(0), 30)
+    for table in tables.values():
+        for _, cells in table.rows:
+            assert np.mean([cell.rate for cell in cells]) > 0.9
+
+
+def test_the_simulated_gate_is_the_gate(benchmark):
+    simulated = benchmark.coverage_gate
+    rng = np.random.default_rng(1)
+    recipe = benchmark.coverage_retrainings.Recipe(0.2, 0.15)
+    decided = []
+    for drawn in (simulated.Drawn.of(rng, 400, recipe) for _ in range(2)):
+        right, n_slices = drawn.right.astype(int), simulated.SLICES
+        drawn = replace(drawn, truths=tuple(truth / 4 for truth in drawn.truths))  # some reject
+        result = compare(right[0], right[1], np.ones(400), retrains=list(right[2:]),
+                         slices={"lot": np.arange(400) % n_slices})  # fmt: skip
+        gate = [
+            decide(result, {limit: truth, "min_slice": 1}).decision == "reject"
+            for limit, truth in zip(simulated.LIMITS, drawn.truths, strict=True)
+        ]
+        np.testing.assert_array_equal(drawn.rejections(), gate)
+        decided += gate
+    assert {True, False} == set(decided)
+
+
+def test_the_page_names_the_command_and_the_intervals(benchmark):
+    page = PAGE.read_text("utf-8")
+    assert f"`{benchmark.COMMAND}`" in page
+    assert "{" not in page
+    for module in (intervals, over_runs):
+        for name, found in inspect.getmembers(module, inspect.isfunction):
+            public = not name.startswith("_") and found.__module__ == module.__name__
+            if public and inspect.signature(found).return_annotation == "Interval":
+                assert f"`{module.__name__.rpartition('.')[2]}.{name}`" in page, name
+    for name in ("Wilson", "Clopper", "Tango", "Korn", "Satterthwaite", "Student", "Bonferroni"):
+        assert name in page

@@ -1,0 +1,221 @@
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+from unchurn import compare
+from unchurn.core.errors import InputError
+from unchurn.gate.decide import Check, Policy, Verdict, decide, make_policy, read_policy
+
+N = 2000
+BASE = np.zeros(N, int)
+RNG = np.random.default_rng(0)
+
+
+def candidate(n_flips):
+    """Base with so many predictions changed."""
+    return (np.arange(N) < n_flips).astype(int)
+
+
+def decision(policy, n_flips=40, **data):
+    return compare(BASE, candidate(n_flips), **data).gate(policy)
+
+
+@pytest.mark.parametrize(
+    ("limit", "expected"), [(0.04, "promote"), (0.02, "hold"), (0.01, "reject")]
+)
+def test_the_whole_interval_decides(limit, expected):
+    """40 of 2,000 flip: 2 %, from 1.5 to 2.7 %."""
+    verdict = decision({"max_churn": limit})
+    assert verdict.decision == expected
+    assert f"limit {limit:.2%}" in verdict.checks[0].reason
+    assert verdict.exit_code == {"promote": 0, "hold": 3, "reject": 1}[expected]
+
+
+def test_harm_may_have_to_be_proven():
+    burden = {"limit": 0.02, "burden": "prove-harm"}
+    assert decision({"max_churn": burden}).decision == "promote"
+    assert decision({"max_churn": {**burden, "limit": 0.01}}).decision == "reject"
+
+
+def test_the_worst_check_decides():
+    def verdict(*decisions):
+        return Verdict(tuple(Check("c", d, "") for d in decisions)).decision
+
+    assert verdict("promote", "hold", "promote") == "hold"
+    assert verdict("hold", "reject", "promote") == "reject"
+    assert verdict("promote", "promote") == "promote"
+
+
+def test_limits_on_bad_flips_and_lost_accuracy():
+    right = decision({"max_bad_flips": 0.01}, labels=BASE)  # all flips are bad
+    assert right.decision == "reject"
+    assert decision({"max_bad_flips": 0.01}, labels=candidate(40)).decision == "promote"
+    assert decision({"max_accuracy_loss": 0.01}, labels=BASE).decision == "reject"
+    assert decision({"max_accuracy_loss": 0.0}, labels=candidate(40)).decision == "promote"
+
+
+def test_excess_over_the_floor():
+    truth = RNG.integers(0, 2, N)
+
+    def retrained(rate):
+        return np.where(RNG.random(N) < rate, 1 - truth, truth)
+
+    base, *others = (retrained(0.05) for _ in range(6))
+    policy = {"max_excess_churn": 0.02}
+    assert compare(base, retrained(0.05), retrains=others).gate(policy).decision == "promote"
+    assert compare(base, retrained(0.3), retrains=others).gate(policy).decision == "reject"
+
+
+def test_another_retraining_is_not_rejected_for_its_luck():
+    """Retrainings that vary much: a candidate above their mean is still one of them."""
+    labels = np.zeros(N, int)
+    retrains = [candidate(n) for n in (20, 60, 100, 140)]
+    result = compare(labels, candidate(150), retrains=retrains)
+    assert result.floor.is_another_retraining
+    check = result.gate({"max_excess_churn": -0.1}).checks[0]
+    assert check.decision == "hold"
+    assert "one more retraining may churn" in check.reason
+
+
+def test_every_slice_is_checked_at_a_level_for_all():
+    slices = {"country": np.array(["de", "fr"])[np.arange(N) % 2]}
+    flips = ((np.arange(N) % 2 == 1) & (np.arange(N) < 300)).astype(int)  # 15 % of fr
+    verdict = compare(BASE, flips, slices=slices).gate({"max_slice_churn": 0.05})
+    assert {c.name: c.decision for c in verdict.checks} == {
+        "slice_churn of country=fr": "reject", "slice_churn of country=de": "promote",
+    }  # fmt: skip
+    assert "at 97.50%" in verdict.checks[0].reason
+    losses = compare(BASE, flips, BASE, slices=slices)
+    assert losses.gate({"max_slice_accuracy_loss": 0.05}).decision == "reject"
+    assert losses.gate({"max_slice_bad_flips": 0.05}).decision == "reject"
+    assert losses.gate({"max_slice_bad_flips": 0.25}).decision == "promote"
+
+
+def test_one_that_must_not_flip_rejects():
+    assert decision({"must_not_flip": [1999, "1998"]}).decision == "promote"
+    verdict = decision({"must_not_flip": [0, 1999]})
+    assert verdict.decision == "reject"
+    assert verdict.checks[0].reason == "1 of 2 flipped: 0"
+
+
+@pytest.mark.parametrize(
+    ("policy", "message"),
+    [
+        ({"must_not_flip": ["x"]}, "1 ids are not among the examples compared, such as 'x'"),
+        ({"max_accuracy_loss": 0.1}, "max_accuracy_loss needs true labels"),
+        ({"max_bad_flips": 0.1}, "max_bad_flips needs true labels"),
+        ({"max_excess_churn": 0.1}, "needs other retrainings of base"),
+        ({"max_slice_churn": 0.1}, "max_slice_churn needs slices"),
+        ({}, "the policy sets no limit: set one of max_churn"),
+    ],
+)
+def test_it_fails_closed(policy, message):
+    with pytest.raises(InputError, match=message):
+        decision(policy)
+
+
+def test_one_retraining_is_too_few_for_a_limit():
+    with pytest.raises(InputError, match="at least two retrainings"):
+        decision({"max_excess_churn": 0.1}, retrains=[candidate(10)])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("max_chrun = 0.1", "there is no key 'max_chrun': there are max_churn"),
+        ("max_churn = 'x'", "max_churn.limit: input should be a valid number"),
+        ("max_churn = 2", "max_churn.limit: input should be less than or equal to 1, not 2"),
+        ("max_churn = 5", "not 5 (a fraction: 0.05 is 5 %)"),
+        (
+            "max_churn = -0.1",
+            "max_churn.limit: input should be greater than or equal to 0, not -0.1",
+        ),
+        ("[max_churn]\nburden = 'prove-harm'", "gate.toml: max_churn.limit is missing"),
+        ("[max_churn]\nlimit = 0.1\nburden = 'none'", "max_churn.burden: input should be 'prove-"),
+        ("[max_churn]\nlimit = 0.1\nx = 1", "there is no key 'max_churn.x': there are limit"),
+        ("max_churn = ", "not a TOML file"),
+    ],
+)
+def test_a_wrong_policy_file_says_which_key_and_what_is_allowed(tmp_path, text, message):
+    (tmp_path / "gate.toml").write_text(text)
+    with pytest.raises(InputError) as error:
+        read_policy(tmp_path / "gate.toml")
+    assert message in str(error.value)
+    assert "gate.toml" in str(error.value)
+
+
+def test_a_policy_explains_itself_and_options_go_before_the_file(tmp_path):
+    (tmp_path / "gate.toml").write_text(
+        'max_churn = 0.02\nmust_not_flip = ["a"]\n'
+        'max_bad_flips = {limit = 0.01, burden = "prove-harm"}\n'
+    )
+    policy = read_policy(tmp_path / "gate.toml", {"max_churn": 0.05, "max_excess_churn": None})
+    assert policy.explain() == [
+        "predictions that change: at most 5.00%; if the data leave it open, hold",
+        "right predictions that become wrong: at most 1.00%; if the data leave it open, promote",
+        "1 examples must not flip: one that does rejects",
+    ]
+    assert decide(compare(BASE, BASE), {"max_churn": 0.01}).decision == "promote"
+    assert compare(BASE, BASE).gate(make_policy({"max_churn": 0.01})).decision == "promote"
+    assert isinstance(policy, Policy)
+
+
+def test_junit_has_a_case_for_every_check():
+    checks = (Check("churn", "promote", "fine"), Check('a "<b>"', "reject", "<bad> & worse"))
+    suite = ET.fromstring(Verdict(checks).junit())  # noqa: S314
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    assert [case.get("name") for case in suite] == ["churn", 'a "<b>"']
+    assert suite[1][0].get("message") == "<bad> & worse"
+
+
+def test_true_is_no_limit_and_no_interval_no_verdict():
+    for policy in ({"max_churn": True}, {"max_churn": {"limit": True}}):
+        with pytest.raises(InputError, match="a limit is a number, not true or false"):
+            decision(policy)
+    harm = {"max_churn": {"limit": 0.01, "burden": "prove-harm"}}
+    with pytest.raises(InputError, match="churn has no interval to check: a single cluster"):
+        decision(harm, cluster=BASE)
+
+
+def test_ids_of_the_policy_and_of_the_options_are_all_kept(tmp_path):
+    (tmp_path / "gate.toml").write_text("must_not_flip = [0]\n")
+    policy = read_policy(tmp_path / "gate.toml", {"must_not_flip": ["1999"]})
+    assert policy.must_not_flip == [0, "1999"]
+    assert decision(policy).decision == "reject"
+
+
+def test_small_slices_are_checked_together_and_can_only_reject():
+    values = np.array(["big"] * (N - 40) + ["x"] * 20 + ["y"] * 20)
+    policy = {"max_slice_churn": 0.1}
+    quiet = compare(BASE, candidate(20), slices={"s": values}).gate(policy)
+    assert quiet.decision == "promote"
+    assert quiet.checks[1].name == "slice_churn of s=(2 values under 50) (40 examples)"
+    assert "harm is not proven" in quiet.checks[1].reason
+    loud = compare(BASE, (np.arange(N) >= N - 40).astype(int), slices={"s": values}).gate(policy)
+    assert [check.decision for check in loud.checks] == ["promote", "reject"]
+    together = compare(BASE, BASE, slices={"s": values}).gate({**policy, "min_slice": 30})
+    assert together.checks[1].name == "slice_churn of s=(2 values under 30)"
+
+
+def test_a_small_slice_of_one_cluster_cannot_reject():
+    values, users = np.array(["a"] * (N - 10) + ["b"] * 10), np.arange(N) // 10
+    result = compare(BASE, candidate(20), slices={"s": values}, cluster=users)
+    assert result.gate({"max_slice_churn": 0.2}).decision == "promote"
+
+
+def test_junit_has_no_character_that_xml_forbids():
+    text = Verdict((Check("slice \x01", "reject", "bad \x0b<&>\ud800"),)).junit()
+    (case,) = ET.fromstring(text).iter("testcase")  # noqa: S314
+    assert case.get("name") == "slice \N{REPLACEMENT CHARACTER}"
+
+
+def test_a_policy_without_limits_decides_nothing():
+    with pytest.raises(InputError, match="the policy sets no limit"):
+        decide(compare(BASE, 1 - BASE), Policy())
+
+
+def test_labels_of_other_classes_prove_nothing():
+    said = np.array(["cat", "dog"])[RNG.integers(0, 2, 100)]
+    with pytest.raises(InputError, match="the models and the labels have no class in common"):
+        compare(said, said, labels=np.char.upper(said))

@@ -1,0 +1,104 @@
+import json
+
+import numpy as np
+import pytest
+
+from unchurn import Dataset, bench
+from unchurn.study import charts
+from unchurn.study.settings import make_setting
+
+RNG = np.random.default_rng(0)
+Y = RNG.integers(0, 3, 200)
+X = (RNG.normal(size=(200, 4)) + 1.5 * np.eye(3, 4)[Y]).astype(np.float32)
+DATA = Dataset("toy", X[:100], Y[:100], X[100:], Y[100:], ("a", "b", "c"))
+
+
+@pytest.fixture(scope="module")
+def result():
+    settings = [make_setting("control")]
+    settings += [make_setting("knn_ls", k=k, a=a) for k in (3, 9, 27) for a in (0.1, 0.5, 0.9)]
+    return bench(DATA, settings, runs=3, epochs=2, workers=1, validation=False)
+
+
+def test_frontier_data_is_of_every_setting(result):
+    rows = charts.frontier_data(result)
+    assert len(rows) == 10
+    for row, setting in zip(rows, result.settings, strict=True):
+        summary = setting.summary["test"]
+        assert row["accuracy"] == pytest.approx(100 * summary.accuracy.mean, abs=1e-3)
+        assert row["churn_correct"] == pytest.approx(100 * summary.churn_correct.mean, abs=1e-3)
+    on = {(r["method"], r["setting"]) for r in rows if r["frontier"]}
+    frontier = [r for method in ("control", "knn_ls") for r in result.pareto(method)]
+    assert on == {(r.setting.name, r.setting.text) for r in frontier}
+
+
+def test_curves_vary_one_parameter_with_a_standard_error(result):
+    chosen = result.choose()["knn_ls"].setting.parameters
+    rows = charts.curve_data(result, "knn_ls", "k")
+    assert [r["k"] for r in rows if r["metric"] == "churn"] == [3, 9, 27]
+    for row in (r for r in rows if r["metric"] == "accuracy"):
+        setting = next(
+            r for r in result.settings if r.setting.parameters == {**chosen, "k": row["k"]}
+        )
+        value = setting.summary["test"].accuracy
+        assert row["mean"] == pytest.approx(100 * value.mean, abs=1e-3)
+        assert row["high"] - row["mean"] == pytest.approx(100 * value.sd / 3**0.5, abs=1e-3)
+    for row in (r for r in rows if r["metric"] == "churn"):
+        setting = next(
+            r for r in result.settings if r.setting.parameters == {**chosen, "k": row["k"]}
+        )
+        a, b, c = setting.predictions["test"]
+        pairs = [np.mean(b != c), np.mean(a != c), np.mean(a != b)]  # what is left without each run
+        error = 100 * np.sqrt(2 / 3 * np.sum((pairs - np.mean(pairs)) ** 2))
+        assert row["high"] - row["mean"] == pytest.approx(error, abs=1e-3)
+    assert set(charts.curves(result)) == {"knn_ls k", "knn_ls a"}
+
+
+def test_published_numbers_are_drawn_beside_ours(result):
+    theirs = [{"metric": "churn", "k": k, "mean": 1.5} for k in (3, 81)]
+    spec = charts.curve(result, "knn_ls", "k", {"a": 0.5}, theirs).to_dict()
+    (rows,) = spec["datasets"].values()
+    assert [r["k"] for r in rows if r["by"] == "the paper"] == [3, 81]
+    assert [r["k"] for r in rows if r["by"] == "us" and r["metric"] == "churn"] == [3, 9, 27]
+
+
+def test_the_zoom_leaves_the_hopeless_out():
+    settings = [(1, 89.1), (2, 91), (3, 90), (99, 10), (98, 11), (2, 90.5), (2, 90.6)]
+    rows = [{"method": "mixup", "churn_correct": c, "accuracy": a} for c, a in settings]
+    (left, right), (low, high) = charts._zoom(rows)
+    assert left < 1 < 3 < right < 98
+    assert 11 < low < 89.1 < 91 < high
+    control = {"method": "control", "churn_correct": 9, "accuracy": 60}
+    (_, right), (low, _) = charts._zoom([*rows, control])  # which all else is held against
+    assert 9 < right < 98
+    assert 11 < low < 60
+
+
+@pytest.mark.parametrize("suffix", [".svg", ".png"])
+def test_charts_are_drawn_to_files(result, tmp_path, suffix):
+    drawn = {
+        "frontier": charts.frontier(result),
+        "curve": charts.curve(result, "knn_ls", "a"),
+        "panels": charts.smoothing_panels(),
+    }
+    for name, chart in drawn.items():
+        json.dumps(chart.to_dict())
+        charts.save(chart, tmp_path / f"{name}{suffix}")
+        assert (tmp_path / f"{name}{suffix}").stat().st_size > 5000
+    for name, chart in drawn.items():  # the same bytes, whatever was drawn before it
+        charts.save(chart, tmp_path / f"again{suffix}")
+        first, again = (tmp_path / f"{file}{suffix}" for file in (name, "again"))
+        assert first.read_bytes() == again.read_bytes()
+
+
+def test_the_panels_show_how_local_smoothing_mends_swapped_labels():
+    spec = charts.smoothing_panels(k=20, a=0.9, b=0.1).to_dict()
+    panels = [spec["datasets"][panel["data"]["name"]] for panel in spec["hconcat"]]
+    true, globally, locally = ([row["positive"] for row in panel] for panel in panels)
+    x = np.array([[row["x"], row["y"]] for row in panels[0]])
+    swapped = (np.abs(x.sum(axis=1)) > 2) & ((x.sum(axis=1) < 0) != (np.array(true) == 1))
+    assert set(true) == {0, 1}
+    assert set(globally) == {0.45, 0.55}
+    assert ((np.array(globally) > 0.5) == (np.array(true) > 0.5)).all()
+    mended = (np.array(locally) > 0.5) != (np.array(true) > 0.5)
+    assert mended[swapped].mean() > 0.95

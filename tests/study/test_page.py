@@ -1,0 +1,122 @@
+"""The page in a real browser: drawn, sortable, silent, offline, and nothing in it runs as code."""
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from unchurn import Dataset, bench
+from unchurn.study.page import advice
+from unchurn.study.settings import make_setting
+
+EVIL = "<script>alert(1)</script>"
+RNG = np.random.default_rng(0)
+Y = RNG.integers(0, 3, 200)
+X = (RNG.normal(size=(200, 4)) + np.eye(3, 4)[Y]).astype(np.float32)
+ROWS = pl.DataFrame(X[100:], [EVIL, "one", "two", "three"])
+CLASSES = (EVIL, "dog", "eel")
+TABLE = Dataset(EVIL, X[:100], Y[:100], X[100:], Y[100:], CLASSES, notes=(EVIL,), test_rows=ROWS)
+SETTINGS = [
+    make_setting("control"),
+    *(make_setting("label_smoothing", a=a) for a in (0.1, 0.5, 0.9)),
+    make_setting("ensemble", m=3),
+]
+
+
+@pytest.fixture(scope="module")
+def result():
+    return bench(TABLE, SETTINGS, runs=3, epochs=2, workers=1, validation=False)
+
+
+@pytest.fixture
+def open_page(visit, tmp_path):
+    """Open a result's page; give it with what it asked for and said."""
+
+    def open_(result, **options):
+        result.report(tmp_path / "report.html")
+        page, asked, said = visit(tmp_path / "report.html", **options)
+        page.wait_for_selector(".chart .marks")
+        return page, asked, said
+
+    return open_
+
+
+def test_the_page_is_drawn_silent_and_offline(open_page, result, tmp_path):
+    page, asked, said = open_page(result)
+    assert asked == [f"file://{tmp_path}/report.html"]
+    assert said == []
+    assert page.locator(".advice").inner_text() == advice(result)
+    drawn = page.locator(".chart .marks")  # the canvas or picture that Vega draws
+    assert drawn.count() == page.locator(".chart").count() == 2
+    for chart in drawn.all():
+        assert chart.bounding_box()["width"] > 100
+
+
+def test_names_are_shown_as_text(open_page, result):
+    page, _, said = open_page(result)
+    assert EVIL in page.locator("h1").inner_text()
+    assert EVIL in page.locator(".examples").inner_text()
+    assert EVIL in page.locator("body > p.small").first.inner_text()
+    assert page.locator("script").count() == 2  # ours
+    assert said == []
+
+
+def test_the_table_sorts(open_page, result):
+    page, *_ = open_page(result)
+    expected = {m: r.summary["test"].churn.mean for m, r in result.choose().items()}
+
+    def names():
+        rows = page.locator("#methods tbody tr").all_inner_texts()
+        return [row.split("\t")[0] for row in rows]
+
+    assert names() == ["control", "label_smoothing", "ensemble"]
+    page.get_by_role("button", name="churn", exact=True).click()
+    assert names() == sorted(expected, key=expected.__getitem__)
+    page.get_by_role("button", name="churn", exact=True).click()
+    assert names() == sorted(expected, key=expected.__getitem__, reverse=True)
+    page.get_by_role("button", name="method").click()
+    assert names() == sorted(expected)
+
+
+def test_it_fits_a_phone_and_the_dark(open_page, result):
+    page, *_ = open_page(result, viewport={"width": 390, "height": 844}, color_scheme="dark")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert sum(int(part) for part in background.strip("rgb()").split(",")) < 150
+
+
+def test_images_have_thumbnails_and_tables_their_values(open_page, result):
+    page, *_ = open_page(result)
+    assert page.locator(".example img").count() == 0
+    names = page.locator(".example >> nth=0 >> dt").all_inner_texts()
+    assert names == [EVIL, "one", "two", "three"]
+    images = X.reshape(200, 2, 2, 1).clip(0, 1)
+    data = Dataset("images", images[:100], Y[:100], images[100:], Y[100:], ("a", "b", "c"))
+    page, *_ = open_page(bench(data, SETTINGS[:2], runs=3, epochs=1, workers=1, validation=False))
+    assert page.locator(".example img").count() == page.locator(".example").count() > 0
+    assert page.evaluate("[...document.images].every(i => i.naturalWidth === 64)")
+
+
+def test_advice_names_the_setting_and_what_it_is_better_than(result):
+    text = advice(result)
+    best = next(r for r in result.choose().values() if text.startswith(f"Use {r.setting.name}"))
+    assert f"{best.summary['test'].accuracy.mean:.2%}" in text
+    assert f"{best.summary['test'].churn.mean:.2%}" in text
+    assert best.setting.name != "ensemble"
+    assert "chosen on the test data itself" in text or best.setting.name == "control"
+    alone = replace(result, settings=result.settings[:1])
+    assert advice(alone).startswith("Use control: ")
+
+
+def test_advice_is_not_to_change_what_is_no_better_on_the_test_part(result):
+    control, other = result.settings[:2]
+    same = control.summary["test"]
+    higher = replace(same, accuracy=replace(same.accuracy, mean=1))
+    settings = [
+        replace(control, summary={"test": same, "validation": same}),
+        replace(other, summary={"test": same, "validation": higher}),
+    ]
+    on_validation = replace(result.experiment, validation=True)
+    text = advice(replace(result, experiment=on_validation, settings=settings))
+    assert text.startswith("Plain training will do: on the test part nothing is gained by label_sm")

@@ -1,0 +1,128 @@
+import multiprocessing
+import os
+import shutil
+import signal
+
+import numpy as np
+import pytest
+
+from unchurn.core.errors import InputError
+from unchurn.study.store import RECORD, DamagedError, Store, key_of
+
+IDENTITY = {"method": "Control", "run": 0}
+RECORDED = {"failure": None, "seconds": 1.5}
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = Store(tmp_path)
+    store.open()
+    return store
+
+
+def test_what_is_kept_is_read_back(store):
+    assert store.get(IDENTITY) is None
+    assert not store.has(IDENTITY)
+    store.put(IDENTITY, RECORDED, test=np.arange(6.0).reshape(2, 3))
+    stored = store.get(IDENTITY)
+    assert stored.record == RECORDED
+    np.testing.assert_array_equal(stored.arrays["test"], [[0, 1, 2], [3, 4, 5]])
+    assert store.has(IDENTITY)
+    assert [p.name for p in store.folder.iterdir()] == [key_of(IDENTITY)]
+
+
+def test_the_name_is_of_the_content_not_of_its_order():
+    assert key_of({"a": 1, "b": 2}) == key_of({"b": 2, "a": 1})
+    assert key_of({"a": 1}) != key_of({"a": 2})
+
+
+@pytest.mark.parametrize("name", ["test.npy", RECORD])
+@pytest.mark.parametrize("damage", ["truncated", "changed", "gone"])
+def test_damage_is_noticed(store, name, damage):
+    store.put(IDENTITY, RECORDED, test=np.arange(100.0))
+    path = store.folder / key_of(IDENTITY) / name
+    content = path.read_bytes()
+    if damage == "gone":
+        path.unlink()
+    else:
+        path.write_bytes(content[:-9] if damage == "truncated" else content[:-9] + b"x" * 9)
+    with pytest.raises(DamagedError, match=key_of(IDENTITY)):
+        store.get(IDENTITY)
+    store.drop(IDENTITY)
+    assert store.get(IDENTITY) is None
+
+
+def test_a_run_under_another_ones_name_is_noticed(store):
+    store.put(IDENTITY, RECORDED, test=np.zeros(3))
+    other = {"method": "Control", "run": 1}
+    shutil.copytree(store.folder / key_of(IDENTITY), store.folder / key_of(other))
+    with pytest.raises(DamagedError, match="holds another run"):
+        store.get(other)
+
+
+def test_a_file_in_the_place_of_a_run_is_damage_that_can_be_mended(store):
+    (store.folder / key_of(IDENTITY)).touch()
+    with pytest.raises(DamagedError):
+        store.get(IDENTITY)
+    store.drop(IDENTITY)
+    store.put(IDENTITY, RECORDED, test=np.zeros(3))
+    assert store.get(IDENTITY).record == RECORDED
+
+
+def test_a_changed_record_is_noticed(store):
+    store.put(IDENTITY, RECORDED, test=np.zeros(3))
+    path = store.folder / key_of(IDENTITY) / RECORD
+    path.write_text(path.read_text().replace("1.5", "2.5"))
+    with pytest.raises(DamagedError, match="its checksum is not"):
+        store.get(IDENTITY)
+
+
+def test_a_run_that_another_process_finished_first_is_as_good(store):
+    store.put(IDENTITY, RECORDED, test=np.zeros(3))
+    store.put(IDENTITY, {"failure": None, "seconds": 9}, test=np.zeros(3))
+    assert store.get(IDENTITY).record == RECORDED
+    assert len(list(store.folder.iterdir())) == 1
+
+
+def test_a_full_disk_is_a_clear_error_and_leaves_nothing(store, monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "save", full)
+    with pytest.raises(InputError, match=r"cannot keep a run in .*No space left"):
+        store.put(IDENTITY, RECORDED, test=np.zeros(3))
+    assert list(store.folder.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_written_is_a_clear_error(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="cannot write to"):
+        Store(tmp_path / "file").open()
+
+
+def _put_for_ever(folder):
+    store = Store(folder)
+    store.open()
+    number = 0
+    while True:
+        store.put({"number": number}, RECORDED, test=np.full(200_000, number))
+        number += 1
+
+
+def test_killed_at_any_moment_every_run_is_whole_or_absent(tmp_path):
+    """SIGKILL in the midst of writing, several times; what is left is swept up by the next."""
+    for _ in range(5):
+        process = multiprocessing.get_context("fork").Process(
+            target=_put_for_ever, args=(tmp_path,)
+        )
+        process.start()
+        process.join(0.3)
+        os.kill(process.pid, signal.SIGKILL)
+        process.join()
+        store = Store(tmp_path)
+        store.open()
+        names = {path.name for path in store.folder.iterdir()}
+        assert not any(name.startswith(".") for name in names)
+        for number in range(len(names)):
+            assert (store.get({"number": number}).arrays["test"] == number).all()
+            store.drop({"number": number})

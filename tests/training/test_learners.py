@@ -1,0 +1,96 @@
+"""Models of other frameworks take part through one function."""
+
+import lightgbm as lgb
+import numpy as np
+import pytest
+from sklearn.ensemble import ExtraTreesClassifier
+
+from unchurn import Dataset, bench, weighted_rows
+from unchurn.core.errors import InputError
+from unchurn.methods import Anchor, Control, Ensemble, KnnLS
+from unchurn.study.settings import make_setting
+from unchurn.training.learners.function import fit_learner
+
+RNG = np.random.default_rng(0)
+Y = RNG.integers(0, 3, 240)
+X = (RNG.normal(size=(240, 4)) + 1.5 * np.eye(3, 4)[Y]).astype(np.float32)
+DATA = Dataset("toy", X[:120], Y[:120], X[120:], Y[120:], ("a", "b", "c"))
+
+
+def extra_trees(x, targets, seed):
+    rows, labels, weights = weighted_rows(x, targets)
+    model = ExtraTreesClassifier(5, max_depth=6, random_state=seed)
+    return model.fit(rows, labels, sample_weight=weights).predict_proba
+
+
+def boosted_trees(x, targets, seed):
+    rows, labels, weights = weighted_rows(x, targets)
+    parameters = {"objective": "multiclass", "num_class": 3, "seed": seed, "verbosity": -1,
+                  "bagging_fraction": 0.5, "bagging_freq": 1, "num_threads": 1}  # fmt: skip
+    return lgb.train(parameters, lgb.Dataset(rows, labels, weight=weights), 10).predict
+
+
+@pytest.mark.parametrize("learner", [extra_trees, boosted_trees])
+def test_a_learner_takes_part_with_the_methods_that_change_targets(learner):
+    result = bench(DATA, learner=learner, runs=3, workers=1, validation=False)
+    assert list(result.by_method) == ["control", "label_smoothing", "knn_ls", "anchor", "ensemble"]
+    for setting in result.settings:
+        assert setting.summary["test"].accuracy.mean > 0.5
+    churn = {name: r.summary["test"].churn.mean for name, r in result.choose().items()}
+    assert 0 < churn["ensemble"] < churn["control"]
+    assert bench(DATA, learner=learner, runs=3, workers=1, validation=False).table(
+        "csv"
+    ) == result.table("csv")
+
+
+def test_shared_fits_are_those_that_separate_ones_would_be():
+    settings = [make_setting("control"), make_setting("knn_ls", k=7), make_setting("ensemble", m=3)]
+    result = bench(DATA, settings, learner=extra_trees, runs=2, workers=1, validation=False)
+    for setting, method in zip(
+        result.settings, (Control(), KnnLS(k=7), Ensemble(m=3)), strict=True
+    ):
+        for run in range(2):
+            alone = fit_learner(extra_trees, method, X[:120], Y[:120], 3, seed=0, run=run)
+            expected = alone.probabilities(X[120:]).argmax(axis=1)
+            np.testing.assert_array_equal(setting.predictions["test"][run], expected)
+
+
+def test_probabilities_of_zero_are_finite_as_logits():
+    given = []
+
+    def certain(x, targets, seed):
+        given.append(targets)
+        return lambda x: np.tile([1.0, 0.0, 0.0], (len(x), 1))
+
+    fit_learner(certain, Anchor(a=1.0), X[:120], Y[:120], 3, seed=0, run=0)
+    np.testing.assert_allclose(given[1], np.tile([1, 0, 0], (120, 1)), atol=1e-6)
+
+
+def test_predictions_of_the_wrong_shape_or_none_at_all_are_refused():
+    def short(x, targets, seed):
+        return lambda x: np.ones((len(x), 2)) / 2
+
+    with pytest.raises(InputError, match=r"shape \(120, 3\), not \(120, 2\): a column for every"):
+        bench(DATA, ["control"], learner=short, runs=2, workers=1, validation=False)
+
+    def broken(x, targets, seed):
+        return lambda x: np.full((len(x), 3), np.nan)
+
+    result = bench(DATA, ["control"], learner=broken, runs=2, workers=1, validation=False)
+    assert "not finite" in result.settings[0].failures[0]
+
+
+def test_methods_that_change_more_are_refused():
+    with pytest.raises(InputError, match="mixup changes more than the targets"):
+        bench(DATA, ["control", "mixup"], learner=extra_trees)
+
+
+def test_weighted_rows_keep_every_bit_of_weight():
+    targets = RNG.dirichlet(np.ones(3), 50).astype(np.float32)
+    targets[:10] = np.eye(3)[RNG.integers(0, 3, 10)]
+    rows, labels, weights = weighted_rows(X[:50], targets)
+    assert len(rows) == 10 + 3 * 40
+    back = np.zeros_like(targets)
+    where = [np.flatnonzero((X[:50] == row).all(axis=1))[0] for row in rows]
+    back[where, labels] = weights
+    np.testing.assert_array_equal(back, targets)
