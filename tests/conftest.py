@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,12 @@ def _isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UNCHURN_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("UNCHURN_DATA", raising=False)
     monkeypatch.setenv("NO_PROXY", "*")
+
+
+@pytest.fixture
+def rng(request: pytest.FixtureRequest) -> np.random.Generator:
+    """Random numbers of this test alone, whatever ran before it: seeded by its name."""
+    return np.random.default_rng(zlib.crc32(request.node.name.encode()))
 
 
 @pytest.fixture(scope="session")

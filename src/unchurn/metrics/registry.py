@@ -1,0 +1,67 @@
+"""METRICS: what a study shows of a setting's runs. A new metric is one entry here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from unchurn.metrics.churn import ChurnSummary, MeanSd, churn_summary
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Runs:
+    """What metrics are of: the classes that R runs predicted, (R, n), and the true ones, (n,)."""
+
+    predictions: npt.NDArray[np.integer]
+    labels: npt.NDArray[np.integer]
+
+    @cached_property
+    def summary(self) -> ChurnSummary:
+        """Accuracy and churn, counted once for all metrics that they serve."""
+        return churn_summary(self.predictions, self.labels)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric:
+    """A number of a setting's runs, as a fraction."""
+
+    name: str  # of its column in table.csv
+    heading: str
+    of: Callable[[Runs], MeanSd]
+    better: Literal["higher", "lower"] | None  # None: neither is, and no setting is best in it
+
+
+METRICS: dict[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        Metric(
+            name="accuracy",
+            heading="accuracy",
+            better="higher",
+            of=lambda runs: runs.summary.accuracy,
+        ),
+        Metric(
+            name="churn",
+            heading="churn",
+            better="lower",
+            of=lambda runs: runs.summary.churn,
+        ),
+        Metric(
+            name="churn_correct",
+            heading="correct",
+            better="lower",
+            of=lambda runs: runs.summary.churn_correct,
+        ),
+        Metric(
+            name="churn_incorrect",
+            heading="incorrect",
+            better=None,  # churn among wrong predictions may be good
+            of=lambda runs: runs.summary.churn_incorrect,
+        ),
+    )
+}

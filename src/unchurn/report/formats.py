@@ -1,0 +1,218 @@
+"""The formats of a `Table`; FORMATS names them. A new one is a function and a line there."""
+
+from __future__ import annotations
+
+import csv
+import html as html_text
+import io
+import json
+import re
+import textwrap
+import unicodedata
+from collections.abc import Callable, Iterable
+
+from unchurn.core.errors import InputError
+from unchurn.core.files import safe_cell
+from unchurn.report.table import Cell, Note, Table
+
+GAP = "  "  # between the columns of text
+
+
+def render(table: Table, form: str) -> str:
+    """A table in the format of that name."""
+    if form not in FORMATS:
+        raise InputError(f"no format of table {form!r}: there are {', '.join(FORMATS)}")
+    return FORMATS[form](table)
+
+
+def text(table: Table, width: int | None = None) -> str:
+    """Aligned columns, the best marked by an asterisk.
+
+    What is wider than `width` goes without the columns that may go, then without the spreads.
+    """
+    shown = list(range(len(table.columns)))
+    with_spread = True
+    left_out: list[str] = []
+    while width is not None and _total(_sizes(table, shown, with_spread)) > width:
+        dispensable = [i for i in shown if table.columns[i].may_go]
+        if dispensable:
+            shown.remove(dispensable[-1])
+            left_out.insert(0, table.columns[dispensable[-1]].heading)
+        elif with_spread and any(cell.spread for row in table.rows for cell in row):
+            with_spread = False
+            left_out.insert(0, "sd")
+        else:
+            break
+    sizes = _sizes(table, shown, with_spread)
+    lines = [_line(table, shown, sizes, table.headings)]
+    for row in table.rows:
+        whole = [("*" if c.is_best else "") + (c.whole if with_spread else c.text) for c in row]
+        lines.append(_line(table, shown, sizes, whole))
+    notes = list(_notes(table, "Asterisk", left_out))
+    if left_out:
+        notes.append(f"Not shown for want of width: {', '.join(left_out)}.")
+    wrapped = [textwrap.fill(note, width) if width else note for note in notes]
+    return "\n".join([*lines, *(["", *wrapped] if wrapped else [])]) + "\n"
+
+
+def markdown(table: Table) -> str:
+    """A Markdown table; text of the user's data shows as it is, also `<b>` or `a|b`."""
+    lines = ["| " + " | ".join(heading.replace("|", "\\|") for heading in table.headings) + " |"]
+    lines.append("|" + "".join(" --- |" if c.is_text else " ---: |" for c in table.columns))
+    for row in table.rows:
+        cells = [f"**{_in_markdown(c)}**" if c.is_best else _in_markdown(c) for c in row]
+        lines.append("| " + " | ".join(cells + [""] * (len(table.columns) - len(row))) + " |")
+    notes = [f"{html_text.escape(note, quote=False)}  " for note in _notes(table, "Bold")]
+    return "\n".join([*lines, *(["", *notes] if notes else [])]) + "\n"
+
+
+def latex(table: Table) -> str:
+    """A LaTeX tabular (booktabs)."""
+    kinds = "".join("l" if column.is_text else "r" for column in table.columns)
+    lines = [rf"\begin{{tabular}}{{{kinds}}}", r"\toprule"]
+    lines += [" & ".join(map(_in_latex, table.headings)) + r" \\", r"\midrule"]
+    for row in table.rows:
+        cells = [_in_latex(c.whole) for c in row]
+        cells = [rf"\textbf{{{t}}}" if c.is_best else t for t, c in zip(cells, row, strict=True)]
+        lines.append(" & ".join(cells + [""] * (len(table.columns) - len(row))) + r" \\")
+    lines += [r"\bottomrule", r"\end{tabular}", "", r"{\footnotesize"]
+    notes = [f"{_in_latex(note)}\\\\" for note in _notes(table, "Bold")]
+    return "\n".join([*lines, *notes, "}"]) + "\n"
+
+
+def csv_(table: Table) -> str:
+    """Comma-separated values, without notes; no cell is taken for a formula."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(table.headings)
+    writer.writerows(
+        [safe_cell(c.whole) if c.is_foreign else c.whole for c in r] for r in table.rows
+    )
+    return file.getvalue()
+
+
+def json_(table: Table) -> str:
+    """A list of objects by heading, of values rather than text; what is no number is null."""
+    rows = [{h: _plain(c) for h, c in zip(table.headings, row, strict=False)} for row in table.rows]
+    notes = list(_notes(table, "Bold"))
+    return json.dumps({"rows": rows, "notes": notes}, indent=1, allow_nan=False) + "\n"
+
+
+def html(table: Table, name: str = "table") -> str:
+    """A sortable table element, everything escaped; `base.html` has its style and its script."""
+    heads = [
+        f'<th scope="col"{_class(c.is_text and "text")}>'
+        + (f'<button type="button">{html_text.escape(c.heading)}</button>' if c.heading else "")
+        + "</th>"
+        for c in table.columns
+    ]
+    lines = [f'<table id="{html_text.escape(name)}" class="sortable">']
+    lines += [f"<thead><tr>{''.join(heads)}</tr></thead>", "<tbody>"]
+    for row in table.rows:
+        cells = [_in_html(cell, table, i, len(row)) for i, cell in enumerate(row)]
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    return "\n".join([*lines, "</tbody>", "</table>"])
+
+
+FORMATS: dict[str, Callable[[Table], str]] = {
+    "text": text,
+    "markdown": markdown,
+    "latex": latex,
+    "csv": csv_,
+    "json": json_,
+    "html": html,
+}
+
+
+def in_markdown(words: str) -> str:
+    """Text of the user's data as Markdown shows it as it is."""
+    for character in "\\`*_[]|#":
+        words = words.replace(character, f"\\{character}")
+    return " ".join(words.replace("<", "&lt;").replace(">", "&gt;").split())
+
+
+def notes_of(table: Table) -> list[str]:
+    """A table's notes as a page has them, where the best is bold."""
+    return list(_notes(table, "Bold"))
+
+
+def _notes(table: Table, mark: str, left_out: Iterable[str] = ()) -> Iterable[str]:
+    """The notes of what is shown."""
+    gone = set(left_out)
+
+    def is_shown(note: Note) -> bool:
+        return not note.of or not set(note.of) <= gone
+
+    return (f"{mark}: {n.text}" if n.explains_mark else n.text for n in table.notes if is_shown(n))
+
+
+def _sizes(table: Table, shown: list[int], with_spread: bool) -> list[int]:
+    """Widths of the columns; a short row's last cell, which stands for the rest, has no say."""
+    full = [row for row in table.rows if len(row) == len(table.columns)]
+    return [
+        max(
+            [
+                _width(table.columns[i].heading),
+                *(_width(r[i].whole if with_spread else r[i].text) + r[i].is_best for r in full),
+            ]
+        )
+        for i in shown
+    ]
+
+
+def _total(sizes: list[int]) -> int:
+    return sum(sizes) + len(GAP) * (len(sizes) - 1)
+
+
+def _line(table: Table, shown: list[int], sizes: list[int], cells: Iterable[str]) -> str:
+    """One line of text; the last cell of a short row may be as long as it is."""
+    given = list(cells)
+    padded = []
+    for i, size in zip(shown, sizes, strict=True):
+        if i < len(given):
+            space = " " * max(size - _width(given[i]), 0)
+            padded.append(given[i] + space if table.columns[i].is_text else space + given[i])
+    return GAP.join(padded).rstrip()
+
+
+def _width(words: str) -> int:
+    """How many places a terminal gives to it: letters of the East take two, accents none."""
+    return sum(
+        0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF")
+        for c in words
+    )
+
+
+def _in_markdown(cell: Cell) -> str:
+    return in_markdown(cell.whole) if cell.is_foreign else cell.whole.replace("|", "\\|")
+
+
+def _in_latex(words: str) -> str:
+    """Text with what LaTeX takes for commands escaped."""
+    words = re.sub(r"[\\^~]", " ", words)
+    words = re.sub(r"([&%$#_{}])", r"\\\1", words)
+    return words.replace("−", "$-$").replace("–", "--")
+
+
+def _plain(cell: Cell) -> float | str | None:
+    """A cell as JSON has it."""
+    if cell.value is None:
+        return cell.text or None
+    return None if cell.value != cell.value else cell.value  # NaN alone is not itself
+
+
+def _in_html(cell: Cell, table: Table, column: int, n: int) -> str:
+    """A cell with what it is sorted by; a short row's last reaches to the end."""
+    is_rest = column == n - 1 and n < len(table.columns)
+    span = f' colspan="{len(table.columns) - column}"' if is_rest else ""
+    value = "" if cell.value is None else f' data-value="{html_text.escape(str(cell.value))}"'
+    spread = f' <span class="sd">{html_text.escape(cell.spread)}</span>' if cell.spread else ""
+    kind = _class(
+        cell.is_best and "best", table.columns[column].is_text and "text", is_rest and "rest"
+    )
+    return f"<td{kind}{span}{value}>{html_text.escape(cell.text)}{spread}</td>"
+
+
+def _class(*names: str | bool) -> str:
+    given = " ".join(name for name in names if isinstance(name, str))
+    return f' class="{given}"' if given else ""

@@ -1,0 +1,74 @@
+"""Numbers as text, everywhere alike: percent, points, intervals. All take fractions."""
+
+from __future__ import annotations
+
+import math
+from typing import Protocol
+
+NONE = "–"  # stands for what is not known
+
+
+class Estimate(Protocol):
+    """A value between two ends; ends that are NaN are not known."""
+
+    @property
+    def value(self) -> float:
+        """The estimate."""
+
+    @property
+    def low(self) -> float:
+        """The lower end."""
+
+    @property
+    def high(self) -> float:
+        """The upper end."""
+
+
+def percent(value: float) -> str:
+    """With its sign, for sentences: 1.23%."""
+    return NONE if math.isnan(value) else f"{value:.2%}"
+
+
+def bare_percent(value: float, digits: int = 2) -> str:
+    """Without its sign, for columns whose table says percent: 1.23."""
+    return NONE if math.isnan(value) else f"{100 * value:.{digits}f}"
+
+
+def spread(sd: float) -> str:
+    """A deviation as it stands behind a mean: (0.12)."""
+    return f"({bare_percent(sd)})"
+
+
+def points(value: float) -> str:
+    """A difference, for sentences: +0.12 points."""
+    return NONE if math.isnan(value) else f"{100 * value:+.2f} points"
+
+
+def difference(estimate: Estimate) -> str:
+    """A difference in points with its interval, for columns: +0.12 [-0.03, +0.27]."""
+    return " ".join(part for part in difference_parts(estimate) if part)
+
+
+def difference_parts(estimate: Estimate) -> tuple[str, str]:
+    """A difference and its interval apart, which is empty where it is not known."""
+    ends = (
+        "" if math.isnan(estimate.low) else f"[{_signed(estimate.low)}, {_signed(estimate.high)}]"
+    )
+    return _signed(estimate.value), ends
+
+
+def between(estimate: Estimate, *, in_points: bool = False) -> str:
+    """The ends alone: 1.00% to 1.50%, or +0.10 to +0.30."""
+    if math.isnan(estimate.low):
+        return "no interval"
+    show = _signed if in_points else percent
+    return f"{show(estimate.low)} to {show(estimate.high)}"
+
+
+def behind(estimate: Estimate, *, in_points: bool = False) -> str:
+    """The ends in brackets as they stand behind a number in a sentence, where they are known."""
+    return "" if math.isnan(estimate.low) else f" ({between(estimate, in_points=in_points)})"
+
+
+def _signed(value: float) -> str:
+    return f"{100 * value:+.2f}"
