@@ -8,6 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+import toys
 from unchurn.core.errors import InputError
 from unchurn.methods import (
     BiTempered,
@@ -19,6 +20,7 @@ from unchurn.methods import (
     L2Reg,
     LabelSmoothing,
     Mixup,
+    Need,
     Reference,
     anchor_labels,
     bi_tempered_loss,
@@ -29,31 +31,30 @@ from unchurn.methods import (
     tempered_softmax,
 )
 
-RNG = np.random.default_rng(0)
 GRID = [(t1, t2) for t1 in BiTempered.grid["t1"] for t2 in BiTempered.grid["t2"]]
 
 
-def random_logits(n=8, n_classes=4, scale=3.0, dtype=torch.float64):
-    return torch.tensor(scale * RNG.normal(size=(n, n_classes)), dtype=dtype)
+def random_logits(rng, n=8, n_classes=4, scale=3.0, dtype=torch.float64):
+    return torch.tensor(scale * rng.normal(size=(n, n_classes)), dtype=dtype)
 
 
-def random_targets(n=8, n_classes=4, dtype=torch.float64):
-    return torch.tensor(RNG.dirichlet(np.ones(n_classes), n), dtype=dtype)
+def random_targets(rng, n=8, n_classes=4, dtype=torch.float64):
+    return torch.tensor(rng.dirichlet(np.ones(n_classes), n), dtype=dtype)
 
 
-def one_hot(n=8, n_classes=4, dtype=torch.float64):
-    return torch.tensor(np.eye(n_classes)[RNG.integers(0, n_classes, n)], dtype=dtype)
+def one_hot(rng, n=8, n_classes=4, dtype=torch.float64):
+    return torch.tensor(np.eye(n_classes)[rng.integers(0, n_classes, n)], dtype=dtype)
 
 
-def test_cross_entropy_is_torchs():
-    z, t = random_logits(), random_targets()
+def test_cross_entropy_is_torchs(rng):
+    z, t = random_logits(rng), random_targets(rng)
     theirs = torch.nn.functional.cross_entropy(z, t, reduction="none")
     torch.testing.assert_close(cross_entropy(z, t), theirs)
 
 
 @pytest.mark.parametrize("p", [1, 2])
-def test_lp_penalty_is_numpys_norm(p):
-    z = random_logits()
+def test_lp_penalty_is_numpys_norm(p, rng):
+    z = random_logits(rng)
     expected = np.linalg.norm(z.numpy(), ord=p, axis=1)
     np.testing.assert_allclose(lp_penalty(z, p).numpy(), expected)
 
@@ -67,8 +68,8 @@ def test_lp_penalty_has_a_finite_gradient_at_zero(p):
     assert z.grad.isfinite().all()
 
 
-def test_codistillation_divergence_is_scipys():
-    first, second = random_logits(), random_logits()
+def test_codistillation_divergence_is_scipys(rng):
+    first, second = random_logits(rng), random_logits(rng)
     p, q = (scipy.special.softmax(z.numpy(), axis=1) for z in (first, second))
     kl = scipy.stats.entropy(p, q, axis=1)
     np.testing.assert_allclose(codistillation_divergence(first, second, "kl").numpy(), kl)
@@ -76,28 +77,28 @@ def test_codistillation_divergence_is_scipys():
     np.testing.assert_allclose(codistillation_divergence(first, second, "ce").numpy(), ce)
 
 
-def gradients(method, step=0):
-    first, second = random_logits().requires_grad_(), random_logits().requires_grad_()
-    t = one_hot()
-    method.loss([first, second], t, step).sum().backward()
+def gradients(rng, method, step=0):
+    first, second = random_logits(rng).requires_grad_(), random_logits(rng).requires_grad_()
+    t = one_hot(rng)
+    toys.total_loss(method, [first, second], t, step).sum().backward()
     plain = [torch.softmax(z.detach(), 1) - t for z in (first, second)]
     return [z.grad - g for z, g in zip((first, second), plain, strict=True)]
 
 
 @pytest.mark.parametrize("kind", [CodistillCE, CodistillKL])
-def test_codistillation_starts_after_the_warm_up(kind):
-    for extra in gradients(kind(a=0.5, n_warm=3), step=2):
+def test_codistillation_starts_after_the_warm_up(kind, rng):
+    for extra in gradients(rng, kind(a=0.5, n_warm=3), step=2):
         torch.testing.assert_close(extra, torch.zeros_like(extra))
-    for extra in gradients(kind(a=0.5, n_warm=3), step=3):
+    for extra in gradients(rng, kind(a=0.5, n_warm=3), step=3):
         assert extra.abs().max() > 1e-3
 
 
-def test_codistillation_gradient_is_joint_unless_stopped():
+def test_codistillation_gradient_is_joint_unless_stopped(rng):
     """Stopped, both divergences pull network 2 by a·(p₂ − p₁) and network 1 by the opposite."""
     for kind in (CodistillCE, CodistillKL):
-        pull_first, pull_second = gradients(kind(a=0.5, n_warm=0, stop_gradient=True))
+        pull_first, pull_second = gradients(rng, kind(a=0.5, n_warm=0, stop_gradient=True))
         torch.testing.assert_close(pull_first, -pull_second)
-        joint_first, joint_second = gradients(kind(a=0.5, n_warm=0))
+        joint_first, joint_second = gradients(rng, kind(a=0.5, n_warm=0))
         assert not torch.allclose(joint_first, -joint_second)
 
 
@@ -109,9 +110,9 @@ def test_anchor_by_hand():
 
 
 def test_knn_ls_without_weight_on_neighbours_is_label_smoothing():
-    assert not KnnLS(b=1).uses_reference
-    assert not KnnLS(a=0).uses_reference
-    assert KnnLS(a=0.1, b=0.9).uses_reference
+    assert KnnLS(b=1).reference() is None
+    assert KnnLS(a=0).reference() is None
+    assert KnnLS(k=7, a=0.1, b=0.9).reference() == Need(is_fixed=False, ks=(7,))
     assert KnnLS(a=0.3, b=1).simplest() == LabelSmoothing(a=0.3)
 
 
@@ -124,8 +125,8 @@ def test_mix_by_hand():
     torch.testing.assert_close(w, torch.ones(2))
 
 
-def test_the_weighted_loss_of_a_mixture_is_the_mixture_of_the_weighted_losses():
-    z, t, w = random_logits(), one_hot(), torch.rand(8, dtype=torch.float64)
+def test_the_weighted_loss_of_a_mixture_is_the_mixture_of_the_weighted_losses(rng):
+    z, t, w = random_logits(rng), one_hot(rng), torch.tensor(rng.random(8))
     w[0] = w[3] = 0
     partners = torch.tensor([3, 2, 1, 0, 5, 4, 7, 6])
     _, mixed, weight = mix(z, t, w, 0.3, partners)
@@ -138,13 +139,14 @@ def test_mixup_shares_are_beta_distributed():
     x, t = torch.tensor([[0.0], [1.0]]), torch.eye(2)
     shares = []
     while len(shares) < 2000:
-        mixed = method.batch(x, t, torch.ones(2), rng)[0]
+        mixed = method.batch(toys.batch_of(t, x), rng).x
         if mixed[0] != 0:  # partners were swapped, not themselves
             shares.append(1 - mixed[0].item())
     assert scipy.stats.kstest(shares, scipy.stats.beta(0.4, 0.4).cdf).pvalue > 0.01
 
 
-Z, Z2, T = random_logits(), random_logits(), random_targets()
+FIXED = np.random.default_rng(0)
+Z, Z2, T = random_logits(FIXED), random_logits(FIXED), random_targets(FIXED)
 P, P2 = (scipy.special.softmax(z.numpy(), axis=1) for z in (Z, Z2))
 CE, CE2 = (-(T.numpy() * scipy.special.log_softmax(z.numpy(), axis=1)).sum(axis=1) for z in (Z, Z2))
 
@@ -166,7 +168,7 @@ CE, CE2 = (-(T.numpy() * scipy.special.log_softmax(z.numpy(), axis=1)).sum(axis=
 )
 def test_each_method_trains_on_its_own_loss(method, expected):
     logits = [Z, Z2][: method.n_nets]
-    np.testing.assert_allclose(method.loss(logits, T, step=0).numpy(), expected, rtol=1e-9)
+    np.testing.assert_allclose(toys.total_loss(method, logits, T).numpy(), expected, rtol=1e-9)
 
 
 def test_each_method_trains_on_its_own_targets():
@@ -186,12 +188,12 @@ def test_each_method_trains_on_its_own_targets():
 
 @pytest.mark.parametrize("n_classes", [2, 10])
 @pytest.mark.parametrize(("t1", "t2"), GRID)
-def test_finite_on_the_whole_grid(t1, t2, n_classes):
+def test_finite_on_the_whole_grid(t1, t2, n_classes, rng):
     corners = torch.tensor([[100.0, -100.0], [-100.0, 100.0], [0.0, 0.0], [100.0, 100.0]])
     corners = torch.nn.functional.pad(corners, (0, n_classes - 2), value=-100.0)
-    wide = random_logits(200, n_classes, dtype=torch.float32).clamp(-3, 3) * (100 / 3)
+    wide = random_logits(rng, 200, n_classes, dtype=torch.float32).clamp(-3, 3) * (100 / 3)
     z = torch.cat([corners, wide]).requires_grad_()
-    t = one_hot(len(z), n_classes, torch.float32)
+    t = one_hot(rng, len(z), n_classes, torch.float32)
     loss = bi_tempered_loss(z, t, t1, t2)
     loss.sum().backward()
     assert loss.isfinite().all()
@@ -205,15 +207,15 @@ def test_finite_on_the_whole_grid(t1, t2, n_classes):
 
 @pytest.mark.parametrize("t", [0.1, 0.3, 0.5, 0.9, 0.99, 1.01, 1.1, 1.5, 2.0, 3.0, 4.0])
 @pytest.mark.parametrize("scale", [1, 10, 50])
-def test_tempered_softmax_sums_to_one_given_enough_iterations(t, scale):
-    p = tempered_softmax(random_logits(50, 10, scale), t, n_iters=2000)
+def test_tempered_softmax_sums_to_one_given_enough_iterations(t, scale, rng):
+    p = tempered_softmax(random_logits(rng, 50, 10, scale), t, n_iters=2000)
     assert (p >= 0).all()
     np.testing.assert_allclose(p.sum(dim=1).numpy(), 1, atol=1e-5)
 
 
 @pytest.mark.parametrize("t", [0.99, 0.999, 0.9999, 1.0001, 1.001, 1.01])
-def test_tempered_softmax_is_exact_near_one_in_single_precision(t):
-    z = random_logits(50, 10, 3.0, torch.float32)
+def test_tempered_softmax_is_exact_near_one_in_single_precision(t, rng):
+    z = random_logits(rng, 50, 10, 3.0, torch.float32)
     p = tempered_softmax(z, t, n_iters=200)
     np.testing.assert_allclose(p.sum(dim=1).numpy(), 1, atol=1e-5)
     np.testing.assert_allclose(p.numpy(), torch.softmax(z, 1).numpy(), atol=0.02)
@@ -252,8 +254,8 @@ def test_bi_tempered_loss_in_closed_form():
     np.testing.assert_allclose(loss.numpy(), [((2 / 3) ** 2 + (2 / 3) ** 2) / 2], atol=1e-9)
 
 
-def test_at_temperatures_of_one_it_is_cross_entropy():
-    z, hard, soft = random_logits(), one_hot(), random_targets()
+def test_at_temperatures_of_one_it_is_cross_entropy(rng):
+    z, hard, soft = random_logits(rng), one_hot(rng), random_targets(rng)
     torch.testing.assert_close(bi_tempered_loss(z, hard, 1, 1), cross_entropy(z, hard))
     near = bi_tempered_loss(z, soft, 1 - 1e-7, 1 + 1e-7, 200)
     torch.testing.assert_close(near, bi_tempered_loss(z, soft, 1, 1), atol=1e-4, rtol=1e-4)
@@ -263,9 +265,9 @@ def test_at_temperatures_of_one_it_is_cross_entropy():
     ("t1", "t2"),
     [*GRID, (0.0, 2.0), (1.0, 3.0), (0.5, 0.5), (0.7, 0.3), (0.2, 0.1), (0.9, 0.9), (0.0, 0.1)],
 )
-def test_the_closed_form_gradient_agrees_with_finite_differences(t1, t2):
-    t = random_targets()
-    z = random_logits(scale=1.0).requires_grad_()
+def test_the_closed_form_gradient_agrees_with_finite_differences(t1, t2, rng):
+    t = random_targets(rng)
+    z = random_logits(rng, scale=1.0).requires_grad_()
 
     def loss(z):
         return bi_tempered_loss(z, t, t1, t2, 500)

@@ -6,16 +6,18 @@ import pytest
 import torch
 from torch import nn
 
+import toys
 from unchurn import load
 from unchurn.core.errors import InputError
 from unchurn.methods import METHODS, Anchor, Control, Ensemble, KnnLS, Method, Reference
 from unchurn.training import loop as module
-from unchurn.training.loop import DivergedError, Stream, Training, fit_run, score_distinct
+from unchurn.training.config import Training
+from unchurn.training.learners.base import DivergedError, score_distinct
+from unchurn.training.loop import fit_run
 from unchurn.training.networks import lenet5, make_factory, mlp
+from unchurn.training.streams import Stream
 
-RNG = np.random.default_rng(0)
-Y = RNG.integers(0, 3, 90)
-X = (RNG.normal(size=(90, 4)) + 2 * np.eye(3, 4)[Y]).astype(np.float32)
+X, Y = toys.blobs(90, distance=2)
 TRAINING = Training(epochs=2, batch_size=32)
 
 
@@ -35,9 +37,9 @@ def streams(monkeypatch):
     used: list[tuple[Stream, ...]] = []
     train = module._train
 
-    def spy(method, make_net, x, targets, weights, training, streams, on_epoch):
+    def spy(method, make_net, data, rows, training, streams, on_epoch):
         used.append(tuple(streams))
-        return train(method, make_net, x, targets, weights, training, streams, on_epoch)
+        return train(method, make_net, data, rows, training, streams, on_epoch)
 
     monkeypatch.setattr(module, "_train", spy)
     return used
@@ -98,9 +100,9 @@ def test_the_reference_is_a_plain_fit_scored_on_distinct_rows(streams):
     seen = []
 
     class Spy(Method):
-        def targets(self, y, reference):
+        def targets(self, t, reference):
             seen.append(reference.logits)
-            return y
+            return t
 
     repeated = np.concatenate([X, X[:7]])
     run(Spy(), x=repeated, y=np.concatenate([Y, Y[:7]]))
@@ -108,14 +110,14 @@ def test_the_reference_is_a_plain_fit_scored_on_distinct_rows(streams):
     np.testing.assert_array_equal(seen[0][90:], seen[0][:7])
 
 
-def test_scoring_distinct_rows_gives_every_row_its_logits():
+def test_scoring_distinct_rows_gives_every_row_its_logits(rng):
     fitted = run(Control())
-    many = X[RNG.integers(0, 90, 5000)]  # more than one batch of scoring
+    many = X[rng.integers(0, 90, 5000)]  # more than one batch of scoring
     np.testing.assert_allclose(score_distinct(fitted, many), fitted.logits(many), atol=1e-5)
 
 
-def test_a_reference_may_be_given(streams):
-    given = RNG.normal(size=(90, 3)).astype(np.float32)
+def test_a_reference_may_be_given(streams, rng):
+    given = rng.normal(size=(90, 3)).astype(np.float32)
     run(KnnLS(k=5), reference=Reference(lambda: given, Y))
     assert len(streams) == 1
 
@@ -139,7 +141,7 @@ def test_batches_without_weight_do_no_harm():
 
 def test_a_diverging_run_stops_and_says_where():
     class Exploding(Method):
-        def loss(self, logits, t, step):
+        def loss(self, logits, batch, step):
             return logits[0].sum(dim=1) * (float("nan") if step == 4 else 1)
 
     with pytest.raises(DivergedError, match=r"loss is nan at step 4 \(epoch 2\)"):
@@ -176,15 +178,11 @@ def test_training_is_by_adam_as_configured(monkeypatch):
     assert (seen[0]["lr"], seen[0]["eps"]) == (0.25, 1e-3)
 
 
-def test_the_weighted_loss_is_a_weighted_mean():
+def test_the_weighted_loss_is_a_weighted_mean(rng):
     """Scaling all weights changes nothing: powers of two, so that not even the rounding does."""
-    weights = RNG.random(90).astype(np.float32)
+    weights = rng.random(90).astype(np.float32)
     one, two = (run(Control(), weights=w).probabilities(X) for w in (weights, 4 * weights))
     assert one.tobytes() == two.tobytes()
-
-
-def dropout_net(shape, n_classes):
-    return nn.Sequential(nn.Linear(shape[0], 16), nn.Dropout(0.5), nn.Linear(16, n_classes))
 
 
 @pytest.mark.parametrize("n_warm", [0, 10**6])
@@ -192,8 +190,8 @@ def test_networks_in_tandem_draw_their_own_dropout(n_warm):
     """So that co-distillation without effect is control, also with dropout."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="n_warm")
-        tandem = run(METHODS["codistill_ce"](a=0, n_warm=n_warm), factory=dropout_net)
-    plain = run(Control(), factory=dropout_net)
+        tandem = run(METHODS["codistill_ce"](a=0, n_warm=n_warm), factory=toys.with_dropout)
+    plain = run(Control(), factory=toys.with_dropout)
     assert tandem.probabilities(X).tobytes() == plain.probabilities(X).tobytes()
 
 
@@ -244,9 +242,9 @@ def test_every_example_is_seen_once_an_epoch():
     seen = []
 
     class Spy(Method):
-        def batch(self, x, t, w, rng):
-            seen.append(x.clone())
-            return x, t, w
+        def batch(self, batch, rng):
+            seen.append(batch.x.clone())
+            return batch
 
     run(Spy())
     assert [len(batch) for batch in seen] == [32, 32, 26] * 2  # the last partial batch is kept
@@ -264,10 +262,10 @@ def test_progress_is_reported_for_every_epoch_of_every_fit():
 
 def test_own_networks_are_seeded_dropout_included():
     torch.manual_seed(1)
-    one = run(Control(), factory=dropout_net).probabilities(X)
+    one = run(Control(), factory=toys.with_dropout).probabilities(X)
     torch.manual_seed(2)
     before = torch.get_rng_state()
-    two = run(Control(), factory=dropout_net).probabilities(X)
+    two = run(Control(), factory=toys.with_dropout).probabilities(X)
     assert one.tobytes() == two.tobytes()
     assert torch.equal(torch.get_rng_state(), before)  # and the caller's numbers are left alone
 
@@ -302,10 +300,10 @@ def test_mlp_is_256_256_with_glorot_weights():
     assert all((p == 0).all() for p in net.parameters() if p.ndim == 1)
 
 
-def test_networks_learn_images():
+def test_networks_learn_images(rng):
     """LeNet5 tells a bright left half from a bright right half."""
     y = np.arange(60) % 2
-    x = RNG.normal(size=(60, 20, 20)).astype(np.float32) / 2
+    x = rng.normal(size=(60, 20, 20)).astype(np.float32) / 2
     x[y == 0, :, :10] += 1
     x[y == 1, :, 10:] += 1
     fitted = fit_run(
@@ -336,6 +334,8 @@ PAPERS_MNIST = {
     "codistill_kl": {"a": 0.05, "n_warm": 100},
     "mixup": {"a": 0.2},
     "ensemble": {"m": 5},
+    "ema": {"decay": 0.99},
+    "decay": {},
 }
 
 

@@ -1,19 +1,16 @@
-"""`unchurn bench`: every method over its settings × runs on your data, and what to use."""
+"""`unchurn bench` and `unchurn report`: which method is best on your data, and a page of it."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unchurn.cli.progress import carry_out, show_plan
-
-CONFIG = "bench.json"  # what was asked for, in the folder of its results
+from unchurn.cli.progress import carry_out, show_schedule
 
 if TYPE_CHECKING:
-    from unchurn.study.config import BenchConfig
-    from unchurn.study.experiment import Experiment
+    from unchurn.study.schedule import Schedule
 
 
 def bench(
@@ -21,16 +18,31 @@ def bench(
         str | None, typer.Argument(help="A dataset's name (digits if not given), or a table.")
     ] = None,
     target: Annotated[str | None, typer.Option(help="Column of the table to predict.")] = None,
-    methods: Annotated[str | None, typer.Option(help="Methods, by comma; else all.")] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(help="Methods, by comma, also as knn_ls(k=5)+ema; else all."),
+    ] = None,
     preset: Annotated[
         str | None,
         typer.Option(help="quick (the default): one setting each; paper: its choice; grid: all."),
     ] = None,
     model: Annotated[
-        str | None, typer.Option(help="mlp, lenet5 or module:function; else mlp.")
+        str | None,
+        typer.Option(
+            help="mlp, lenet5, lightgbm or module:name of a network's function, an estimator or a "
+            "training function; else mlp."
+        ),
+    ] = None,
+    model_args: Annotated[
+        str | None, typer.Option(help="What it is given by name: max_iter=50, max_depth=3.")
     ] = None,
     runs: Annotated[int | None, typer.Option(help="Retrainings of each setting; else 5.")] = None,
     epochs: Annotated[int | None, typer.Option(help="Epochs of each training; else 20.")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Examples a step; else 128.")] = None,
+    learning_rate: Annotated[float | None, typer.Option(help="Of Adam; else 0.001.")] = None,
+    device: Annotated[
+        str | None, typer.Option(help="Where networks are trained: cpu, cuda:0; else cpu.")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of all random numbers; else 0.")] = None,
     select_on: Annotated[
         str | None,
@@ -38,6 +50,9 @@ def bench(
             help="Choose settings on test or validation data; else on validation data of a table, "
             "on test data of the named ones, as the paper does."
         ),
+    ] = None,
+    scenario: Annotated[
+        str | None, typer.Option(help="What happens between two models; else retrain.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder of the finished runs; else bench-DATA.")
@@ -56,94 +71,55 @@ def bench(
 
     Finished runs are kept: the same command goes on where it stopped, however it stopped.
     """
+    given = locals()
     from rich.console import Console
 
     from unchurn.core.executors import make_engine
-    from unchurn.core.files import atomic_write
+    from unchurn.methods.registry import split_methods
     from unchurn.study import table
-    from unchurn.study.config import make_config
-    from unchurn.study.experiment import plan
+    from unchurn.study.config import BenchConfig, make_config
+    from unchurn.study.schedule import make_schedule
     from unchurn.study.store import Store
 
-    asked = make_config(
-        config,
-        {
-            "data": data, "target": target, "preset": preset, "model": model, "runs": runs,
-            "epochs": epochs, "seed": seed, "select_on": select_on, "out": out, "workers": workers,
-            "engine": engine, "ray_address": ray_address,
-            "methods": [name.strip() for name in methods.split(",")] if methods else None,
-        },
-    )  # fmt: skip
+    options = {name: value for name, value in given.items() if name in BenchConfig.model_fields}
+    options["methods"] = split_methods(methods) if methods else None
+    options["model_args"] = _named_values(model_args) if model_args else None
+    asked = make_config(config, options)
     console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
-    experiment = make_experiment(asked)
-    console.print(str(experiment.data))
+    schedule = make_schedule(asked.experiment())
+    console.print(str(schedule.experiment.data))
     store = Store(asked.folder)
-    place = make_engine(asked.engine, asked.workers, asked.ray_address)
-    show_plan(console, experiment, store, place)
+    executor = make_engine(asked.engine, asked.workers, asked.ray_address)
+    show_schedule(console, schedule, store, executor)
     if dry_run:
         return
 
-    with place:
-        result = carry_out(console, experiment, store, place)
-    for form, name in (("csv", "table.csv"), ("markdown", "table.md"), ("latex", "table.tex")):
-        with atomic_write(asked.folder / name) as temporary:
-            temporary.write_text(result.table(form), "utf-8")
-    result.write_predictions(asked.folder / "predictions")
-    with atomic_write(asked.folder / CONFIG) as temporary:
-        temporary.write_text(asked.to_json(), "utf-8")
+    with executor:
+        result = carry_out(console, schedule, store, executor)
+    result.save(asked.folder)
     console.print(f"\n{table.render(result, 'text', width=console.width)}")
-    todo = plan(experiment)
-    if saved := todo.n_separate - len(todo.jobs):
-        n = len(todo.jobs)
-        console.print(f"{n} trainings served for {todo.n_separate}: {saved} saved by sharing")
-    console.print(f"tables: {asked.folder}/table.csv, table.md, table.tex")
-    console.print(f"predictions of every run, for unchurn compare: {asked.folder}/predictions")
-    console.print(f"a page of it: unchurn report {asked.folder}")
+    _say_where(console.print, schedule, asked.folder)
 
 
-def make_experiment(asked: BenchConfig) -> Experiment:
-    """The experiment that was asked for."""
-    from dataclasses import replace
-
-    from unchurn.study.experiment import Experiment
-    from unchurn.study.settings import preset_settings
-    from unchurn.training.loop import Training
-
-    training = Training(epochs=asked.epochs)
-    experiment = Experiment(
-        asked.load_data(),
-        (),
-        asked.load_model(),
-        training,
-        asked.runs,
-        asked.seed,
-        asked.validation,
-    )
-    name, n_steps = experiment.data.name, experiment.n_steps
-    settings = preset_settings(asked.preset, name, n_steps, asked.methods)
-    experiment = replace(experiment, settings=settings)
-    if not isinstance(experiment.model, str):
-        _try_network(experiment, asked.model)
-    return experiment
+def _say_where(say: Any, schedule: Schedule, folder: Path) -> None:
+    """What was saved by sharing, and where everything is."""
+    n = len(schedule.jobs)
+    if saved := schedule.n_separate - n:
+        say(f"{n} trainings served for {schedule.n_separate}: {saved} saved by sharing")
+    say(f"tables: {folder}/table.csv, table.md, table.tex")
+    say(f"predictions of every run, for unchurn compare: {folder}/predictions")
+    say(f"a page of it: unchurn report {folder}")
 
 
-def _try_network(experiment: Experiment, name: str) -> None:
-    """Make and use the user's network once, so that what is wrong with it is said at the start."""
-    import torch
-
+def _named_values(text: str) -> dict[str, Any]:
+    """`max_iter=50, max_depth=3` as names and values, written as Python's."""
     from unchurn.core.errors import InputError
-    from unchurn.training.networks import make_factory
+    from unchurn.methods.registry import parse_values
 
-    x, n_classes = experiment.parts.x_train[:2], experiment.parts.n_classes
-    shape = x.shape[1:]
     try:
-        net = make_factory(experiment.model)(shape, n_classes)
-        if not isinstance(net, torch.nn.Module):
-            raise InputError(f"it gives {type(net).__name__}, not a torch.nn.Module")
-        with torch.no_grad():
-            net(torch.tensor(x))
-    except Exception as error:  # whatever the user's own code raises
-        raise InputError(f"model {name!r} fails on {shape}, {n_classes}: {error}") from error
+        return parse_values(text)
+    except ValueError as error:
+        raise InputError(f"--model-args {text!r}: write name=value, name=value") from error
 
 
 def report(
@@ -153,23 +129,17 @@ def report(
     ] = None,
 ) -> None:
     """Make one self-contained HTML page of a bench: what to use, table, charts, examples."""
-    from unchurn.core.errors import InputError
     from unchurn.core.files import check_place
+    from unchurn.report.charts import save
     from unchurn.study import charts
-    from unchurn.study.config import make_config
-    from unchurn.study.result import collect
-    from unchurn.study.store import Store
+    from unchurn.study.result import Result
 
-    path = folder / CONFIG
-    if not path.is_file():
-        raise InputError(f"{folder}: no finished bench is there ({CONFIG} is missing)")
-    experiment = make_experiment(make_config(path, {}))
+    result = Result.load(folder)
     page = output or folder / "report.html"
     check_place(page)
-    result = collect(experiment, Store(folder))
     result.report(page)
     typer.echo(f"wrote {page}")
     for name, chart in charts.all_charts(result).items():
         path = folder / f"{name}.svg"
-        charts.save(chart, path)
+        save(chart, path)
         typer.echo(f"wrote {path}")

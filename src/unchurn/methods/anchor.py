@@ -9,15 +9,15 @@ import numpy as np
 from scipy.special import softmax
 
 from unchurn.core.arrays import as_fraction
-from unchurn.methods.base import Float32, Method, Reference
+from unchurn.methods.base import Float32, Method, Need, Reference
 from unchurn.methods.control import Control
 
 
-def anchor_labels(y: Float32, reference_logits: Float32, a: float) -> Float32:
-    """(1 − a)·y + a·softmax(reference logits)."""
+def anchor_labels(t: Float32, reference_logits: Float32, a: float) -> Float32:
+    """(1 − a)·t + a·softmax(reference logits), where t are labels or targets so far."""
     a = as_fraction(a, "a")
     before = softmax(reference_logits.astype(np.float64), axis=1)
-    return np.asarray((1 - a) * y + a * before, np.float32)
+    return np.asarray((1 - a) * t + a * before, np.float32)
 
 
 @dataclass
@@ -32,22 +32,17 @@ class Anchor(Method):
     a: float = 0.9
     fixed_reference: bool = True
 
-    only_targets: ClassVar[bool] = True
+    changes = "targets"
     grid: ClassVar = {"a": (0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 0.8, 0.9, 1.0)}
 
     def check(self) -> None:
         as_fraction(self.a, "a")
 
-    @property
-    def uses_reference(self) -> bool:
-        return self.a > 0
-
-    @property
-    def reference_is_fixed(self) -> bool:
-        return self.fixed_reference
-
     def simplest(self) -> Method:
         return self if self.a > 0 else Control()
 
-    def targets(self, y: Float32, reference: Reference) -> Float32:
-        return anchor_labels(y, reference.logits, self.a) if self.uses_reference else y
+    def reference(self) -> Need | None:
+        return Need(is_fixed=self.fixed_reference) if self.a > 0 else None
+
+    def targets(self, t: Float32, reference: Reference) -> Float32:
+        return anchor_labels(t, reference.logits, self.a) if self.a > 0 else t

@@ -1,25 +1,37 @@
 """`Method`: what a way of training changes about plain training. As it stands it changes nothing.
 
-The trainer (`unchurn.training.loop`) knows no method by name; it calls these hooks. A new method is
-a dataclass in a file of its own that overrides the few it needs, plus one line in `METHODS`.
+`training/loop.py` knows no method by name; it calls the hooks below. A new method is a dataclass in
+a file of its own that overrides the few it needs, plus one line in `METHODS`. Methods add up: of a
+combination (`combination.py`) the hooks are called in turn. Torch is imported where it is used, so
+that methods which only change targets serve learners of any framework without it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import ClassVar
+from functools import cached_property, reduce
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
-import torch
 from sklearn.base import BaseEstimator
-from torch import Tensor
 
 from unchurn.neighbors import knn_labels
 
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
 Float32 = npt.NDArray[np.float32]
+Rows = npt.NDArray[np.integer]
+
+
+@dataclass(frozen=True)
+class Need:
+    """Which other model a method looks at: a plain fit, its logits of the training examples."""
+
+    is_fixed: bool = False  # one for all runs, instead of one for each
+    ks: tuple[int, ...] = ()  # of which k-NN labels among its logits will be asked for
 
 
 class Reference:
@@ -51,18 +63,45 @@ class Reference:
         return self._knn[k]
 
 
+@dataclass(kw_only=True)
+class Batch:
+    """What one step trains on, as the loop hands it to the hooks; they may change it."""
+
+    x: Tensor
+    targets: Tensor  # (n, L), soft
+    weights: Tensor  # of the examples
+    rows: Tensor  # the examples' numbers in the training data
+    extras: dict[str, Tensor]  # what `Method.extras` gave, of these examples
+
+
+class Fit:
+    """The state that a method keeps during ONE fit, such as a running average of the weights."""
+
+    def __init__(self, method: Method, nets: Sequence[nn.Module], n_steps: int) -> None:
+        self.method = method
+        self.nets = list(nets)
+        self.n_steps = n_steps
+
+    def after_step(self, step: int) -> None:
+        """Called after each step of the optimiser, the first being 0."""
+
+    def served(self) -> list[nn.Module]:
+        """The networks that predict in the end."""
+        return self.nets
+
+
 @dataclass
 class Method(BaseEstimator):  # type: ignore[misc]  # scikit-learn gives get_params and set_params
     """Plain training by cross-entropy; subclasses override what they change.
 
-    Parameters are dataclass fields, whose defaults are typical of what the paper chose on its six
-    tasks. `check` says what is wrong with them, on creation and again
+    Parameters are dataclass fields. `check` says what is wrong with them, on creation and again
     before training, since scikit-learn's `set_params` may have changed them.
     """
 
-    only_targets: ClassVar[bool] = False  # whether it changes nothing but the targets
+    changes: ClassVar[Literal["targets", "training"]] = "training"  # "targets": and nothing else
     n_nets: ClassVar[int] = 1  # networks trained in tandem on the same batches
-    grid: ClassVar[dict[str, tuple[float, ...]]] = {}  # the values that the paper tried
+    grid: ClassVar[dict[str, tuple[float, ...]]] = {}  # the values worth trying
+    fit_class: ClassVar[type[Fit]] = Fit  # what `begin` makes
 
     def __post_init__(self) -> None:
         self.check()
@@ -70,52 +109,81 @@ class Method(BaseEstimator):  # type: ignore[misc]  # scikit-learn gives get_par
     def check(self) -> None:
         """Raise InputError if a parameter is out of range."""
 
-    @property
-    def n_members(self) -> int:
-        """Independent fits whose probabilities are averaged; several are plain fits."""
-        return 1
+    def __add__(self, other: Method) -> Method:
+        """Both at once: `KnnLS() + Ema()`."""
+        from unchurn.methods.combination import combine
 
-    @property
-    def uses_reference(self) -> bool:
-        """Whether `targets` will ask for the reference model's logits."""
-        return False
-
-    @property
-    def reference_k(self) -> int | None:
-        """How many neighbours `targets` will ask of the reference, if any."""
-        return None
-
-    @property
-    def reference_is_fixed(self) -> bool:
-        """Whether all runs share the reference of run 0, instead of training one each."""
-        return False
+        return combine(self, other)
 
     def simplest(self) -> Method:
         """The simplest method that does the same at this setting: what has no effect is control."""
         return self
 
-    def plan(self, n_steps: int) -> None:
-        """Told how many steps training will take, before it starts."""
+    def for_steps(self, n_steps: int) -> Method:
+        """The same in a training of so many steps, where a parameter counts in steps."""
+        return self
 
-    def targets(self, y: Float32, reference: Reference) -> Float32:
-        """One-hot labels (n, L) -> soft targets (n, L)."""
-        return y
+    def remark(self, n_steps: int) -> str | None:
+        """What a user should know before so many steps of training, such as a useless parameter."""
+        return None
 
-    def batch(
-        self, x: Tensor, t: Tensor, w: Tensor, rng: np.random.Generator
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Inputs, targets and example weights of a batch -> those to train on."""
-        return x, t, w
+    # Before training
 
-    def loss(self, logits: Sequence[Tensor], t: Tensor, step: int) -> Tensor:
-        """One (n, L) tensor per network -> one value per example."""
-        return cross_entropy(logits[0], t)
+    def members(self) -> Sequence[Method]:
+        """Independent fits whose probabilities are averaged: of an ensemble, several."""
+        return (self,)
+
+    def reference(self) -> Need | None:
+        """Which other model `targets` and `extras` will look at, if any."""
+        return None
+
+    def targets(self, t: Float32, reference: Reference) -> Float32:
+        """Targets so far (n, L), one-hot labels at first -> soft targets (n, L)."""
+        return t
+
+    def extras(self, reference: Reference) -> dict[str, Float32]:
+        """More of each example than its target, by name, such as a teacher's logits (n, L)."""
+        return {}
+
+    def sample(self, rng: np.random.Generator, n: int) -> Rows | None:
+        """Which of the n examples this fit sees, such as a bootstrap; None: all."""
+        return None
+
+    # In training
+
+    def begin(self, nets: Sequence[nn.Module], n_steps: int) -> Fit:
+        """The state of one fit of these networks, which takes so many steps."""
+        return self.fit_class(self, nets, n_steps)
+
+    def learning_rate(self, progress: float) -> float:
+        """A factor of the learning rate; progress goes from 0 up to, not including, 1."""
+        return 1.0
+
+    def batch(self, batch: Batch, rng: np.random.Generator) -> Batch:
+        """A batch as it was drawn -> what to train on."""
+        return batch
+
+    def loss(self, logits: Sequence[Tensor], batch: Batch, step: int) -> Tensor:
+        """One (n, L) tensor per network -> one value per example; in the place of cross-entropy."""
+        return reduce(lambda a, b: a + b, [cross_entropy(z, batch.targets) for z in logits])
+
+    def penalty(self, logits: Sequence[Tensor], batch: Batch, step: int) -> Tensor | None:
+        """What is added to the loss, one value per example; None: nothing."""
+        return None
+
+    # Afterwards
 
     def probabilities(self, logits: Sequence[Tensor]) -> Tensor:
         """One (n, L) tensor per network -> (n, L), rows that sum to 1."""
-        return torch.softmax(logits[0], dim=1)
+        return logits[0].softmax(dim=1)
 
 
 def cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
     """−Σ t·log softmax(z), one value per example."""
-    return -(targets * torch.log_softmax(logits, dim=1)).sum(dim=1)
+    return -(targets * logits.log_softmax(dim=1)).sum(dim=1)
+
+
+def overrides(method: Method, hook: str) -> bool:
+    """Whether a method, or a part of a combination, has a hook of its own."""
+    parts: Sequence[Method] = getattr(method, "parts", (method,))
+    return any(getattr(type(part), hook) is not getattr(Method, hook) for part in parts)

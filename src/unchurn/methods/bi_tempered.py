@@ -8,27 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
-
-import torch
-from torch import Tensor
+from functools import cache, reduce
+from operator import add
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from unchurn.core.arrays import as_fraction, whole
 from unchurn.core.errors import InputError
-from unchurn.methods.base import Method, cross_entropy
+from unchurn.methods.base import Batch, Method, cross_entropy
 from unchurn.methods.control import Control
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 def exp_t(x: Tensor, t: float) -> Tensor:
     """The tempered exponential, [1 + (1 − t)·x]₊^(1/(1 − t))."""
     if t == 1:
         return x.exp()
-    return (torch.log1p(((1 - t) * x).clamp(min=-1)) / (1 - t)).exp()  # exact also near t = 1
+    return (((1 - t) * x).clamp(min=-1).log1p() / (1 - t)).exp()  # exact also near t = 1
 
 
 def log_t(x: Tensor, t: float) -> Tensor:
     """The tempered logarithm, (x^(1 − t) − 1)/(1 − t)."""
-    return x.log() if t == 1 else torch.expm1((1 - t) * x.log()) / (1 - t)
+    return x.log() if t == 1 else ((1 - t) * x.log()).expm1() / (1 - t)
 
 
 def tempered_softmax(logits: Tensor, t: float, n_iters: int = 5) -> Tensor:
@@ -38,7 +40,7 @@ def tempered_softmax(logits: Tensor, t: float, n_iters: int = 5) -> Tensor:
     for t < 1.
     """
     if t == 1:
-        return torch.softmax(logits, dim=1)
+        return logits.softmax(dim=1)
     top = logits - logits.amax(dim=1, keepdim=True)
     shift = _shift_by_fixed_point(top, t, n_iters) if t > 1 else _shift_by_halving(top, t, n_iters)
     return exp_t(top - shift, t)
@@ -55,39 +57,46 @@ def _shift_by_fixed_point(top: Tensor, t: float, n_iters: int) -> Tensor:
 def _shift_by_halving(top: Tensor, t: float, n_iters: int) -> Tensor:
     """λ for t < 1: between 0 and what it is if all classes within reach of the top one tie."""
     within = (top > -1 / (1 - t)).sum(dim=1, keepdim=True).to(top.dtype)
-    low, high = torch.zeros_like(within), -log_t(1 / within, t)
+    low, high = within.new_zeros(within.shape), -log_t(1 / within, t)
     for _ in range(n_iters):
         middle = (low + high) / 2
         too_much = exp_t(top - middle, t).sum(dim=1, keepdim=True) > 1
-        low, high = torch.where(too_much, middle, low), torch.where(too_much, high, middle)
+        low, high = middle.where(too_much, low), high.where(too_much, middle)
     return (low + high) / 2
 
 
-class _BiTempered(torch.autograd.Function):
-    """The loss with its closed-form gradient: through the iterations it is slow and unstable."""
+@cache
+def _function() -> Any:
+    """The loss as a function of torch's, made when torch is first needed."""
+    import torch
 
-    @staticmethod
-    def forward(
-        ctx: Any, logits: Tensor, targets: Tensor, t1: float, t2: float, n_iters: int
-    ) -> Tensor:
-        p = tempered_softmax(logits, t2, n_iters)
-        ctx.save_for_backward(p, targets)
-        ctx.temperatures = t1, t2
-        on_targets = torch.where(targets > 0, targets * (log_t(targets, t1) - log_t(p, t1)), 0)
-        return (on_targets - (targets ** (2 - t1) - p ** (2 - t1)) / (2 - t1)).sum(dim=1)
+    class _BiTempered(torch.autograd.Function):
+        """The loss with its closed-form gradient: through the iterations it is unstable."""
 
-    @staticmethod
-    def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
-        p, targets = ctx.saved_tensors
-        t1, t2 = ctx.temperatures
-        # Where p is 0 the class is out of reach (t2 < 1) or underflowed: no pull, not 0·∞.
-        pull = torch.where(
-            p > 0, (p - targets) * p.clamp(min=torch.finfo(p.dtype).tiny) ** (t2 - t1), 0
-        )
-        escort = p**t2
-        escort = escort / escort.sum(dim=1, keepdim=True)
-        gradient = pull - escort * pull.sum(dim=1, keepdim=True)
-        return gradient * upstream[0][:, None], None, None, None, None
+        @staticmethod
+        def forward(
+            ctx: Any, logits: Tensor, targets: Tensor, t1: float, t2: float, n_iters: int
+        ) -> Tensor:
+            p = tempered_softmax(logits, t2, n_iters)
+            ctx.save_for_backward(p, targets)
+            ctx.temperatures = t1, t2
+            on_targets = torch.where(targets > 0, targets * (log_t(targets, t1) - log_t(p, t1)), 0)
+            return (on_targets - (targets ** (2 - t1) - p ** (2 - t1)) / (2 - t1)).sum(dim=1)
+
+        @staticmethod
+        def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
+            p, targets = ctx.saved_tensors
+            t1, t2 = ctx.temperatures
+            # Where p is 0 the class is out of reach (t2 < 1) or underflowed: no pull, not 0·∞.
+            pull = torch.where(
+                p > 0, (p - targets) * p.clamp(min=torch.finfo(p.dtype).tiny) ** (t2 - t1), 0
+            )
+            escort = p**t2
+            escort = escort / escort.sum(dim=1, keepdim=True)
+            gradient = pull - escort * pull.sum(dim=1, keepdim=True)
+            return gradient * upstream[0][:, None], None, None, None, None
+
+    return _BiTempered
 
 
 def _check_temperatures(t1: float, t2: float) -> None:
@@ -108,8 +117,8 @@ def bi_tempered_loss(
     """
     _check_temperatures(t1, t2)
     if t1 == 1 and t2 == 1:
-        return cross_entropy(logits, targets) + torch.xlogy(targets, targets).sum(dim=1)
-    loss: Tensor = _BiTempered.apply(logits, targets, t1, t2, n_iters)  # type: ignore[no-untyped-call]
+        return cross_entropy(logits, targets) + targets.xlogy(targets).sum(dim=1)
+    loss: Tensor = _function().apply(logits, targets, t1, t2, n_iters)
     return loss
 
 
@@ -130,8 +139,9 @@ class BiTempered(Method):
     def simplest(self) -> Method:
         return Control() if self.t1 == self.t2 == 1 else self
 
-    def loss(self, logits: Sequence[Tensor], t: Tensor, step: int) -> Tensor:
-        return bi_tempered_loss(logits[0], t, self.t1, self.t2, self.n_iters)
+    def loss(self, logits: Sequence[Tensor], batch: Batch, step: int) -> Tensor:
+        temperatures = (self.t1, self.t2, self.n_iters)
+        return reduce(add, [bi_tempered_loss(z, batch.targets, *temperatures) for z in logits])
 
     def probabilities(self, logits: Sequence[Tensor]) -> Tensor:
         p = tempered_softmax(logits[0], self.t2, self.n_iters)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Literal
-
-import torch
-from torch import Tensor
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from unchurn.core.arrays import at_least, whole
 from unchurn.core.errors import InputError
-from unchurn.methods.base import Method, cross_entropy
+from unchurn.methods.base import Batch, Method, cross_entropy
 from unchurn.methods.control import Control
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+# Of the training that `n_warm` is meant for: in a shorter one it keeps its share.
+USUAL_STEPS = 20 * 469
 
 Kind = Literal["ce", "kl"]
 
@@ -22,7 +24,7 @@ def codistillation_divergence(first: Tensor, second: Tensor, kind: Kind) -> Tens
     """Ψ of two networks' logits, one value per example: −Σ p₁ log p₂ ("ce") or KL(p₁‖p₂) ("kl")."""
     if kind not in ("ce", "kl"):
         raise InputError(f"kind must be 'ce' or 'kl', not {kind!r}")
-    p = torch.softmax(first, dim=1)
+    p = first.softmax(dim=1)
     divergence = cross_entropy(second, p)
     if kind == "kl":
         divergence = divergence - cross_entropy(first, p)
@@ -53,24 +55,28 @@ class _Codistill(Method):
     def simplest(self) -> Method:
         return self if self.a > 0 else Control()
 
-    def plan(self, n_steps: int) -> None:
-        if self.n_warm >= n_steps:
-            warnings.warn(
-                f"n_warm={self.n_warm} is never reached: training takes {n_steps} steps, so the "
-                "two networks never meet; lower n_warm or train for more epochs",
-                stacklevel=2,
-            )
+    def for_steps(self, n_steps: int) -> Method:
+        if n_steps >= USUAL_STEPS:
+            return self
+        return replace(self, n_warm=round(self.n_warm * n_steps / USUAL_STEPS))
 
-    def loss(self, logits: Sequence[Tensor], t: Tensor, step: int) -> Tensor:
+    def remark(self, n_steps: int) -> str | None:
+        if self.n_warm < n_steps:
+            return None
+        return (
+            f"n_warm={self.n_warm} is never reached: training takes {n_steps} steps, so the two "
+            "networks never meet; lower n_warm or train for more epochs"
+        )
+
+    def penalty(self, logits: Sequence[Tensor], batch: Batch, step: int) -> Tensor | None:
         first, second = logits
-        loss = cross_entropy(first, t) + cross_entropy(second, t)
         if step < self.n_warm or self.a == 0:
-            return loss
+            return None
         if self.stop_gradient:
             pulled = codistillation_divergence(second.detach(), first, self.kind)
             pushed = codistillation_divergence(first.detach(), second, self.kind)
-            return loss + self.a * (pulled + pushed)
-        return loss + self.a * codistillation_divergence(first, second, self.kind)
+            return self.a * (pulled + pushed)
+        return self.a * codistillation_divergence(first, second, self.kind)
 
 
 @dataclass

@@ -1,7 +1,6 @@
 """Control: plain training, with no regard to churn."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from unchurn.methods.base import Method
 
@@ -10,4 +9,4 @@ from unchurn.methods.base import Method
 class Control(Method):
     """Cross-entropy on the labels as they are."""
 
-    only_targets: ClassVar[bool] = True
+    changes = "targets"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,11 +13,14 @@ from unchurn.methods.control import Control
 
 @dataclass
 class Ensemble(Method):
-    """m plain fits, each with its own initialisation and batch order; probabilities averaged."""
+    """m fits, each with its own initialisation and batch order; their probabilities are averaged.
+
+    Alone it is of plain fits; `ensemble+ema` is one of fits with averaged weights.
+    """
 
     m: int = 5
 
-    only_targets: ClassVar[bool] = True
+    changes = "targets"
     grid: ClassVar = {"m": (3, 5)}
 
     def check(self) -> None:
@@ -25,6 +29,5 @@ class Ensemble(Method):
     def simplest(self) -> Method:
         return self if self.m > 1 else Control()
 
-    @property
-    def n_members(self) -> int:
-        return self.m
+    def members(self) -> Sequence[Method]:
+        return (Control(),) * self.m

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from unchurn.core.arrays import as_fraction, whole
-from unchurn.methods.base import Float32, Method, Reference
+from unchurn.methods.base import Float32, Method, Need, Reference
 from unchurn.methods.label_smoothing import LabelSmoothing
-from unchurn.neighbors.soft_labels import blend_knn_labels, smooth_labels
+from unchurn.neighbors.soft_labels import blend_knn_targets, smooth_targets
 
 
 @dataclass
@@ -27,7 +27,7 @@ class KnnLS(Method):
     b: float = 0.9
     fixed_reference: bool = False
 
-    only_targets: ClassVar[bool] = True
+    changes = "targets"
     grid: ClassVar = {
         "k": (5, 10, 100, 500),
         "a": (0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 0.8, 0.9, 1.0),
@@ -39,24 +39,16 @@ class KnnLS(Method):
         as_fraction(self.a, "a")
         as_fraction(self.b, "b")
 
-    @property
-    def uses_reference(self) -> bool:
-        return self.a > 0 and self.b < 1  # else the neighbours have no weight
-
-    @property
-    def reference_k(self) -> int | None:
-        return self.k if self.uses_reference else None
-
-    @property
-    def reference_is_fixed(self) -> bool:
-        return self.fixed_reference
-
     def simplest(self) -> Method:
-        return self if self.uses_reference else LabelSmoothing(self.a).simplest()
+        return self if self.reference() else LabelSmoothing(self.a).simplest()
 
-    def targets(self, y: Float32, reference: Reference) -> Float32:
-        labels, n_classes = y.argmax(axis=1), y.shape[1]
-        if not self.uses_reference:
-            return smooth_labels(labels, self.a, n_classes=n_classes)
-        knn = reference.knn_labels(self.k, n_classes)
-        return blend_knn_labels(knn, labels, a=self.a, b=self.b)
+    def reference(self) -> Need | None:
+        if self.a == 0 or self.b == 1:  # the neighbours have no weight
+            return None
+        return Need(is_fixed=self.fixed_reference, ks=(self.k,))
+
+    def targets(self, t: Float32, reference: Reference) -> Float32:
+        if self.reference() is None:
+            return smooth_targets(t, self.a)
+        knn = reference.knn_labels(self.k, t.shape[1])
+        return blend_knn_targets(knn, t, a=self.a, b=self.b)

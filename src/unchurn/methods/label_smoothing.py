@@ -11,7 +11,7 @@ from typing import ClassVar
 from unchurn.core.arrays import as_fraction
 from unchurn.methods.base import Float32, Method, Reference
 from unchurn.methods.control import Control
-from unchurn.neighbors.soft_labels import smooth_labels
+from unchurn.neighbors.soft_labels import smooth_targets
 
 
 @dataclass
@@ -20,7 +20,7 @@ class LabelSmoothing(Method):
 
     a: float = 0.8
 
-    only_targets: ClassVar[bool] = True
+    changes = "targets"
     # The paper gives no grid for label smoothing; it is anchor's.
     grid: ClassVar = {"a": (0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 0.8, 0.9, 1.0)}
 
@@ -30,5 +30,5 @@ class LabelSmoothing(Method):
     def simplest(self) -> Method:
         return self if self.a > 0 else Control()
 
-    def targets(self, y: Float32, reference: Reference) -> Float32:
-        return smooth_labels(y.argmax(axis=1), self.a, n_classes=y.shape[1])
+    def targets(self, t: Float32, reference: Reference) -> Float32:
+        return smooth_targets(t, self.a)

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
-
-import torch
-from torch import Tensor
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING, ClassVar
 
 from unchurn.core.arrays import at_least
-from unchurn.methods.base import Method, cross_entropy
+from unchurn.methods.base import Batch, Method
 from unchurn.methods.control import Control
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 def lp_penalty(logits: Tensor, p: int) -> Tensor:
     """‖z‖_p of each example's logits, not squared. Of probabilities the ℓ1 norm is always 1."""
+    import torch
+
     norm: Tensor = torch.linalg.vector_norm(logits, ord=p, dim=1)
     return norm
 
@@ -35,8 +39,12 @@ class _LpReg(Method):
     def simplest(self) -> Method:
         return self if self.a > 0 else Control()
 
-    def loss(self, logits: Sequence[Tensor], t: Tensor, step: int) -> Tensor:
-        return cross_entropy(logits[0], t) + self.a * lp_penalty(logits[0], self.p)
+    def penalty(self, logits: Sequence[Tensor], batch: Batch, step: int) -> Tensor:
+        return self.a * reduce(add, [self.norm(z) for z in logits])
+
+    def norm(self, logits: Tensor) -> Tensor:
+        """How large each example's logits are."""
+        return lp_penalty(logits, self.p)
 
 
 @dataclass
@@ -60,7 +68,5 @@ class L2Reg(_LpReg):
 
     p: ClassVar[int] = 2
 
-    def loss(self, logits: Sequence[Tensor], t: Tensor, step: int) -> Tensor:
-        if not self.squared:
-            return super().loss(logits, t, step)
-        return cross_entropy(logits[0], t) + self.a * logits[0].square().sum(dim=1)
+    def norm(self, logits: Tensor) -> Tensor:
+        return logits.square().sum(dim=1) if self.squared else super().norm(logits)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from unchurn.core.arrays import at_least
-from unchurn.methods.base import Method
+from unchurn.methods.base import Batch, Method
 from unchurn.methods.control import Control
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 def mix(
@@ -21,6 +22,8 @@ def mix(
 
     Targets are mixed by weight, so that the weighted loss is the mixture of the two losses.
     """
+    import torch
+
     own, other = share * w, (1 - share) * w[partners]
     weight = own + other
     mixed = own[:, None] * t + other[:, None] * t[partners]
@@ -42,11 +45,12 @@ class Mixup(Method):
     def simplest(self) -> Method:
         return self if self.a > 0 else Control()
 
-    def batch(
-        self, x: Tensor, t: Tensor, w: Tensor, rng: np.random.Generator
-    ) -> tuple[Tensor, Tensor, Tensor]:
+    def batch(self, batch: Batch, rng: np.random.Generator) -> Batch:
+        import torch
+
         if self.a == 0:  # the limit: every share is 0 or 1
-            return x, t, w
+            return batch
         share = float(rng.beta(self.a, self.a))
-        partners = torch.from_numpy(rng.permutation(len(x))).to(x.device)
-        return mix(x, t, w, share, partners)
+        partners = torch.from_numpy(rng.permutation(len(batch.x))).to(batch.x.device)
+        x, targets, weights = mix(batch.x, batch.targets, batch.weights, share, partners)
+        return replace(batch, x=x, targets=targets, weights=weights)

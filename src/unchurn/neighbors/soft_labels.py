@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import numpy.typing as npt
 
-from unchurn.core.arrays import as_array, as_classes, as_fraction
+from unchurn.core.arrays import IntArray, as_array, as_classes, as_fraction
 from unchurn.core.errors import InputError
 
 Float32 = npt.NDArray[np.float32]
@@ -26,11 +26,13 @@ def smooth_labels(labels: npt.ArrayLike, a: float, *, n_classes: int) -> Float32
     array([[0.75, 0.25],
            [0.25, 0.75]], dtype=float32)
     """
-    classes = as_classes(labels, n_classes)
+    return smooth_targets(_one_hot(as_classes(labels, n_classes), n_classes), a)
+
+
+def smooth_targets(t: Float32, a: float) -> Float32:
+    """The same from one-hot labels, or targets that are soft already: (1 − a)·t + a/L."""
     a = as_fraction(a, "a")
-    targets = np.full((classes.size, n_classes), a / n_classes, np.float32)
-    targets[np.arange(classes.size), classes] += np.float32(1 - a)
-    return targets
+    return t * np.float32(1 - a) + np.float32(a / t.shape[1])
 
 
 def blend_knn_labels(knn: npt.ArrayLike, labels: npt.ArrayLike, *, a: float, b: float) -> Float32:
@@ -40,10 +42,15 @@ def blend_knn_labels(knn: npt.ArrayLike, labels: npt.ArrayLike, *, a: float, b: 
     """
     eta = _as_knn(knn)
     classes = as_classes(labels, eta.shape[1], n=len(eta))
+    return blend_knn_targets(eta, _one_hot(classes, eta.shape[1]), a=a, b=b)
+
+
+def blend_knn_targets(eta: Float32, t: Float32, *, a: float, b: float) -> Float32:
+    """The same with one-hot labels, or targets that are soft already, in the place of y."""
     a, b = as_fraction(a, "a"), as_fraction(b, "b")
     targets = eta * np.float32(a * (1 - b))
     targets += np.float32(a * b / eta.shape[1])
-    targets[np.arange(classes.size), classes] += np.float32(1 - a)
+    targets += t * np.float32(1 - a)
     return targets
 
 
@@ -147,6 +154,11 @@ def off_label_mass(knn: npt.ArrayLike, labels: npt.ArrayLike) -> OffLabelMass:
         max=float(mass.max()),
         nonzero=float((mass > 0).mean()),
     )
+
+
+def _one_hot(classes: IntArray, n_classes: int) -> Float32:
+    """Class numbers as rows of zeros and a one."""
+    return np.eye(n_classes, dtype=np.float32)[classes]
 
 
 def _as_knn(knn: npt.ArrayLike) -> Float32:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-import sys
 import tomllib
 from pathlib import Path
 from typing import Any, Literal
@@ -13,23 +11,31 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from unchurn.core.errors import InputError, field_problem
 from unchurn.datasets import DATASETS, Dataset, load, load_csv
-from unchurn.training.networks import MODELS, Factory
+from unchurn.study.api import make_experiment
+from unchurn.study.experiment import Experiment
+from unchurn.training.config import Training
+from unchurn.training.learners.make import make_learner
 
 
 class BenchConfig(BaseModel):
-    """The fields of a TOML file, and the options of the same names."""
+    """The fields of a TOML file, and the options of the same names; defaults are `bench`'s."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", protected_namespaces=())
 
     data: str = "digits"
     target: str | None = None
     methods: list[str] | None = None
-    preset: Literal["quick", "paper", "grid"] = "quick"
+    preset: str = "quick"
     model: str = "mlp"
+    model_args: dict[str, Any] = Field(default_factory=dict)
     runs: int = Field(default=5, ge=2)
     epochs: int = Field(default=20, ge=1)
+    batch_size: int = Field(default=128, ge=1)
+    learning_rate: float = Field(default=0.001, gt=0)
+    device: str = "cpu"
     seed: int = Field(default=0, ge=0)
     select_on: Literal["test", "validation"] | None = None
+    scenario: str = "retrain"
     out: Path | None = None
     engine: Literal["local", "ray"] = "local"
     ray_address: str | None = None
@@ -45,44 +51,29 @@ class BenchConfig(BaseModel):
         """Where finished runs are kept."""
         return self.out or Path(f"bench-{Path(self.data).stem if self.is_file else self.data}")
 
-    @property
-    def validation(self) -> bool:
-        """Whether settings are chosen on held-out training data: by default, for own tables."""
-        return (self.select_on or ("validation" if self.is_file else "test")) == "validation"
+    def experiment(self) -> Experiment:
+        """The experiment that was asked for, as `unchurn.bench` makes it."""
+        training = Training(self.epochs, self.batch_size, self.learning_rate, device=self.device)
+        return make_experiment(
+            self._load_data(),
+            self.methods,
+            preset=self.preset,
+            learner=make_learner(self.model, training, self.model_args),
+            runs=self.runs,
+            seed=self.seed,
+            validation=None if self.select_on is None else self.select_on == "validation",
+            scenario=self.scenario,
+        )
 
-    def to_json(self) -> str:
-        """What decides the results, for a report made later and from elsewhere."""
-        fields = self.model_dump(exclude={"out", "workers", "engine", "ray_address"})
-        if self.is_file:
-            fields["data"] = str(Path(self.data).resolve())
-        return json.dumps(fields, indent=1) + "\n"
-
-    def load_data(self) -> Dataset:
+    def _load_data(self) -> Dataset:
         """The dataset by name, or the table."""
         if not self.is_file:
             if self.target is not None:
                 raise InputError("target is for a .csv or .parquet file of your own")
             return load(self.data)
         if self.target is None:
-            raise InputError(f"{self.data}: say which column to predict: --target COLUMN")
+            raise InputError(f"{self.data}: say which column to predict: target=")
         return load_csv(self.data, target=self.target)
-
-    def load_model(self) -> str | Factory:
-        """A network by name, or the factory that `module:function` names."""
-        if self.model in MODELS:
-            return self.model
-        module, colon, name = self.model.partition(":")
-        if not colon:
-            raise InputError(
-                f"no model {self.model!r}: there are {', '.join(MODELS)}, or module:function"
-            )
-        if "" not in sys.path:
-            sys.path.insert(0, "")  # the user's own files, as with python -m
-        try:
-            factory: Factory = getattr(importlib.import_module(module), name)
-        except Exception as error:  # whatever the user's own file raises
-            raise InputError(f"model {self.model!r}: {error}") from error
-        return factory
 
 
 def make_config(path: Path | None, options: dict[str, Any]) -> BenchConfig:

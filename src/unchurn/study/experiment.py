@@ -1,78 +1,71 @@
-"""Settings × runs → trainings: what decides their results, and which are shared.
-
-Every setting's run r is paired with every other's (see the streams in `training.loop`), so plain
-fits serve several: control's runs, the references of k-NN smoothing and anchor, the members of an
-ensemble.
-"""
+"""`Experiment`: all that decides the results of a study, and the identity of each training."""
 
 from __future__ import annotations
 
-import hashlib
-import inspect
-import io
-from collections import ChainMap
-from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property, partial
-from types import CodeType
-from typing import Any, ClassVar
-
-import cloudpickle
-import numpy as np
-import numpy.typing as npt
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
 from unchurn.core.errors import InputError
-from unchurn.datasets.base import SPLIT_SEED, Dataset
-from unchurn.methods import Control, Method
+from unchurn.datasets.base import Dataset
+from unchurn.methods import METHODS, Combination, Control, Method
+from unchurn.study.parts import Parts, all_to_train, some_held_out
+from unchurn.study.scenarios import Scenario, make_scenario
 from unchurn.study.settings import Setting
-from unchurn.training.learners.function import Learner, fit_learner
-from unchurn.training.loop import (
-    Predictor,
-    Training,
-    fit_run,
-    reference_stream,
-)
-from unchurn.training.networks import Factory, make_factory
+from unchurn.study.store import key_of
+from unchurn.training.learners.base import Learner
+from unchurn.training.learners.torch import TorchLearner
+from unchurn.training.own_code import code_identity
+from unchurn.training.streams import REFERENCE_FIT
 
 SEMANTICS = 1  # raised when a change of ours gives equal identities other results
-VALIDATION_SIZE = 0.2  # of the training part, held out to choose settings on
-Float32 = npt.NDArray[np.float32]
-REFERENCE_FIT = 1
-Trainer = Callable[..., Predictor]  # method, x, y, n_classes, and seed, run, fit, reference by name
 
 
 @dataclass(frozen=True, eq=False)
-class Experiment:
-    """All that decides the results: the data, the settings, the network, how often and how.
+class Job:
+    """One training: a method in a run, from the run's stream `fit` on."""
 
-    A `learner` of another framework takes the place of `model`. With `validation`, a fixed part of
-    the training data is held out, and settings are chosen on it.
+    method: Method
+    run: int
+    fit: int = 0
+
+    @property
+    def is_reference(self) -> bool:
+        """Whether its logits of the training data are kept, for whoever looks at it."""
+        return type(self.method) is Control and self.fit == REFERENCE_FIT
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Experiment:
+    """The data, the settings, what trains them, how often, and what happens between two runs.
+
+    With `validation`, a fixed part of the training data is held out, and settings are chosen on it.
     """
 
     data: Dataset
     settings: tuple[Setting, ...]
-    model: str | Factory = "mlp"
-    training: Training = field(default_factory=Training)
+    learner: Learner = field(default_factory=TorchLearner)
     runs: int = 5
     seed: int = 0
     validation: bool = False
-    learner: Learner | None = None
+    scenario: Scenario = field(default_factory=make_scenario)
 
     def __post_init__(self) -> None:
-        unfit = [s.name for s in self.settings if not s.method.only_targets]
-        if self.learner is not None and unfit:
-            raise InputError(f"{unfit[0]} changes more than the targets: it needs a torch model")
+        if self.runs < 2:
+            raise InputError(f"churn needs at least 2 runs, not {self.runs}")
+        for setting in self.settings:
+            if (reason := self.learner.why_not(setting.method)) is not None:
+                raise InputError(f"{setting.name} {reason}: {self.learner.label} cannot train it")
 
     @cached_property
     def parts(self) -> Parts:
         """The arrays to train on and to predict."""
-        return _split(self.data) if self.validation else Parts.whole(self.data)
+        return some_held_out(self.data) if self.validation else all_to_train(self.data)
 
     @property
-    def n_steps(self) -> int:
-        """Steps of one training."""
-        return self.training.n_steps(len(self.parts.x_train))
+    def chosen_on(self) -> str:
+        """The part of the data on which settings are chosen."""
+        return "validation" if self.validation else "test"
 
     def identity(self, job: Job) -> dict[str, Any]:
         """What decides the result of a job: no paths, no number of workers."""
@@ -80,183 +73,25 @@ class Experiment:
             "semantics": SEMANTICS,
             "data": self.data.fingerprint,
             "validation": self.validation,
-            "model": self._model_identity,
-            "training": asdict(self.training),
+            **self.learner.identity,
+            **self.scenario.identity(),
             "seed": self.seed,
             "run": job.run,
             "fit": job.fit,
-            "method": type(job.method).__name__,
-            "parameters": job.method.get_params(),
+            **method_identity(job.method),
         }
 
-    @cached_property
-    def _model_identity(self) -> str:
-        """A network's name; of own code, its name and a hash of all that makes it what it is.
-
-        That is the object itself (closures, arguments of a partial, attributes) and the file that
-        its code is in; not what that file imports.
-        """
-        own: Any = self.learner or self.model
-        if isinstance(own, str):
-            return own
-        digest = hashlib.sha256(_Canonical.bytes_of(own))
-        while isinstance(own, partial):
-            own = own.func
-        code = own if inspect.isroutine(own) or inspect.isclass(own) else type(own)
-        with suppress(OSError, TypeError):  # code typed into a notebook is in the object already
-            digest.update(inspect.getsource(inspect.getmodule(code) or code).encode())
-        return f"{getattr(code, '__qualname__', 'own')}:{digest.hexdigest()}"
-
-    @property
-    def trainer(self) -> Trainer:
-        """What trains a run, here or in another process."""
-        if self.learner is not None:
-            return partial(fit_learner, self.learner)
-        return partial(_fit_network, self.model, self.training)
+    def key(self, job: Job) -> str:
+        """The name of a job's result, by what decides it."""
+        return key_of(self.identity(job))
 
 
-class _Canonical(cloudpickle.Pickler):  # type: ignore[misc]
-    """Own code as bytes that are the same in every process; never to be read back."""
-
-    @classmethod
-    def bytes_of(cls, own: Any) -> bytes:
-        """What makes an object what it is."""
-        file = io.BytesIO()
-        cls(file).dump(own)
-        return file.getvalue()
-
-    @staticmethod
-    def _code(code: CodeType) -> tuple[type, tuple[Any]]:
-        """What code does: not where it stands, nor the order of a set in it, which is random."""
-        constants = [
-            sorted(map(repr, c)) if isinstance(c, frozenset) else c for c in code.co_consts
-        ]
-        names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
-        counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
-        return list, ([code.co_code, code.co_exceptiontable, constants, names, counts],)
-
-    dispatch_table: ClassVar = ChainMap({CodeType: _code}, cloudpickle.Pickler.dispatch_table)
-
-
-@dataclass(frozen=True)
-class Parts:
-    """Inputs and labels to train on, and the inputs to predict by the name of their part."""
-
-    x_train: Float32
-    y_train: npt.NDArray[np.integer]
-    n_classes: int
-    x: dict[str, Float32]
-    y: dict[str, npt.NDArray[np.integer]]
-
-    @classmethod
-    def whole(cls, data: Dataset) -> Parts:
-        """All training data to train on."""
-        x, y = {"test": data.x_test}, {"test": data.y_test}
-        return cls(data.x_train, data.y_train, len(data.classes), x, y)
-
-
-def _split(data: Dataset) -> Parts:
-    """Hold out a fixed part of each class's training data; every class stays in training."""
-    rng = np.random.default_rng(SPLIT_SEED)
-    is_held = np.zeros(len(data.y_train), bool)
-    for number in range(len(data.classes)):
-        rows = rng.permutation(np.flatnonzero(data.y_train == number))
-        is_held[rows[: int(VALIDATION_SIZE * len(rows))]] = True
-    if not is_held.any():
-        raise InputError(f"{data.name}: too few training rows to hold some out for validation")
-    whole = Parts.whole(data)
-    return replace(
-        whole,
-        x_train=data.x_train[~is_held],
-        y_train=data.y_train[~is_held],
-        x={**whole.x, "validation": data.x_train[is_held]},
-        y={**whole.y, "validation": data.y_train[is_held]},
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class Job:
-    """One training: a method in a run, or one more plain fit of that run."""
-
-    method: Method
-    run: int
-    fit: int = 0
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether it is a plain fit, which several settings may share."""
-        return isinstance(self.method, Control)
-
-    @property
-    def is_reference(self) -> bool:
-        """Whether its logits of the training data are kept: plain fit 1 of a run is a reference."""
-        return self.is_plain and self.fit == REFERENCE_FIT
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What an experiment trains: plain fits first, then k-NN labels among them, then all else."""
-
-    plain: dict[tuple[int, int], Job]  # by run and fit
-    neighbours: dict[tuple[int, int], list[int]]  # of which plain fit, for which k
-    fits: list[Job]
-    n_separate: int  # trainings if every run of every setting were made on its own
-
-    @property
-    def jobs(self) -> list[Job]:
-        """Every training that the results need, once."""
-        return [*self.plain.values(), *self.fits]
-
-
-def plan(experiment: Experiment) -> Plan:
-    """List the trainings, each once."""
-    plain: dict[tuple[int, int], Job] = {}
-    neighbours: dict[tuple[int, int], set[int]] = {}
-    fits: dict[str, Job] = {}
-    n_separate = 0
-    for setting in experiment.settings:
-        for run in range(experiment.runs):
-            n_separate += setting.method.n_members + setting.method.uses_reference
-            for job in members(setting.method, run):
-                if job.is_plain:
-                    plain.setdefault((job.run, job.fit), job)
-                else:
-                    fits.setdefault(f"{job.method} {run}", job)
-                if (where := reference_of(experiment, job)) is not None:
-                    plain.setdefault(where, Job(Control(), *where))
-                    if job.method.reference_k is not None and not too_many(experiment, job):
-                        neighbours.setdefault(where, set()).add(job.method.reference_k)
-    return Plan(
-        dict(sorted(plain.items())),
-        {where: sorted(ks) for where, ks in neighbours.items()},
-        list(fits.values()),
-        n_separate,
-    )
-
-
-def too_many(experiment: Experiment, job: Job) -> bool:
-    """Whether a job asks for more neighbours than there are examples."""
-    return (job.method.reference_k or 0) > len(experiment.parts.x_train)
-
-
-def members(method: Method, run: int) -> list[Job]:
-    """The trainings whose mean is a method's run: one of its own, or an ensemble's plain fits."""
-    simplest = method.simplest()
-    if simplest.n_members == 1:
-        return [Job(simplest, run)]
-    return [Job(Control(), run, member) for member in range(simplest.n_members)]
-
-
-def reference_of(experiment: Experiment, job: Job) -> tuple[int, int] | None:
-    """Run and fit of the plain fit that is a job's reference, if it uses one."""
-    if not job.method.uses_reference:
-        return None
-    stream = reference_stream(job.method, experiment.seed, job.run)
-    return stream.run, stream.fit
-
-
-def _fit_network(
-    model: str | Factory, training: Training, method: Method, *data: Any, **streams: Any
-) -> Predictor:
-    """Train a run of a torch network."""
-    return fit_run(method, make_factory(model), *data, training=training, **streams)
+def method_identity(method: Method) -> dict[str, Any]:
+    """A method by class and parameters, own ones by their code; of a combination, every part."""
+    if isinstance(method, Combination):
+        parts = [method_identity(part) for part in method.parts]
+        return {"method": "Combination", "parameters": {"parts": parts}}
+    kind = type(method)
+    is_ours = kind.__module__.startswith("unchurn.methods.") and kind in METHODS.values()
+    name = kind.__name__ if is_ours else code_identity(kind)
+    return {"method": name, "parameters": method.get_params()}

@@ -1,11 +1,10 @@
-"""`bench`: run an experiment; and `Result`: what came of it, from the runs that were kept."""
+"""`Result`: what came of a study, from the predictions of its runs."""
 
 from __future__ import annotations
 
 import math
-import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,22 +13,19 @@ import numpy as np
 import numpy.typing as npt
 
 from unchurn.core.errors import InputError
-from unchurn.core.executors import Engine, make_engine
-from unchurn.core.files import atomic_write
-from unchurn.datasets import DATASETS, load
-from unchurn.datasets.base import Dataset
-from unchurn.methods import METHODS
-from unchurn.metrics.churn import ChurnSummary, churn_summary
+from unchurn.metrics.churn import ChurnSummary, MeanSd
 from unchurn.metrics.intervals import Interval
-from unchurn.metrics.over_runs import accuracy_difference, churn_difference
+from unchurn.metrics.registry import Runs
 from unchurn.study import selection
-from unchurn.study.experiment import Experiment, members, plan
-from unchurn.study.run import OnProgress, carry_out
-from unchurn.study.settings import Setting, preset_settings
-from unchurn.study.store import DamagedError, Store, Stored, key_of
-from unchurn.training.learners.function import Learner
-from unchurn.training.loop import Training
-from unchurn.training.networks import Factory
+from unchurn.study.examples import Example, flipping_examples
+from unchurn.study.run import Runs as TrainedRuns
+from unchurn.study.settings import Setting
+from unchurn.study.store import TrainedRun
+from unchurn.study.subject import Subject, subject_of
+
+SCHEMA = "unchurn.bench/1"
+CONTROL = "control"  # what all else is held against
+Classes = npt.NDArray[np.integer]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,29 +33,39 @@ class SettingResult:
     """The runs of one setting: predicted classes by part, (R, n), or why some failed."""
 
     setting: Setting
-    predictions: dict[str, npt.NDArray[np.integer]]
-    summary: dict[str, ChurnSummary]  # by part; empty if a run failed
+    runs: dict[str, Runs]  # by part; empty if a run failed
     failures: tuple[str, ...] = ()
+
+    @property
+    def predictions(self) -> dict[str, Classes]:
+        """Predicted classes by part, (R, n)."""
+        return {part: runs.predictions for part, runs in self.runs.items()}
+
+    @property
+    def summary(self) -> dict[str, ChurnSummary]:
+        """Accuracy and churn by part; empty if a run failed."""
+        return {part: runs.summary for part, runs in self.runs.items()}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Result:
-    """An experiment that was carried out."""
+    """A study that was carried out; it needs neither the data nor what trained on them."""
 
-    experiment: Experiment
+    subject: Subject
     settings: list[SettingResult]
     notes: tuple[str, ...] = ()
     made_by: tuple[str, ...] = ()  # versions and machines that the runs were made by
     seconds: float = 0  # that the trainings took, one after another
+    examples: tuple[Example, ...] = ()  # that flip most when `repeated` is repeated
 
     @property
     def chosen_on(self) -> str:
         """The part of the data on which settings were chosen."""
-        return "validation" if self.experiment.validation else "test"
+        return self.subject.chosen_on
 
     @cached_property
     def by_method(self) -> dict[str, list[SettingResult]]:
-        """The settings of each method, in the order of the experiment."""
+        """The settings of each method, in the order of the study."""
         groups: dict[str, list[SettingResult]] = {}
         for result in self.settings:
             groups.setdefault(result.setting.name, []).append(result)
@@ -69,76 +75,108 @@ class Result:
         """The setting of each method by the paper's rule; a setting with a failed run never."""
         chosen = {}
         for name, group in self.by_method.items():
-            whole = [result for result in group if result.summary]
-            if whole:
-                summaries = [result.summary[self.chosen_on] for result in whole]
+            there = [result for result in group if result.runs]
+            if there:
+                summaries = [result.summary[self.chosen_on] for result in there]
                 accuracy = [s.accuracy.mean for s in summaries]
                 churn = [s.churn.mean for s in summaries]
-                chosen[name] = whole[selection.choose(accuracy, churn)]
+                chosen[name] = there[selection.choose(accuracy, churn)]
         return chosen
+
+    @property
+    def repeated(self) -> SettingResult | None:
+        """The setting whose flips are shown: control if it is there."""
+        chosen = self.choose()
+        return chosen.get(CONTROL) or next(iter(chosen.values()), None)
 
     def pareto(self, method: str | None = None) -> list[SettingResult]:
         """Settings that none beats in both test accuracy and correct churn, lowest churn first."""
-        whole = [
+        there = [
             r
             for r in self.settings
-            if r.summary and method in (None, r.setting.name)
+            if r.runs and method in (None, r.setting.name)
             if not math.isnan(r.summary["test"].churn_correct.mean)
         ]
-        accuracy = [r.summary["test"].accuracy.mean for r in whole]
-        churn = [r.summary["test"].churn_correct.mean for r in whole]
-        return [whole[i] for i in selection.pareto(accuracy, churn)]
+        accuracy = [r.summary["test"].accuracy.mean for r in there]
+        churn = [r.summary["test"].churn_correct.mean for r in there]
+        return [there[i] for i in selection.pareto(accuracy, churn)]
 
-    def difference(self, first: str, second: str) -> tuple[Interval, Interval]:
-        """Test accuracy and churn of a method's chosen setting less another's, with intervals."""
+    def differences(self, first: str, second: str) -> dict[str, Interval]:
+        """A method's chosen setting less another's on the test part, by metric."""
         chosen = self.choose()
         for name in (first, second):
             if name not in chosen:
                 raise InputError(f"no chosen setting of {name!r}: there is of {', '.join(chosen)}")
         ours, theirs = (chosen[name].predictions["test"] for name in (first, second))
-        labels = self.experiment.data.y_test
-        return accuracy_difference(ours, theirs, labels), churn_difference(ours, theirs)
+        return self.subject.scenario.differences(ours, theirs, self.subject.labels["test"])
 
-    def against_control(self, result: SettingResult) -> tuple[Interval, Interval] | None:
-        """The difference from control; None for a winner that the test set chose."""
-        control = self.choose().get("control")
+    def difference(self, first: str, second: str) -> tuple[Interval, Interval]:
+        """Test accuracy and churn of a method's chosen setting less another's, with intervals."""
+        found = self.differences(first, second)
+        return found["accuracy"], found["churn"]
+
+    def against_control(self, result: SettingResult) -> dict[str, Interval] | None:
+        """The differences from control; None for a winner that the test set chose."""
+        control = self.choose().get(CONTROL)
         tried = len(self.by_method[result.setting.name])
         if control is None or control is result or (tried > 1 and self.chosen_on == "test"):
             return None
-        return self.difference(result.setting.name, "control")
+        return self.differences(result.setting.name, CONTROL)
 
     def table(self, form: str = "text") -> str:
-        """The chosen settings as "text", "markdown", "latex"; every setting as "csv"."""
+        """The chosen settings as "text", "markdown", "latex", "html"; every setting as "csv"."""
         from unchurn.study import table
 
         return table.render(self, form)
 
-    def write_predictions(self, folder: Path) -> None:
-        """Write METHOD-RUN.parquet for every chosen setting's runs, as `unchurn compare` reads.
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but predictions as plain values: what was studied, numbers, differences."""
+        chosen = {id(result): name for name, result in self.choose().items()}
+        return {
+            "schema": SCHEMA,
+            "subject": self.subject.to_dict(),
+            "chosen_on": self.chosen_on,
+            "settings": [self._plain(result, id(result) in chosen) for result in self.settings],
+            "notes": list(self.notes),
+            "made_by": list(self.made_by),
+            "seconds": self.seconds,
+        }
 
-        Those of an earlier bench in the same folder go: they would count as retrainings of this.
-        """
-        import polars as pl
+    def _plain(self, result: SettingResult, is_chosen: bool) -> dict[str, Any]:
+        metrics = self.subject.scenario.metrics.values()
+        differences = self.against_control(result) if is_chosen else None
+        return {
+            "method": result.setting.name,
+            "setting": result.setting.text,
+            "chosen": is_chosen,
+            "failures": list(result.failures),
+            "metrics": {
+                part: {metric.name: _number(metric.of(runs)) for metric in metrics}
+                for part, runs in result.runs.items()
+            },
+            "less_control": None
+            if differences is None
+            else {name: interval.to_dict() for name, interval in differences.items()},
+        }
 
-        data = self.experiment.data
-        names = pl.Series(data.classes)
-        folder.mkdir(parents=True, exist_ok=True)
-        old = {path for name in METHODS for path in folder.glob(f"{name}-*.parquet")}
-        for method, result in self.choose().items():
-            for run, predicted in enumerate(result.predictions["test"]):
-                table = pl.DataFrame(
-                    {
-                        "id": pl.int_range(len(predicted), eager=True),
-                        "prediction": names.gather(predicted),
-                        "label": names.gather(data.y_test),
-                    }
-                )
-                path = folder / f"{method}-{run}.parquet"
-                with atomic_write(path) as temporary:
-                    table.write_parquet(temporary)
-                old.discard(path)
-        for path in old:
-            path.unlink()
+    def save(self, folder: str | Path) -> None:
+        """Write all that a study's folder holds but its runs; `Result.load` reads it again."""
+        from unchurn.study.folder import save
+
+        save(self, Path(folder))
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Result:
+        """What a study left in a folder; neither data nor network are asked for."""
+        from unchurn.study.folder import load
+
+        return load(Path(folder))
+
+    def report(self, path: str | Path) -> None:
+        """Write one self-contained HTML page."""
+        from unchurn.study.page import write_report
+
+        write_report(self, Path(path))
 
     def __repr__(self) -> str:
         return self.table().rstrip()
@@ -147,130 +185,63 @@ class Result:
         """What a notebook shows."""
         return self.table("markdown")
 
-    def report(self, path: str | Path) -> None:
-        """Write one self-contained HTML page."""
-        from unchurn.study.page import write_report
 
-        write_report(self, Path(path))
-
-
-def bench(
-    data: Dataset | str,
-    methods: str | Sequence[str | Setting] | None = None,
-    *,
-    preset: str = "quick",
-    model: str | Factory = "mlp",
-    learner: Learner | None = None,
-    runs: int = 5,
-    epochs: int = 20,
-    seed: int = 0,
-    validation: bool | None = None,
-    out: str | Path | None = None,
-    workers: int | None = None,
-    engine: str = "local",
-    ray_address: str | None = None,
-    on_progress: OnProgress = lambda done, total, last: None,
-) -> Result:
-    """Train every method over its settings × runs, measure churn, choose a setting of each.
-
-    Parameters
-    ----------
-    data
-        From `unchurn.load` or `unchurn.load_csv`; or the name of a dataset.
-    methods
-        Names in `METHODS`, or settings such as `make_setting("knn_ls", k=10, a=0.9, b=0.5)`; all
-        methods if not given.
-    preset
-        Which settings of a method: "quick" (one), "paper" (the paper's choice for this dataset) or
-        "grid" (all that the paper tried).
-    learner
-        A model of any framework in the place of `model`: train(X, targets, seed) -> predict, where
-        predict(X) gives probabilities. For methods that only change targets, and ensembles.
-    validation
-        Choose settings on a fifth of the training data, held out, instead of on the test part; by
-        default for data of your own, as opposed to those of `unchurn.load`.
-    out
-        A folder to keep finished runs in; the same call goes on where it stopped.
-    workers
-        Processes; one per core if not given. The results do not depend on it.
-    engine
-        Where runs execute: "local", or "ray" (`pip install 'unchurn[ray]'`) for the cluster at
-        `ray_address` or, if none is given, one that is made of this machine's cores.
-    """
-    data = load(data) if isinstance(data, str) else data
-    training = Training(epochs=epochs)
-    validation = data.name not in DATASETS if validation is None else validation
-    experiment = Experiment(data, (), model, training, runs, seed, validation, learner)
-    if learner is not None and methods is None:
-        methods = [name for name, method in METHODS.items() if method.only_targets]
-    settings = _settings([methods] if isinstance(methods, str) else methods, preset, experiment)
-    experiment = replace(experiment, settings=settings)
-    if runs < 2:
-        raise InputError(f"churn needs at least 2 runs, not {runs}")
-    place = make_engine(engine, workers, ray_address)
-    if out is None:
-        with tempfile.TemporaryDirectory() as folder:
-            return _run(experiment, Path(folder), place, on_progress)
-    return _run(experiment, Path(out), place, on_progress)
-
-
-def _settings(
-    methods: Sequence[str | Setting] | None, preset: str, experiment: Experiment
-) -> tuple[Setting, ...]:
-    """Settings as given, or those of a preset."""
-    if methods is None:
-        return preset_settings(preset, experiment.data.name, experiment.n_steps)
-    if not methods:
-        raise InputError("methods is empty")
-    settings: list[Setting] = []
-    for method in methods:
-        if isinstance(method, Setting):
-            settings.append(method)
-        else:
-            name, n_steps = experiment.data.name, experiment.n_steps
-            settings += preset_settings(preset, name, n_steps, [method])
-    return tuple(settings)
-
-
-def _run(experiment: Experiment, folder: Path, engine: Engine, on_progress: OnProgress) -> Result:
-    """Carry an experiment out in a folder and read its results there."""
-    store = Store(folder)
-    with engine:
-        notes = carry_out(experiment, store, engine, on_progress)
-    return collect(experiment, store, tuple(notes))
-
-
-def collect(experiment: Experiment, store: Store, notes: tuple[str, ...] = ()) -> Result:
-    """Read the results of an experiment whose runs are all in the store."""
-    done: dict[str, Stored] = {}
-    for job in plan(experiment).jobs:
-        identity = experiment.identity(job)
-        try:
-            stored = store.get(identity)
-        except DamagedError as error:
-            raise InputError(f"{error}: run the same bench again") from error
-        if stored is None:
-            raise InputError(f"{store.folder}: trainings are missing: run the same bench again")
-        done[key_of(identity)] = stored
+def collect(runs: TrainedRuns) -> Result:
+    """The result of trainings that are all there."""
+    schedule = runs.schedule
+    experiment = schedule.experiment
     settings = []
-    for setting in experiment.settings:
-        predictions: dict[str, list[npt.NDArray[np.integer]]] = {p: [] for p in experiment.parts.x}
-        failures = []
-        for run in range(experiment.runs):
-            own = [done[key_of(experiment.identity(j))] for j in members(setting.method, run)]
-            reasons = [member.record["failure"] for member in own if member.record["failure"]]
-            if reasons:
-                failures.append(f"run {run}: {reasons[0]}")
-                continue
-            for part, runs in predictions.items():
-                total = sum(member.arrays[part].astype(np.float64) for member in own)
-                runs.append(np.argmax(total, axis=1))
-        whole = {part: np.stack(runs) for part, runs in predictions.items() if not failures}
-        summary = {p: churn_summary(runs, experiment.parts.y[p]) for p, runs in whole.items()}
-        settings.append(SettingResult(setting, whole, summary, tuple(failures)))
-    made_by = sorted({maker(stored.record) for stored in done.values()})
-    seconds = sum(stored.record.get("seconds", 0) for stored in done.values())
-    return Result(experiment, settings, notes, tuple(made_by), seconds)
+    for setting, of_setting in zip(experiment.settings, schedule.members, strict=True):
+        members = [[runs.by_key[key] for key in of_run] for of_run in of_setting]
+        failures = tuple(
+            f"run {number}: {reason}"
+            for number, run in enumerate(members)
+            if (reason := _failure(run)) is not None
+        )
+        parts = {} if failures else experiment.parts.y
+        found = {
+            part: Runs(predictions=np.stack([_classes(run, part) for run in members]), labels=y)
+            for part, y in parts.items()
+        }
+        settings.append(SettingResult(setting, found, failures))
+    records = [run.record for run in runs.by_key.values()]
+    result = Result(
+        subject=subject_of(experiment),
+        settings=settings,
+        notes=tuple(runs.notes),
+        made_by=tuple(sorted({maker(record) for record in records})),
+        seconds=sum(record.get("seconds", 0) for record in records),
+    )
+    return _with_examples(result, runs)
+
+
+def _with_examples(result: Result, runs: TrainedRuns) -> Result:
+    from dataclasses import replace
+
+    repeated = result.repeated
+    if repeated is None:
+        return result
+    data = runs.schedule.experiment.data
+    return replace(result, examples=flipping_examples(repeated.predictions["test"], data))
+
+
+def _failure(members: Sequence[TrainedRun]) -> str | None:
+    """Why a run failed, if it did."""
+    return next((m.record["failure"] for m in members if m.record["failure"]), None)
+
+
+def _classes(members: Sequence[TrainedRun], part: str) -> Classes:
+    """What a run predicts: of several members, by the mean of their probabilities."""
+    if len(members) == 1:
+        alone: Classes = members[0].arrays[part]
+        return alone if alone.ndim == 1 else alone.argmax(axis=1)
+    total = sum(member.arrays[part].astype(np.float64) for member in members)
+    return np.argmax(total, axis=1)
+
+
+def _number(value: MeanSd) -> dict[str, float | None]:
+    """A mean and its deviation as JSON has them."""
+    return {k: None if math.isnan(v) else v for k, v in (("mean", value.mean), ("sd", value.sd))}
 
 
 def maker(record: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Carry an experiment out: train what the store does not hold yet, wherever the engine does."""
+"""Carry a schedule out: train what the store does not hold yet, wherever the executor does."""
 
 from __future__ import annotations
 
@@ -7,164 +7,251 @@ import time
 import warnings
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from unchurn import __version__
+from unchurn.core.arrays import Array
+from unchurn.core.errors import InputError
 from unchurn.core.executors import Call, Engine
 from unchurn.methods import Reference
 from unchurn.neighbors import knn_labels
-from unchurn.study.experiment import (
-    Experiment,
-    Float32,
-    Job,
-    Parts,
-    Trainer,
-    plan,
-    reference_of,
-    too_many,
-)
-from unchurn.study.store import DamagedError, Store, Stored
-from unchurn.training.loop import DivergedError, score_distinct
+from unchurn.study.experiment import Job
+from unchurn.study.parts import Float32, Parts
+from unchurn.study.scenarios import Scenario
+from unchurn.study.schedule import Key, Schedule
+from unchurn.study.store import DamagedError, Store, TrainedRun
+from unchurn.training.learners.base import DivergedError, Learner, most_neighbours, score_distinct
 
 KILLED = "its process was killed, most likely for want of memory"
-Where = tuple[int, int]  # run and fit
+LOGITS = "logits"  # the array that a reference keeps
 Known = tuple[Float32, dict[int, Float32]]  # of a reference: its logits, and k-NN labels by k
 # done, total, and the training that was just finished, if any
-OnProgress = Callable[[int, int, "tuple[Job, Outcome] | None"], None]
+OnProgress = Callable[[int, int, "tuple[Job, TrainedRun] | None"], None]
+
+
+@dataclass
+class Runs:
+    """The trainings of a schedule as far as results need them, and notes on what was damaged."""
+
+    schedule: Schedule
+    by_key: dict[Key, TrainedRun] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._in_ensembles = self.schedule.in_ensembles
+
+    def take(self, key: Key, stored: TrainedRun) -> None:
+        """Keep of a training what results need: predictions, in ensembles probabilities."""
+        kind = "" if key in self._in_ensembles else "_predictions"
+        parts = [part for part in self.schedule.experiment.parts.x if part in stored.arrays]
+        arrays = {part: stored.arrays[f"{part}{kind}"] for part in parts}
+        self.by_key[key] = TrainedRun(stored.record, arrays)
+
+
+def read_runs(schedule: Schedule, store: Store) -> Runs:
+    """The trainings of a schedule that was carried out before; InputError if any is not whole."""
+    runs = Runs(schedule)
+    for key, job in schedule.jobs.items():
+        try:
+            stored = store.get(schedule.experiment.identity(job))
+        except DamagedError as error:
+            raise InputError(f"{error}: run the same bench again") from error
+        if stored is None:
+            raise InputError(f"{store.folder}: trainings are missing: run the same bench again")
+        runs.take(key, stored)
+    return runs
 
 
 def carry_out(
-    experiment: Experiment,
+    schedule: Schedule,
     store: Store,
-    engine: Engine,
+    executor: Engine,
     on_progress: OnProgress = lambda done, total, last: None,
-) -> list[str]:
-    """Train what the store does not hold yet; give notes on runs that were damaged there.
-
-    Fits that use a reference are called when it is trained and its k-NN labels are there; all else
-    at once. Only this process writes to the store.
-    """
-    todo = plan(experiment)
+) -> Runs:
+    """Train what the store does not hold yet; give all trainings, each read once."""
     store.open()
-    notes: list[str] = []
-    missing = [job for job in todo.jobs if _load(experiment, store, job, notes) is None]
-    done, total = len(todo.jobs) - len(missing), len(todo.jobs)
-    on_progress(done, total, None)
-    if not missing:
-        return notes
-
-    gpus = int(experiment.training.device.startswith("cuda"))
-    common = engine.share(Common(experiment.parts, experiment.trainer, experiment.seed))
-    calls: deque[Call] = deque()
-    waiting: dict[Where, list[Job]] = {}  # by the reference that they wait for
-
-    def train(job: Job, reference: Any = None) -> None:
-        calls.append(Call(job, _train, (job, common, reference), gpus))
-
-    def keep(job: Job, outcome: Outcome) -> None:
-        nonlocal done
-        store.put(experiment.identity(job), outcome.record, **outcome.arrays)
-        done += 1
-        on_progress(done, total, (job, outcome))
-
-    def fail(where: Where, reason: str) -> None:
-        for job in waiting.pop(where):
-            keep(job, _failed(f"its reference, plain fit {where[1]} of run {where[0]}: {reason}"))
-
-    def find_neighbours(where: Where, reference: Stored | Outcome) -> None:
-        if (reason := reference.record["failure"]) is not None:
-            fail(where, reason)
-            return
-        arguments = (reference.arrays["logits"], common, todo.neighbours.get(where, []))
-        calls.appendleft(Call(where, _neighbours, arguments, stays=True))
-
-    for job in missing:
-        where = reference_of(experiment, job)
-        if too_many(experiment, job):
-            n = len(experiment.parts.x_train)
-            keep(job, _failed(f"k={job.method.reference_k} is more than the {n} training examples"))
-        elif where is None:
-            train(job)
-        else:
-            waiting.setdefault(where, []).append(job)
-    for place in list(waiting):
-        stored = store.get(experiment.identity(todo.plain[place]))
-        if stored is not None:
-            find_neighbours(place, stored)
-    for key, result in engine.execute(calls, lambda: _failed(KILLED)):
-        if not isinstance(key, Job):
-            if isinstance(result, Outcome):
-                fail(key, result.record["failure"])
-            for job in waiting.pop(key, []):
-                train(job, result)
-            continue
-        keep(key, result)
-        if key.is_plain and (place := (key.run, key.fit)) in waiting:
-            find_neighbours(place, result)
-    return notes
+    return _Driver(schedule, store, executor, on_progress).run()
 
 
 @dataclass(frozen=True)
-class Common:
+class _Training:
+    """The key of a call that trains a job."""
+
+    key: Key
+
+
+@dataclass(frozen=True)
+class _Search:
+    """The key of a call that finds the neighbours among a reference's logits."""
+
+    key: Key
+
+
+class _Driver:
+    """Makes the calls: those that look at a reference when it is trained, all else at once.
+
+    Only this process writes to the store.
+    """
+
+    def __init__(
+        self, schedule: Schedule, store: Store, executor: Engine, on_progress: OnProgress
+    ) -> None:
+        self.schedule, self.store, self.executor = schedule, store, executor
+        self.experiment = schedule.experiment
+        self.on_progress = on_progress
+        self.runs = Runs(schedule)
+        self.calls: deque[Call] = deque()
+        self.waiting: dict[Key, list[Key]] = {}  # by the reference that they wait for
+
+    def run(self) -> Runs:
+        """Read what is there, train what is not."""
+        missing = []
+        references: dict[Key, TrainedRun] = {}
+        for key, job in self.schedule.jobs.items():
+            stored = self._stored(job)
+            if stored is None:
+                missing.append(key)
+                continue
+            self.runs.take(key, stored)
+            if job.is_reference:
+                references[key] = stored
+        self.on_progress(len(self.runs.by_key), len(self.schedule.jobs), None)
+        if not missing:
+            return self.runs
+        e = self.experiment
+        self.common = self.executor.share(_Common(e.parts, e.learner, e.scenario, e.seed))
+        for key in missing:
+            self._begin(key)
+        for key in list(self.waiting):
+            if key in references:
+                self._search(key, references[key])
+        del references  # their logits are large
+        for call, result in self.executor.execute(self.calls, lambda: _failed(KILLED)):
+            match call:
+                case _Training(key):
+                    self._finish(key, result)
+                    if key in self.waiting:
+                        self._search(key, result)
+                case _Search(key) if isinstance(result, TrainedRun):  # its process was killed
+                    self._fail_waiting(key, result.record["failure"])
+                case _Search(key):
+                    for waiting in self.waiting.pop(key, []):
+                        self._train(waiting, result)
+        return self.runs
+
+    def _begin(self, key: Key) -> None:
+        """Train a job now, let it wait for its reference, or say why it cannot be."""
+        if self.schedule.asks_too_many(key):
+            n = len(self.experiment.parts.x_train)
+            k = most_neighbours(self.schedule.jobs[key].method)
+            self._finish(key, _failed(f"k={k} is more than the {n} training examples"))
+        elif key in self.schedule.references:
+            self.waiting.setdefault(self.schedule.references[key], []).append(key)
+        else:
+            self._train(key, None)
+
+    def _train(self, key: Key, known: Any) -> None:
+        """Call for a training; `known` stands for what is known of its reference."""
+        arguments = (self.schedule.jobs[key], self.common, known)
+        gpus = self.experiment.learner.n_gpus
+        self.calls.append(Call(_Training(key), _train, arguments, gpus))
+
+    def _search(self, key: Key, reference: TrainedRun) -> None:
+        """Call for the neighbours among a reference's logits."""
+        if (reason := reference.record["failure"]) is not None:
+            self._fail_waiting(key, reason)
+            return
+        ks = sorted(self.schedule.neighbours.get(key, ()))
+        arguments = (reference.arrays[LOGITS], self.common, ks)
+        self.calls.appendleft(Call(_Search(key), _neighbours, arguments, stays=True))
+
+    def _finish(self, key: Key, outcome: TrainedRun) -> None:
+        """Keep a training, on disk and for the results."""
+        job = self.schedule.jobs[key]
+        self.store.put(self.experiment.identity(job), outcome.record, **outcome.arrays)
+        self.runs.take(key, outcome)
+        self.on_progress(len(self.runs.by_key), len(self.schedule.jobs), (job, outcome))
+
+    def _fail_waiting(self, key: Key, reason: str) -> None:
+        """Fail all that wait for a reference that could not be had."""
+        job = self.schedule.jobs[key]
+        for waiting in self.waiting.pop(key):
+            failed = f"its reference, plain fit {job.fit} of run {job.run}: {reason}"
+            self._finish(waiting, _failed(failed))
+
+    def _stored(self, job: Job) -> TrainedRun | None:
+        """A finished training; a damaged one is dropped, noted and so made again."""
+        identity = self.experiment.identity(job)
+        try:
+            stored = self.store.get(identity)
+            if stored is None or not (stored.record["failure"] or "").endswith(KILLED):
+                return stored
+            self.store.drop(identity)  # there may be more memory now
+        except DamagedError as error:
+            self.runs.notes.append(f"damaged, made again: {error}")
+            self.store.drop(identity)
+        return None
+
+
+@dataclass(frozen=True)
+class _Common:
     """What all trainings of an experiment take."""
 
     parts: Parts
-    trainer: Trainer
+    learner: Learner
+    scenario: Scenario
     seed: int
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What a training gives back: predictions on every part, or why it failed."""
-
-    arrays: dict[str, npt.NDArray[Any]]
-    record: dict[str, Any]
-
-
-def _train(job: Job, common: Common, known: Known | None) -> Outcome:
+def _train(job: Job, common: _Common, known: Known | None) -> TrainedRun:
     """Carry out one job, in whatever process this is."""
     start = time.perf_counter()
     parts = common.parts
-    reference = known and Reference(lambda: known[0], parts.y_train, knn=known[1])
-    arrays: dict[str, npt.NDArray[Any]] = {}
+    rows = common.scenario.rows(common.seed, job.run, len(parts.x_train))
+    seen = slice(None) if rows is None else rows
+    x, y = np.asarray(parts.x_train[seen]), parts.y_train[seen]
+    # Neighbours are known among all examples: of some of them they are found anew.
+    knn = known[1] if known and rows is None else None
+    reference = known and Reference(lambda: known[0][seen], y, knn=knn)
+    arrays: dict[str, Array] = {}
     failure = None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of a warm-up: `bench` shows it
-            fitted = common.trainer(
+            fitted = common.learner.fit(
                 job.method,
-                np.asarray(parts.x_train),
-                parts.y_train,
+                x,
+                y,
                 parts.n_classes,
                 seed=common.seed,
                 run=job.run,
                 fit=job.fit,
                 reference=reference,
             )
-        for part, x in parts.x.items():
-            arrays[part] = fitted.probabilities(np.asarray(x))
+        for part, inputs in parts.x.items():
+            arrays[part] = fitted.probabilities(np.asarray(inputs))
             arrays[f"{part}_predictions"] = _classes(arrays[part])
         if job.is_reference:
-            arrays["logits"] = score_distinct(fitted, np.asarray(parts.x_train))
+            arrays[LOGITS] = score_distinct(fitted, np.asarray(parts.x_train))
     except DivergedError as error:
         failure = str(error)
     seconds = round(time.perf_counter() - start, 3)
-    return Outcome(arrays, {**circumstances(), "failure": failure, "seconds": seconds})
+    made_by = circumstances(common.learner.versions)
+    return TrainedRun({**made_by, "failure": failure, "seconds": seconds}, arrays)
 
 
-def _failed(reason: str) -> Outcome:
+def _failed(reason: str) -> TrainedRun:
     """What is kept of a training that could not be made."""
-    return Outcome({}, {**circumstances(), "failure": reason})
+    return TrainedRun({**circumstances(), "failure": reason}, {})
 
 
-def _neighbours(logits: Float32, common: Common, ks: list[int]) -> Known:
+def _neighbours(logits: Float32, common: _Common, ks: list[int]) -> Known:
     """A reference's logits, and the k-NN labels among them."""
     labels, n_classes = common.parts.y_train, common.parts.n_classes
     found = knn_labels(logits, labels, ks, n_classes=n_classes, workers=1) if ks else []
@@ -178,10 +265,10 @@ def _classes(probabilities: Float32) -> npt.NDArray[np.unsignedinteger]:
     return classes
 
 
-def circumstances() -> dict[str, Any]:
+def circumstances(versions: dict[str, str] | None = None) -> dict[str, Any]:
     """What a run was made by: kept beside it, no part of its identity."""
     return {
-        "versions": {"unchurn": __version__, "numpy": np.__version__, "torch": torch.__version__},
+        "versions": {"unchurn": __version__, "numpy": np.__version__, **(versions or {})},
         "machine": f"{platform.system()} {platform.machine()}, {_processor()}",
     }
 
@@ -194,18 +281,3 @@ def _processor() -> str:
         return next(line.partition(": ")[2] for line in lines if line.startswith("model name"))
     except (OSError, StopIteration):
         return platform.processor()
-
-
-def _load(experiment: Experiment, store: Store, job: Job, notes: list[str]) -> Stored | None:
-    """A finished run; a damaged one is dropped, noted and so made again."""
-    identity = experiment.identity(job)
-    try:
-        stored = store.get(identity)
-        if stored is None or not (stored.record["failure"] or "").endswith(KILLED):
-            return stored
-        store.drop(identity)  # there may be more memory now
-        return None
-    except DamagedError as error:
-        notes.append(f"damaged, made again: {error}")
-        store.drop(identity)
-        return None

@@ -28,8 +28,8 @@ UNFINISHED = f".unfinished-{platform.node()}-"  # then the process
 
 
 @dataclass(frozen=True)
-class Stored:
-    """What was kept of a run: its record, and its arrays by name."""
+class TrainedRun:
+    """A training that was made: how it came about, and its arrays by name."""
 
     record: dict[str, Any]
     arrays: dict[str, Array]
@@ -75,7 +75,7 @@ class Store:
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
 
-    def get(self, identity: Mapping[str, Any]) -> Stored | None:
+    def get(self, identity: Mapping[str, Any]) -> TrainedRun | None:
         """A run as it was kept; None if it is not there. Raises DamagedError if it is not whole."""
         folder = self.folder / key_of(identity)
         if not folder.exists():
@@ -92,7 +92,7 @@ class Store:
                 if _checksum(path) != checksum:
                     raise DamagedError(f"{path}: its checksum is not the one recorded")
                 arrays[name] = np.load(path, allow_pickle=False)
-            return Stored(content["record"], arrays)
+            return TrainedRun(content["record"], arrays)
         except (FileNotFoundError, NotADirectoryError) as error:
             raise DamagedError(f"{folder}: {error.strerror}") from error
         except (ValueError, KeyError, TypeError, AttributeError) as error:

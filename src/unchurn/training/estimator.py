@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-import torch
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
@@ -16,14 +14,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from unchurn.core.arrays import Array, as_array
 from unchurn.core.errors import InputError
-from unchurn.core.files import atomic_write, reading
 from unchurn.core.progress import progress_bar
-from unchurn.methods import METHODS, Method, Reference, make_method
-from unchurn.training.loop import Fitted, Training, fit_run, own_randomness, score_distinct
+from unchurn.methods import Method, Reference, make_method
+from unchurn.methods.base import overrides
+from unchurn.training.config import Training
+from unchurn.training.learners.base import score_distinct
+from unchurn.training.loop import fit_run
 from unchurn.training.networks import Factory, make_factory
-
-FORMAT = "unchurn 1"  # of saved files
-SAVED = ("epochs", "batch_size", "learning_rate")  # besides what predicting needs
 
 
 class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -35,8 +32,9 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         "mlp", "lenet5", or a function (shape of an input, number of classes) -> `torch.nn.Module`
         that gives logits.
     method
-        A name in `unchurn.METHODS`, at its default setting, or a method object such as
-        `KnnLS(k=10, a=0.9, b=0.5)`; its parameters can be searched as `method__a`.
+        A name in `unchurn.METHODS`, with parameters and combined as one likes, such as
+        "knn_ls(k=10)+ema"; or a method object such as `KnnLS(k=10, a=0.9, b=0.5)`. Its parameters
+        can be searched as `method__a`, a combination's as `method__knn_ls__a`.
     epochs, batch_size, learning_rate
         Of Adam; the defaults are the paper's.
     reference
@@ -115,14 +113,14 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError("y has 1 class: at least 2 are needed")
         weights = None if sample_weight is None else _as_weights(sample_weight, len(inputs))
         method, factory = make_method(self.method), make_factory(self.module)
-        logits = None
-        if method.uses_reference:
+        logits, needs_reference = None, method.reference() is not None
+        if needs_reference:
             given = (reference_logits, reference_probabilities)
             logits = self._reference_logits(inputs, classes, *given)
         reference = None if logits is None else Reference(lambda: logits, numbers)
         training = Training(self.epochs, self.batch_size, self.learning_rate, device=self.device)
-        extra_fit = method.uses_reference and logits is None
-        n_epochs = training.epochs * (method.n_members + extra_fit)
+        extra_fit = needs_reference and logits is None
+        n_epochs = training.epochs * (len(method.members()) + extra_fit)
         with progress_bar(f"fitting {method}", n_epochs, show=self.verbose) as advance:
             fitted = fit_run(
                 method,
@@ -158,62 +156,17 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def save(self, path: str | Path) -> None:
         """Write the trained model to one safetensors file, all else as JSON in its header."""
-        from safetensors.torch import save_file
+        from unchurn.training.saving import save_model
 
         check_is_fitted(self)
-        method = self.fitted_.method
-        names = {kind: name for name, kind in METHODS.items()}
-        if type(method) not in names:
-            raise InputError(f"only the methods of METHODS can be saved, not {method}")
-        record = {
-            "format": FORMAT,
-            "module": self.module if isinstance(self.module, str) else None,
-            "method": {"name": names[type(method)], "parameters": method.get_params()},
-            "training": {name: getattr(self, name) for name in SAVED},
-            "classes": self.classes_.tolist(),
-            "dtype": str(self.classes_.dtype),
-            "shape": list(self.shape_),
-            "features": list(getattr(self, "feature_names_in_", [])),
-        }
-        tensors = {
-            f"{member}.{net}.{name}": value.detach()
-            .cpu()
-            .clone(memory_format=torch.contiguous_format)
-            for member, nets in enumerate(self.fitted_.members)
-            for net, module in enumerate(nets)
-            for name, value in module.state_dict().items()
-        }
-        text = json.dumps(record, default=lambda value: value.item())  # NumPy's numbers
-        with atomic_write(Path(path)) as temporary:
-            save_file(tensors, temporary, metadata={"unchurn": text})
+        save_model(self, Path(path))
 
     @classmethod
     def load(cls, path: str | Path, *, module: Factory | None = None) -> StableClassifier:
         """Read a saved model; of one with a network of your own, give the same `module` again."""
-        from safetensors import safe_open
+        from unchurn.training.saving import load_model
 
-        with reading(Path(path), "a saved StableClassifier"):
-            with safe_open(str(path), framework="pt") as file:
-                record = json.loads((file.metadata() or {})["unchurn"])
-                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-            if record["format"] != FORMAT:
-                raise InputError(f"{path}: saved in another format: {record['format']}")
-            if module is None and record["module"] is None:
-                raise InputError(f"{path}: holds a network of your own: give its module=")
-            method = METHODS[record["method"]["name"]](**record["method"]["parameters"])
-            training = {name: record["training"][name] for name in SAVED}
-            model = cls(module or record["module"], method, **training)
-            dtype = record["dtype"]
-            model.classes_ = np.array(record["classes"], None if dtype == "object" else dtype)
-            model.shape_ = tuple(record["shape"])
-            model.n_features_in_ = model.shape_[0]
-            if record["features"]:
-                model.feature_names_in_ = np.array(record["features"], object)
-            _check_saved(model)
-            with own_randomness("cpu"):  # factories draw weights that are not needed
-                members = _rebuild(model, method, tensors)
-            model.fitted_ = Fitted(method, members)
-        return model
+        return load_model(cls, Path(path), module)
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; those of the method, such as `method__a`, also where it is a name."""
@@ -290,44 +243,13 @@ def _logits_of_model(
         )
     if model.shape_ != inputs.shape[1:]:
         raise InputError(f"the reference takes inputs of {model.shape_}, not {inputs.shape[1:]}")
-    if type(model.fitted_.method).probabilities is not Method.probabilities:
+    if overrides(model.fitted_.method, "probabilities"):
         return _log(model.fitted_.probabilities(inputs))
     return score_distinct(model.fitted_, inputs)
 
 
 def _log(probabilities: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     return np.asarray(np.log(probabilities.clip(min=np.finfo(np.float32).tiny)), np.float32)
-
-
-def _check_saved(model: StableClassifier) -> None:
-    """Refuse what no saved model holds."""
-    classes, shape = model.classes_, model.shape_
-    if classes.ndim != 1 or len(classes) < 2 or len(np.unique(classes)) < len(classes):
-        raise InputError("its classes are not two or more distinct labels")
-    if not shape or not all(isinstance(side, int) and 0 < side < 10**6 for side in shape):
-        raise InputError(f"its shape of an input is {shape}")
-
-
-def _rebuild(
-    model: StableClassifier, method: Method, tensors: dict[str, torch.Tensor]
-) -> list[list[torch.nn.Module]]:
-    """The networks of a saved model."""
-    factory = make_factory(model.module)
-    members = []
-    for member in range(method.n_members):
-        nets = [factory(model.shape_, len(model.classes_)) for _ in range(method.n_nets)]
-        for number, net in enumerate(nets):
-            prefix = f"{member}.{number}."
-            state = {n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)}
-            try:
-                net.load_state_dict(state)
-            except RuntimeError as error:
-                raise InputError("its weights do not fit this module") from error
-            for name, weights in net.named_parameters():
-                if not weights.isfinite().all():
-                    raise InputError(f"its weights {prefix}{name} are not finite numbers")
-        members.append([net.eval() for net in nets])
-    return members
 
 
 def _as_weights(sample_weight: npt.ArrayLike, n: int) -> npt.NDArray[np.float32]:

@@ -1,27 +1,37 @@
-"""Learners of any framework: one function that trains on soft targets and gives one that predicts.
+"""Any function that trains on soft targets: train(X, targets, seed) -> predict.
 
-train(X, targets, seed) -> predict, where predict(X) gives (n, L) probabilities. It takes part in
-experiments with the methods that only change the targets, and ensembles.
+predict(X) gives (n, L) probabilities. It takes part with the methods that only change targets, and
+ensembles.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from unchurn.core.arrays import Array, IntArray
 from unchurn.core.errors import InputError
 from unchurn.methods import Method, Reference
-from unchurn.training.loop import DivergedError, Stream, reference_stream, score_distinct
+from unchurn.training.config import Training
+from unchurn.training.learners.base import (
+    DivergedError,
+    Float32,
+    Predictor,
+    check_neighbours,
+    score_distinct,
+)
+from unchurn.training.own_code import code_identity
+from unchurn.training.streams import Stream, member_fits, reference_stream
 
-Float32 = npt.NDArray[np.float32]
 Predict = Callable[[Array], Any]
-Learner = Callable[[Array, Float32, int], Predict]
+Train = Callable[[Array, Float32, int], Predict]
 CLIP = 1e-12  # of probabilities whose logarithms stand in for logits
+PROBE_ROWS = 2000
 
 
 def weighted_rows(x: Array, targets: Float32) -> tuple[Array, IntArray, Float32]:
@@ -37,8 +47,8 @@ def weighted_rows(x: Array, targets: Float32) -> tuple[Array, IntArray, Float32]
 
 
 @dataclass(frozen=True)
-class FittedLearner:
-    """A trained run of a learner; ensembles have several predictors."""
+class FittedFunction:
+    """A trained run; of an ensemble, several predictors."""
 
     predictors: list[Predict]
     n_classes: int
@@ -62,28 +72,88 @@ class FittedLearner:
         return np.asarray(np.log(self.probabilities(x).clip(min=CLIP)), np.float32)
 
 
-def fit_learner(
-    learner: Learner,
-    method: Method,
-    x: Float32,
-    y: IntArray,
-    n_classes: int,
-    *,
-    seed: int,
-    run: int,
-    fit: int = 0,
-    reference: Reference | None = None,
-) -> FittedLearner:
-    """Train a learner on a method's targets; its seed is drawn from the stream of the fit."""
-    one_hot = np.eye(n_classes, dtype=np.float32)[y]
+@dataclass(frozen=True, eq=False)
+class FunctionLearner:
+    """A training function of the user's."""
 
-    def train(targets: Float32, stream: Stream) -> Predict:
-        return learner(x, targets, int(stream.generator("weights").integers(2**31)))
+    train: Train
 
-    def reference_logits() -> Float32:
-        plain = train(one_hot, reference_stream(method, seed, run))
-        return score_distinct(FittedLearner([plain], n_classes), x)
+    @property
+    def label(self) -> str:
+        """The function's name."""
+        return getattr(self.train, "__name__", type(self.train).__name__)
 
-    targets = method.targets(one_hot, reference or Reference(reference_logits, y))
-    streams = (Stream(seed, run, fit + member) for member in range(method.n_members))
-    return FittedLearner([train(targets, stream) for stream in streams], n_classes)
+    @cached_property
+    def identity(self) -> dict[str, Any]:
+        """The function by its code. The training is not used: runs kept before have it, so."""
+        return {"model": code_identity(self.train), "training": asdict(Training())}
+
+    @property
+    def length(self) -> str:
+        """It is its own affair."""
+        return ""
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """None that we know of."""
+        return {}
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """Its name."""
+        return {"learner": self.label}
+
+    @property
+    def n_gpus(self) -> int:
+        """What a function does is its own affair."""
+        return 0
+
+    def why_not(self, method: Method) -> str | None:
+        """Only targets can be handed to it."""
+        return None if method.changes == "targets" else "changes more than the targets"
+
+    def n_steps(self, n: int) -> int | None:
+        """It has none that we know of."""
+        return None
+
+    def check(self, x: Float32, n_classes: int) -> None:
+        """Nothing is known before it trains."""
+
+    def fit(
+        self,
+        method: Method,
+        x: Float32,
+        y: IntArray,
+        n_classes: int,
+        *,
+        seed: int,
+        run: int,
+        fit: int = 0,
+        reference: Reference | None = None,
+    ) -> Predictor:
+        """Train on a method's targets; the function's seed is drawn from the stream of the fit."""
+        one_hot = np.eye(n_classes, dtype=np.float32)[y]
+
+        def train(what: Method, known: Reference, stream: Stream) -> Predict:
+            targets = what.targets(one_hot, known)
+            rows = what.sample(stream.generator("sample"), len(x))
+            seen = slice(None) if rows is None else rows
+            own_seed = int(stream.generator("weights").integers(2**31))
+            return self.train(x[seen], targets[seen], own_seed)
+
+        def reference_logits() -> Float32:
+            plain = train(Method(), known, reference_stream(method, seed, run))
+            return score_distinct(FittedFunction([plain], n_classes), x)
+
+        check_neighbours(method, len(x))
+        known = reference or Reference(reference_logits, y)
+        fits = zip(method.members(), member_fits(method, fit), strict=True)
+        predictors = [train(member, known, Stream(seed, run, own[0])) for member, own in fits]
+        return FittedFunction(predictors, n_classes)
+
+    def seconds(self, x: Float32, y: IntArray, n_classes: int) -> float | None:
+        """From a fit of some of the examples, as if the time grew with their number."""
+        n = min(len(x), PROBE_ROWS)
+        start = time.perf_counter()
+        self.fit(Method(), x[:n], y[:n], n_classes, seed=0, run=0)
+        return (time.perf_counter() - start) * len(x) / n

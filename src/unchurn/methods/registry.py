@@ -1,0 +1,128 @@
+"""METHODS: what there is, by name; and how a method is written: `knn_ls(k=5, a=0.9)+ema`."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Any
+
+import numpy as np
+
+from unchurn.core.errors import InputError
+from unchurn.methods.anchor import Anchor
+from unchurn.methods.base import Method
+from unchurn.methods.bi_tempered import BiTempered
+from unchurn.methods.codistill import CodistillCE, CodistillKL
+from unchurn.methods.combination import Combination, combine
+from unchurn.methods.control import Control
+from unchurn.methods.decay import Decay
+from unchurn.methods.ema import Ema
+from unchurn.methods.ensemble import Ensemble
+from unchurn.methods.knn_ls import KnnLS
+from unchurn.methods.label_smoothing import LabelSmoothing
+from unchurn.methods.lp_reg import L1Reg, L2Reg
+from unchurn.methods.mixup import Mixup
+
+METHODS: dict[str, type[Method]] = {
+    "control": Control,
+    "label_smoothing": LabelSmoothing,
+    "knn_ls": KnnLS,
+    "anchor": Anchor,
+    "l1_reg": L1Reg,
+    "l2_reg": L2Reg,
+    "bi_tempered": BiTempered,
+    "codistill_ce": CodistillCE,
+    "codistill_kl": CodistillKL,
+    "mixup": Mixup,
+    "ensemble": Ensemble,
+    "ema": Ema,
+    "decay": Decay,
+}
+
+PLUS = "+"
+NOT_IN_BRACKETS = r"(?![^()]*\))"
+
+
+def make_method(method: str | Method) -> Method:
+    """A method as it is written, or as it is; its parameters checked.
+
+    >>> make_method("mixup(a=0.3)+ema")
+    Combination(parts=(Mixup(a=0.3), Ema(decay=0.999)))
+    """
+    if isinstance(method, str):
+        parts = [named_method(name, **given) for name, given in parse_method(method)]
+        return combine(*parts)
+    if not isinstance(method, Method):
+        raise InputError(f"method must be a name or a Method, not {method!r}")
+    method.check()
+    return method
+
+
+def parse_method(text: str) -> list[tuple[str, dict[str, Any]]]:
+    """The names and parameters that are written in a method.
+
+    >>> parse_method("knn_ls(k=5, a=0.9)+ema")
+    [('knn_ls', {'k': 5, 'a': 0.9}), ('ema', {})]
+    """
+    return [_parse_part(part) for part in re.split(rf"\{PLUS}{NOT_IN_BRACKETS}", text)]
+
+
+def split_methods(text: str) -> list[str]:
+    """Several methods, by comma.
+
+    >>> split_methods("control, mixup(a=0.2)+ema")
+    ['control', 'mixup(a=0.2)+ema']
+    """
+    return [part.strip() for part in re.split(rf",{NOT_IN_BRACKETS}", text)]
+
+
+def named_method(name: str, **parameters: Any) -> Method:
+    """A method by its name alone, with parameters."""
+    if name not in METHODS:
+        raise InputError(f"no method {name!r}: there are {', '.join(METHODS)}")
+    known = METHODS[name]().get_params()
+    if unknown := [p for p in parameters if p not in known]:
+        allowed = ", ".join(known) or "none"
+        raise InputError(f"{name} has no parameter {unknown[0]!r}: it has {allowed}")
+    # NumPy's numbers become plain ones, so that a setting can be written down.
+    plain = {p: v.item() if isinstance(v, np.generic) else v for p, v in parameters.items()}
+    return METHODS[name](**plain)
+
+
+def name_of(method: Method) -> str:
+    """The name of a method without its parameters; of one's own class, the class's name.
+
+    >>> name_of(make_method("knn_ls+ema"))
+    'knn_ls+ema'
+    """
+    if isinstance(method, Combination):
+        return PLUS.join(map(name_of, method.parts))
+    names = {kind: name for name, kind in METHODS.items()}
+    return names.get(type(method), type(method).__name__)
+
+
+def _parse_part(text: str) -> tuple[str, dict[str, Any]]:
+    """`mixup(a=0.2)` as a name and parameters; values as Python writes them."""
+    found = re.fullmatch(r"\s*(\w+)\s*(?:\((.*)\))?\s*", text)
+    if found is None:
+        raise InputError(f"{text!r} is no method: write name, name(a=0.5) or name+name")
+    name = found[1]
+    try:
+        return name, parse_values(found[2] or "")
+    except ValueError as error:
+        raise InputError(f"{text!r}: parameters are written as in {name}(a=0.5, b=1)") from error
+
+
+def parse_values(text: str) -> dict[str, Any]:
+    """Names and values as Python writes them; ValueError if it is anything else.
+
+    >>> parse_values("k=5, fixed_reference=True")
+    {'k': 5, 'fixed_reference': True}
+    """
+    try:
+        call = ast.parse(f"f({text})", mode="eval").body
+    except SyntaxError as error:
+        raise ValueError(text) from error
+    if not isinstance(call, ast.Call) or call.args or None in (w.arg for w in call.keywords):
+        raise ValueError(text)
+    return {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}

@@ -1,0 +1,150 @@
+"""`bench`: a study from what a caller or the command line asks for; both come this way."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from unchurn.core.errors import InputError
+from unchurn.core.executors import make_engine
+from unchurn.datasets import DATASETS, load
+from unchurn.datasets.base import Dataset
+from unchurn.study.experiment import Experiment
+from unchurn.study.presets import preset_settings
+from unchurn.study.result import Result, collect
+from unchurn.study.run import OnProgress, carry_out
+from unchurn.study.scenarios import Scenario, make_scenario
+from unchurn.study.schedule import make_schedule
+from unchurn.study.settings import Setting
+from unchurn.study.store import Store
+from unchurn.training.config import Training
+from unchurn.training.learners.base import Learner
+from unchurn.training.learners.make import make_learner
+
+
+def bench(
+    data: Dataset | str,
+    methods: str | Sequence[str | Setting] | None = None,
+    *,
+    preset: str = "quick",
+    model: Any = "mlp",
+    model_args: dict[str, Any] | None = None,
+    learner: Callable[..., Any] | None = None,
+    runs: int = 5,
+    epochs: int = 20,
+    batch_size: int = 128,
+    learning_rate: float = 0.001,
+    device: str = "cpu",
+    seed: int = 0,
+    validation: bool | None = None,
+    scenario: str | Scenario = "retrain",
+    out: str | Path | None = None,
+    workers: int | None = None,
+    engine: str = "local",
+    ray_address: str | None = None,
+    on_progress: OnProgress = lambda done, total, last: None,
+) -> Result:
+    """Train every method over its settings × runs, measure churn, choose a setting of each.
+
+    Parameters
+    ----------
+    data
+        From `unchurn.load` or `unchurn.load_csv`; or the name of a dataset.
+    methods
+        Names in `METHODS`, with parameters and combined as one likes ("knn_ls(k=5)+ema"), or
+        settings such as `make_setting("knn_ls", k=10, a=0.9, b=0.5)`; all methods if not given.
+    preset
+        Which settings of a method: "quick" (one), "paper" (the paper's choice for this dataset) or
+        "grid" (all that are worth trying).
+    model, model_args
+        What is trained: the name of a network ("mlp", "lenet5"); a function (shape, n_classes) ->
+        `torch.nn.Module`; an estimator with scikit-learn's interface, or its class; a function
+        train(X, targets, seed) -> predict, where predict(X) gives probabilities; or
+        "module:name" of any of these. `model_args` are given to it by name. What is not a network
+        takes part with the methods that only change targets, and ensembles.
+    learner
+        Another name for `model`, for a training function.
+    epochs, batch_size, learning_rate, device
+        Of networks, trained by Adam; the defaults are the paper's.
+    validation
+        Choose settings on a fifth of the training data, held out, instead of on the test part; by
+        default for data of your own, as opposed to those of `unchurn.load`.
+    scenario
+        What happens between two models: "retrain" (another seed).
+    out
+        A folder to keep finished runs and results in; the same call goes on where it stopped.
+    workers
+        Processes; one per core if not given. The results do not depend on it.
+    engine
+        Where runs execute: "local", or "ray" (`pip install 'unchurn[ray]'`) for the cluster at
+        `ray_address` or, if none is given, one that is made of this machine's cores.
+    """
+    training = Training(epochs, batch_size, learning_rate, device=device)
+    experiment = make_experiment(
+        load(data) if isinstance(data, str) else data,
+        [methods] if isinstance(methods, str) else methods,
+        preset=preset,
+        learner=make_learner(model if learner is None else learner, training, model_args),
+        runs=runs,
+        seed=seed,
+        validation=validation,
+        scenario=scenario,
+    )
+    executor = make_engine(engine, workers, ray_address)
+    with ExitStack() as stack:
+        folder = Path(out or stack.enter_context(tempfile.TemporaryDirectory()))
+        stack.enter_context(executor)
+        result = collect(carry_out(make_schedule(experiment), Store(folder), executor, on_progress))
+    if out is not None:
+        result.save(out)
+    return result
+
+
+def make_experiment(
+    data: Dataset,
+    methods: Sequence[str | Setting] | None = None,
+    *,
+    preset: str = "quick",
+    learner: Learner | None = None,
+    runs: int = 5,
+    seed: int = 0,
+    validation: bool | None = None,
+    scenario: str | Scenario = "retrain",
+) -> Experiment:
+    """The experiment that was asked for; what is wrong with it is said here."""
+    learner = learner or make_learner()
+    plain = Experiment(
+        data=data,
+        settings=(),
+        learner=learner,
+        runs=runs,
+        seed=seed,
+        validation=data.name not in DATASETS if validation is None else validation,
+        scenario=make_scenario(scenario),
+    )
+    learner.check(plain.parts.x_train, plain.parts.n_classes)
+    return replace(plain, settings=_settings(plain, methods, preset))
+
+
+def _settings(
+    experiment: Experiment, methods: Sequence[str | Setting] | None, preset: str
+) -> tuple[Setting, ...]:
+    """Settings as given, or those of a preset; of all methods, those that can be trained."""
+    name = experiment.data.name
+    n_steps = experiment.learner.n_steps(len(experiment.parts.x_train))
+    if methods is None:
+        there = preset_settings(preset, name, None, n_steps)
+        return tuple(s for s in there if experiment.learner.why_not(s.method) is None)
+    if not methods:
+        raise InputError("methods is empty")
+    settings: list[Setting] = []
+    for method in methods:
+        if isinstance(method, Setting):
+            settings.append(method)
+        else:
+            settings += preset_settings(preset, name, [method], n_steps)
+    return tuple(settings)

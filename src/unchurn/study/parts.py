@@ -1,0 +1,56 @@
+"""`Parts`: what is trained on and what is predicted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from unchurn.core.errors import InputError
+from unchurn.datasets.base import SPLIT_SEED, Dataset
+
+VALIDATION_SIZE = 0.2  # of the training part, held out to choose settings on
+Float32 = npt.NDArray[np.float32]
+Classes = npt.NDArray[np.integer]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """Inputs and labels to train on, and the inputs to predict by the name of their part."""
+
+    x_train: Float32
+    y_train: Classes
+    n_classes: int
+    x: dict[str, Float32]
+    y: dict[str, Classes]
+
+
+def all_to_train(data: Dataset) -> Parts:
+    """All training data to train on, the test part to predict."""
+    return Parts(
+        x_train=data.x_train,
+        y_train=data.y_train,
+        n_classes=len(data.classes),
+        x={"test": data.x_test},
+        y={"test": data.y_test},
+    )
+
+
+def some_held_out(data: Dataset) -> Parts:
+    """A fixed part of each class's training data as "validation"; every class stays in training."""
+    rng = np.random.default_rng(SPLIT_SEED)
+    is_held = np.zeros(len(data.y_train), bool)
+    for number in range(len(data.classes)):
+        rows = rng.permutation(np.flatnonzero(data.y_train == number))
+        is_held[rows[: int(VALIDATION_SIZE * len(rows))]] = True
+    if not is_held.any():
+        raise InputError(f"{data.name}: too few training rows to hold some out for validation")
+    parts = all_to_train(data)
+    return replace(
+        parts,
+        x_train=data.x_train[~is_held],
+        y_train=data.y_train[~is_held],
+        x={**parts.x, "validation": data.x_train[is_held]},
+        y={**parts.y, "validation": data.y_train[is_held]},
+    )

@@ -1,0 +1,85 @@
+"""`Subject`: what was studied, as far as tables and pages speak of it; no data, no network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from unchurn.study.experiment import Experiment
+from unchurn.study.scenarios import Scenario, make_scenario
+
+Classes = npt.NDArray[np.integer]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataFacts:
+    """A dataset without its examples."""
+
+    name: str
+    classes: tuple[str, ...]
+    fingerprint: str
+    n_train: int  # that runs are trained on: without those that are held out
+    n_validation: int
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Subject:
+    """The data, what trained on it, how often, and the true classes by part."""
+
+    data: DataFacts
+    labels: Mapping[str, Classes]
+    learner: Mapping[str, Any]  # its identity
+    learner_label: str
+    learner_facts: Mapping[str, str]
+    length: str  # of a training, in words
+    runs: int
+    seed: int
+    scenario: Scenario = field(default_factory=make_scenario)
+
+    @property
+    def chosen_on(self) -> str:
+        """The part of the data on which settings are chosen."""
+        return "validation" if "validation" in self.labels else "test"
+
+    def to_dict(self) -> dict[str, Any]:
+        """All but the labels, as plain values."""
+        plain = {name: value for name, value in vars(self).items() if name != "labels"}
+        return {**plain, "data": asdict(self.data), "scenario": self.scenario.name}
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any], labels: Mapping[str, Classes]) -> Self:
+        """What `to_dict` gave, and the labels."""
+        data = dict(given["data"])
+        facts = DataFacts(
+            **{**data, "classes": tuple(data["classes"]), "notes": tuple(data["notes"])}
+        )
+        scenario = make_scenario(given["scenario"])
+        return cls(**{**given, "data": facts, "scenario": scenario, "labels": labels})
+
+
+def subject_of(experiment: Experiment) -> Subject:
+    """What tables and pages say of an experiment."""
+    data, parts, learner = experiment.data, experiment.parts, experiment.learner
+    return Subject(
+        data=DataFacts(
+            name=data.name,
+            classes=data.classes,
+            fingerprint=data.fingerprint,
+            n_train=len(parts.y_train),
+            n_validation=len(parts.y.get("validation", ())),
+            notes=data.notes,
+        ),
+        labels=parts.y,
+        learner=learner.identity,
+        learner_label=learner.label,
+        learner_facts=learner.facts,
+        length=learner.length,
+        runs=experiment.runs,
+        seed=experiment.seed,
+        scenario=experiment.scenario,
+    )

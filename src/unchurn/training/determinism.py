@@ -1,0 +1,74 @@
+"""Equal seeds, equal bytes: torch's global random numbers and threads, held and given back."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+
+_RANDOMNESS = threading.Lock()
+
+
+@contextmanager
+def own_randomness(device: str) -> Iterator[None]:
+    """Have torch's global random numbers to ourselves, then give them back as they were.
+
+    Networks draw from nowhere else, so fits in several threads must take turns.
+    """
+    with _RANDOMNESS, torch.random.fork_rng(_cuda_devices(device)):
+        before = torch.get_default_dtype()
+        torch.set_default_dtype(torch.float32)  # in which weights are drawn
+        try:
+            yield
+        finally:
+            torch.set_default_dtype(before)
+
+
+def seed_generators(device: str, seed: int) -> None:
+    """Seed the generators that a network on this device draws from, and no others."""
+    torch.default_generator.manual_seed(seed)
+    for number in _cuda_devices(device):
+        torch.cuda.default_generators[number].manual_seed(seed)
+
+
+RandomState = list[torch.Tensor]  # of the CPU, then of each of our GPUs
+
+
+def random_state(device: str) -> RandomState:
+    """Where the generators of this device stand."""
+    gpus = [torch.cuda.get_rng_state(number) for number in _cuda_devices(device)]
+    return [torch.get_rng_state(), *gpus]
+
+
+def set_random_state(device: str, state: RandomState) -> None:
+    """Let the generators of this device go on from where they stood."""
+    torch.set_rng_state(state[0])
+    for number, own in zip(_cuda_devices(device), state[1:], strict=True):
+        torch.cuda.set_rng_state(own, number)
+
+
+def _cuda_devices(device: str) -> list[int]:
+    """The GPUs whose random state is ours to restore."""
+    kind = torch.device(device)
+    return [kind.index or 0] if kind.type == "cuda" else []
+
+
+_THREADS = threading.Lock()
+_callers: list[int] = []  # of one_thread, now: the number of threads before each
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Hold torch to one thread, then give back what was set before the first of us came."""
+    with _THREADS:
+        _callers.append(_callers[0] if _callers else torch.get_num_threads())
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        with _THREADS:
+            before = _callers.pop()
+            if not _callers:
+                torch.set_num_threads(before)

@@ -1,0 +1,105 @@
+"""`make_learner`: a learner from what a user gives, by name or as an object."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import sys
+from functools import partial
+from typing import Any
+
+from unchurn.core.errors import InputError
+from unchurn.training.config import Training
+from unchurn.training.learners.base import Learner
+from unchurn.training.learners.function import FunctionLearner
+from unchurn.training.learners.torch import TorchLearner
+
+# Libraries whose name says enough.
+SHORT = {"lightgbm": "lightgbm:LGBMClassifier", "xgboost": "xgboost:XGBClassifier"}
+
+
+def make_learner(
+    model: Any = "mlp", training: Training | None = None, arguments: dict[str, Any] | None = None
+) -> Learner:
+    """A learner from a model: a network, an estimator or a training function.
+
+    Parameters
+    ----------
+    model
+        The name of a built-in network; `module:name`; or an object. A class or an object with `fit`
+        is an estimator of scikit-learn's kind; a function of three arguments, (X, targets, seed),
+        trains; a function of two, (shape, n_classes), makes a torch network.
+    training
+        Of networks.
+    arguments
+        What the class or function is given by name: parameters of an estimator or a network.
+    """
+    training = training or Training()
+    arguments = arguments or {}
+    found = SHORT.get(model, model) if isinstance(model, str) else model
+    if isinstance(found, str):
+        if ":" not in found:
+            return TorchLearner(_network(found, arguments), training)
+        found = _imported(found)
+    if hasattr(found, "fit"):
+        from unchurn.training.learners.sklearn import SklearnLearner
+
+        return SklearnLearner(_estimator(found, arguments))
+    if not callable(found) or _is_module(found):
+        raise InputError(
+            "model must be a name, an estimator, or a function (shape, n_classes) -> "
+            f"torch.nn.Module, not {type(found).__name__}"
+        )
+    own = partial(found, **arguments) if arguments else found
+    if _n_required(found) - len(arguments) == 3:
+        return FunctionLearner(own)
+    return TorchLearner(own, training)
+
+
+def _network(name: str, arguments: dict[str, Any]) -> Any:
+    """A built-in network; with arguments, the factory that has them."""
+    if not arguments:
+        return name
+    from unchurn.training.networks import make_factory
+
+    return partial(make_factory(name), **arguments)
+
+
+def _imported(text: str) -> Any:
+    """What `module:name` names."""
+    module, _, name = text.partition(":")
+    if "" not in sys.path:
+        sys.path.insert(0, "")  # the user's own files, as with python -m
+    try:
+        found = importlib.import_module(module)
+        for part in name.split("."):
+            found = getattr(found, part)
+    except Exception as error:  # whatever the user's own file raises
+        raise InputError(f"model {text!r}: {error}") from error
+    return found
+
+
+def _estimator(found: Any, arguments: dict[str, Any]) -> Any:
+    """An estimator with its parameters set."""
+    try:
+        if inspect.isclass(found):
+            return found(**arguments)
+        return found.set_params(**arguments) if arguments else found
+    except (TypeError, ValueError) as error:
+        name = getattr(found, "__name__", type(found).__name__)
+        raise InputError(f"{name}: {error}") from error
+
+
+def _is_module(found: Any) -> bool:
+    """Whether it is a network itself, not what makes one; told without importing torch."""
+    return hasattr(found, "state_dict") and not inspect.isclass(found)
+
+
+def _n_required(function: Any) -> int:
+    """How many arguments a function cannot do without."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return 0
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(p.kind in kinds and p.default is p.empty for p in parameters)

@@ -1,0 +1,114 @@
+"""Estimators with scikit-learn's interface, boosted trees of LightGBM and XGBoost among them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
+
+from unchurn.core.arrays import Array
+from unchurn.core.errors import InputError
+from unchurn.methods import Method
+from unchurn.methods.base import overrides
+from unchurn.training.learners.base import Float32
+from unchurn.training.learners.function import FunctionLearner, Predict, weighted_rows
+from unchurn.training.own_code import code_identity
+
+
+@dataclass(frozen=True, eq=False)
+class EstimatorTraining:
+    """Train a clone of an estimator: on labels, or on soft targets as weighted rows."""
+
+    estimator: Any
+
+    def __call__(self, x: Array, targets: Float32, seed: int) -> Predict:
+        """Fit on inputs laid flat; what comes back has a column for every class."""
+        model = clone(self.estimator)
+        own = model.get_params()
+        if "random_state" in own:
+            model.set_params(random_state=seed)
+        if "n_jobs" in own and own["n_jobs"] in (None, -1):
+            model.set_params(n_jobs=1)  # the cores have runs of their own
+        flat = x.reshape(len(x), -1)
+        if (targets.max(axis=1) == 1).all():  # no soft target: as it would be fitted without us
+            model.fit(flat, targets.argmax(axis=1))
+        else:
+            rows, labels, weights = weighted_rows(flat, targets)
+            model.fit(rows, labels, sample_weight=weights)
+        return _Predict(model, targets.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class _Predict:
+    """Probabilities with a column for every class, also for one that training did not see."""
+
+    model: Any
+    n_classes: int
+
+    def __call__(self, x: Array) -> Float32:
+        given = np.asarray(self.model.predict_proba(x.reshape(len(x), -1)), np.float32)
+        found = np.zeros((len(x), self.n_classes), np.float32)
+        found[:, np.asarray(self.model.classes_, int)] = given
+        return found
+
+
+class SklearnLearner(FunctionLearner):
+    """An estimator with `fit` and `predict_proba`; every run trains a clone with its own seed."""
+
+    train: EstimatorTraining
+
+    def __init__(self, estimator: Any) -> None:
+        if not (hasattr(estimator, "fit") and hasattr(estimator, "predict_proba")):
+            raise InputError(
+                f"{type(estimator).__name__} has no predict_proba: churn methods need probabilities"
+            )
+        super().__init__(EstimatorTraining(estimator))
+
+    @property
+    def label(self) -> str:
+        """The estimator's class."""
+        return type(self.train.estimator).__name__
+
+    @cached_property
+    def identity(self) -> dict[str, Any]:
+        """A library's estimator by class, version and parameters; own ones by their code."""
+        estimator = self.train.estimator
+        library = type(estimator).__module__.partition(".")[0]
+        version = _version(library)
+        if version is None:
+            return {"model": code_identity(estimator), "training": None}
+        name = f"{type(estimator).__module__}:{type(estimator).__qualname__}"
+        return {"model": f"{name} {version} {estimator.get_params()!r}", "training": None}
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """The estimator's library."""
+        library = type(self.train.estimator).__module__.partition(".")[0]
+        version = _version(library)
+        return {} if version is None else {library: version}
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """The estimator with its parameters."""
+        return {"estimator": " ".join(repr(self.train.estimator).split())}
+
+    def why_not(self, method: Method) -> str | None:
+        """Soft targets are rows with weights, which the estimator must take."""
+        softens = overrides(method, "targets")
+        if softens and not has_fit_parameter(self.train.estimator, "sample_weight"):
+            return f"softens targets: {self.label}.fit takes no sample_weight"
+        return super().why_not(method)
+
+
+def _version(library: str) -> str | None:
+    """The version of an installed library; None for the user's own files."""
+    from importlib.metadata import PackageNotFoundError, packages_distributions, version
+
+    try:
+        return version(packages_distributions()[library][0])
+    except (KeyError, PackageNotFoundError):
+        return None

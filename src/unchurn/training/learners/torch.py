@@ -1,0 +1,134 @@
+"""Networks of torch, trained by the loop."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from unchurn.core.arrays import IntArray
+from unchurn.core.errors import InputError
+from unchurn.methods import Method, Reference
+from unchurn.training.config import Training
+from unchurn.training.learners.base import DivergedError, Float32, Predictor
+from unchurn.training.own_code import code_identity
+
+PROBE_BATCHES = 10
+
+
+@dataclass(frozen=True, eq=False)
+class TorchLearner:
+    """A network by name, or a factory of the user's, and how it is trained."""
+
+    model: Any = "mlp"  # a name, or (shape of an input, number of classes) -> torch.nn.Module
+    training: Training = field(default_factory=Training)
+
+    @property
+    def label(self) -> str:
+        """The network's name."""
+        return self.model if isinstance(self.model, str) else "your network"
+
+    @cached_property
+    def identity(self) -> dict[str, Any]:
+        """The network, own ones by their code, and its training."""
+        own = self.model if isinstance(self.model, str) else code_identity(self.model)
+        return {"model": own, "training": asdict(self.training)}
+
+    @property
+    def length(self) -> str:
+        """In epochs."""
+        return self.training.length
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Torch's."""
+        import torch
+
+        return {"torch": torch.__version__}
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """Network and training in words."""
+        t = self.training
+        return {
+            "network": self.model if isinstance(self.model, str) else "own",
+            "training": f"{t.length} of batches of {t.batch_size}, Adam, "
+            f"learning rate {t.learning_rate:g}",
+        }
+
+    @property
+    def n_gpus(self) -> int:
+        """One, if that is where it is trained."""
+        return int(self.training.device.startswith("cuda"))
+
+    def why_not(self, method: Method) -> str | None:
+        """The loop trains every method."""
+        return None
+
+    def n_steps(self, n: int) -> int | None:
+        """Steps of Adam."""
+        return self.training.n_steps(n)
+
+    def check(self, x: Float32, n_classes: int) -> None:
+        """Make and use the user's network once: what is wrong with it is said at the start."""
+        import torch
+
+        from unchurn.training.determinism import own_randomness
+        from unchurn.training.networks import make_factory
+
+        factory = make_factory(self.model)
+        shape = x.shape[1:]
+        try:
+            with own_randomness("cpu"), torch.no_grad():
+                net = factory(shape, n_classes)
+                if not isinstance(net, torch.nn.Module):
+                    raise InputError(f"it gives {type(net).__name__}, not a torch.nn.Module")
+                net.eval()(torch.tensor(x[:2]))
+        except Exception as error:  # whatever the user's own code raises
+            if isinstance(self.model, str):
+                raise
+            name = getattr(self.model, "__name__", "of your own")
+            raise InputError(f"model {name!r} fails on {shape}, {n_classes}: {error}") from error
+
+    def fit(
+        self,
+        method: Method,
+        x: Float32,
+        y: IntArray,
+        n_classes: int,
+        *,
+        seed: int,
+        run: int,
+        fit: int = 0,
+        reference: Reference | None = None,
+    ) -> Predictor:
+        """Train a run by the loop."""
+        from unchurn.training.loop import fit_run
+        from unchurn.training.networks import make_factory
+
+        return fit_run(
+            method,
+            make_factory(self.model),
+            x,
+            y,
+            n_classes,
+            training=self.training,
+            seed=seed,
+            run=run,
+            fit=fit,
+            reference=reference,
+        )
+
+    def seconds(self, x: Float32, y: IntArray, n_classes: int) -> float | None:
+        """From a probe of a few steps; None if it diverges."""
+        n = min(len(x), PROBE_BATCHES * self.training.batch_size)
+        probe = TorchLearner(self.model, replace(self.training, epochs=1))
+        for _ in range(2):  # the first warms torch up
+            start = time.perf_counter()
+            try:
+                probe.fit(Method(), x[:n], y[:n], n_classes, seed=0, run=0)
+            except DivergedError:
+                return None
+            taken = time.perf_counter() - start
+        return taken * self.training.n_steps(len(x)) / probe.training.n_steps(n)

@@ -1,0 +1,132 @@
+"""Trained models on disk: one safetensors file, all but the weights as JSON in its header."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from unchurn.core.errors import InputError
+from unchurn.core.files import atomic_write, reading
+from unchurn.methods import METHODS, Combination, Method, combine
+from unchurn.methods.registry import PLUS, name_of
+from unchurn.training.determinism import own_randomness
+from unchurn.training.loop import Fitted
+from unchurn.training.networks import Factory, make_factory
+
+if TYPE_CHECKING:
+    from unchurn.training.estimator import StableClassifier
+
+FORMAT = "unchurn 1"
+SAVED = ("epochs", "batch_size", "learning_rate")  # besides what predicting needs
+
+
+def save_model(model: StableClassifier, path: Path) -> None:
+    """Write a fitted model."""
+    from safetensors.torch import save_file
+
+    record = {
+        "format": FORMAT,
+        "module": model.module if isinstance(model.module, str) else None,
+        "method": _method_record(model.fitted_.method),
+        "training": {name: getattr(model, name) for name in SAVED},
+        "classes": model.classes_.tolist(),
+        "dtype": str(model.classes_.dtype),
+        "shape": list(model.shape_),
+        "features": list(getattr(model, "feature_names_in_", [])),
+    }
+    tensors = {
+        f"{member}.{net}.{name}": value.detach().cpu().clone(memory_format=torch.contiguous_format)
+        for member, nets in enumerate(model.fitted_.members)
+        for net, module in enumerate(nets)
+        for name, value in module.state_dict().items()
+    }
+    text = json.dumps(record, default=lambda value: value.item())  # NumPy's numbers
+    with atomic_write(path) as temporary:
+        save_file(tensors, temporary, metadata={"unchurn": text})
+
+
+def load_model(
+    kind: type[StableClassifier], path: Path, module: Factory | None
+) -> StableClassifier:
+    """Read a model; of one with a network of the user's own, `module` makes it."""
+    from safetensors import safe_open
+
+    with reading(path, "a saved StableClassifier"):
+        with safe_open(str(path), framework="pt") as file:
+            record = json.loads((file.metadata() or {})["unchurn"])
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        if record["format"] != FORMAT:
+            raise InputError(f"{path}: saved in another format: {record['format']}")
+        if module is None and record["module"] is None:
+            raise InputError(f"{path}: holds a network of your own: give its module=")
+        method = _recorded_method(record["method"])
+        training = {name: record["training"][name] for name in SAVED}
+        model = kind(module or record["module"], method, **training)
+        dtype = record["dtype"]
+        model.classes_ = np.array(record["classes"], None if dtype == "object" else dtype)
+        model.shape_ = tuple(record["shape"])
+        model.n_features_in_ = model.shape_[0]
+        if record["features"]:
+            model.feature_names_in_ = np.array(record["features"], object)
+        _check_saved(model)
+        with own_randomness("cpu"):  # factories draw weights that are not needed
+            members = _rebuild(model, method, tensors)
+        model.fitted_ = Fitted(method, members)
+    return model
+
+
+def _method_record(method: Method) -> dict[str, Any]:
+    """A method by name and parameters; of a combination, parameters of each part in turn."""
+    parts = method.parts if isinstance(method, Combination) else (method,)
+    for part in parts:
+        if type(part) not in METHODS.values():
+            raise InputError(f"only the methods of METHODS can be saved, not {part}")
+    parameters = [part.get_params() for part in parts]
+    return {"name": name_of(method), "parameters": parameters if len(parts) > 1 else parameters[0]}
+
+
+def _recorded_method(record: dict[str, Any]) -> Method:
+    """The method of a record."""
+    given = record["parameters"]
+    parameters = given if isinstance(given, list) else [given]
+    names = record["name"].split(PLUS)
+    return combine(*(METHODS[n](**own) for n, own in zip(names, parameters, strict=True)))
+
+
+def _check_saved(model: StableClassifier) -> None:
+    """Refuse what no saved model holds."""
+    classes, shape = model.classes_, model.shape_
+    if classes.ndim != 1 or len(classes) < 2 or len(np.unique(classes)) < len(classes):
+        raise InputError("its classes are not two or more distinct labels")
+    if not shape or not all(isinstance(side, int) and 0 < side < 10**6 for side in shape):
+        raise InputError(f"its shape of an input is {shape}")
+
+
+def _rebuild(
+    model: StableClassifier, method: Method, tensors: dict[str, torch.Tensor]
+) -> list[list[torch.nn.Module]]:
+    """The networks of a saved model."""
+    factory = make_factory(model.module)
+    members = []
+    for number, member in enumerate(method.members()):
+        nets = [factory(model.shape_, len(model.classes_)) for _ in range(member.n_nets)]
+        for place, net in enumerate(nets):
+            _restore(net, f"{number}.{place}.", tensors)
+        members.append([net.eval() for net in nets])
+    return members
+
+
+def _restore(net: torch.nn.Module, prefix: str, tensors: dict[str, torch.Tensor]) -> None:
+    """Give a network its saved weights."""
+    state = {n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)}
+    try:
+        net.load_state_dict(state)
+    except RuntimeError as error:
+        raise InputError("its weights do not fit this module") from error
+    for name, weights in net.named_parameters():
+        if not weights.isfinite().all():
+            raise InputError(f"its weights {prefix}{name} are not finite numbers")

@@ -1,0 +1,50 @@
+"""How methods are written."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unchurn.core.errors import InputError
+from unchurn.methods import METHODS, Ema, KnnLS, Mixup, make_method
+from unchurn.methods.registry import name_of, parse_method, split_methods
+
+
+def test_methods_are_written_with_parameters_and_combined():
+    assert make_method("mixup(a=0.3)+ema") == Mixup(a=0.3) + Ema()
+    assert make_method(" knn_ls ( k=5, fixed_reference=True ) ") == KnnLS(k=5, fixed_reference=True)
+    assert make_method("control+ema") == Ema()
+
+
+@given(st.lists(st.sampled_from(sorted(METHODS)), min_size=1, max_size=4))
+def test_what_is_split_is_what_was_joined(names):
+    written = [f"{name}(a=1, b=2.5)" if i % 2 else name for i, name in enumerate(names)]
+    assert split_methods(", ".join(written)) == written
+    assert [part for part, _ in parse_method("+".join(written))] == names
+
+
+def test_names_come_back():
+    assert name_of(make_method("knn_ls+ema")) == "knn_ls+ema"
+
+    class Own(Ema):
+        pass
+
+    assert name_of(Own() + Mixup()) == "Own+mixup"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("knn", "no method 'knn': there are control, "),
+        ("ema+knn", "no method 'knn'"),
+        ("mixup(k=3)", "mixup has no parameter 'k': it has a"),
+        ("mixup(0.3)", r"parameters are written as in mixup\(a=0.5, b=1\)"),
+        ("mixup(a=open)", "parameters are written as in"),
+        ("mixup(a=1", "is no method: write name"),
+        ("mixup(**{'a': 1})", "parameters are written as in"),
+        ("", "'' is no method"),
+        ("ema++mixup", "'' is no method"),
+    ],
+)
+def test_bad_input_is_named(text, message):
+    with pytest.raises(InputError, match=message):
+        make_method(text)

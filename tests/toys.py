@@ -1,0 +1,61 @@
+"""Small data and models that tests share: `import toys`."""
+
+import numpy as np
+import torch
+from sklearn.ensemble import ExtraTreesClassifier
+from torch import nn
+
+from unchurn import Dataset, weighted_rows
+from unchurn.methods import Batch
+
+
+def blobs(n, *, distance=1.5, n_classes=3, seed=0):
+    """Gaussian clouds in four dimensions, one a class, which overlap: inputs and labels."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, n_classes, n)
+    return (rng.normal(size=(n, 4)) + distance * np.eye(n_classes, 4)[y]).astype(np.float32), y
+
+
+def dataset(n=200, *, name="toy", **options):
+    """Half of the clouds to train on, half to test on."""
+    x, y = blobs(n, **options)
+    half = n // 2
+    return Dataset(name, x[:half], y[:half], x[half:], y[half:], ("a", "b", "c"))
+
+
+def batch_of(targets, x=None):
+    """A batch with these targets, every example of weight 1."""
+    n = len(targets)
+    inputs = torch.zeros(n, 1) if x is None else x
+    weights = torch.ones(n, dtype=targets.dtype)
+    return Batch(x=inputs, targets=targets, weights=weights, rows=torch.arange(n), extras={})
+
+
+def total_loss(method, logits, targets, step=0):
+    """What a step of training minimises: loss and penalty, one value per example."""
+    batch = batch_of(targets)
+    penalty = method.penalty(logits, batch, step)
+    loss = method.loss(logits, batch, step)
+    return loss if penalty is None else loss + penalty
+
+
+def linear(shape, n_classes):
+    """The smallest network."""
+    return nn.Linear(shape[0], n_classes)
+
+
+def with_dropout(shape, n_classes):
+    """A network that draws random numbers at every step."""
+    return nn.Sequential(nn.Linear(shape[0], 16), nn.Dropout(0.5), nn.Linear(16, n_classes))
+
+
+def with_batch_norm(shape, n_classes):
+    """A network with buffers, floating ones and a count."""
+    return nn.Sequential(nn.Linear(shape[0], 16), nn.BatchNorm1d(16), nn.Linear(16, n_classes))
+
+
+def extra_trees(x, targets, seed):
+    """A training function of another framework."""
+    rows, labels, weights = weighted_rows(x, targets)
+    model = ExtraTreesClassifier(5, max_depth=6, random_state=seed)
+    return model.fit(rows, labels, sample_weight=weights).predict_proba
