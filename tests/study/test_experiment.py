@@ -1,41 +1,31 @@
 """Sharing, resuming and failing: what an experiment trains, and that nothing else depends on it."""
 
 import multiprocessing
-import os
-import subprocess
-import sys
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from torch import nn
 
-from unchurn import Dataset, churn_summary
+import toys
+from unchurn import churn_summary
 from unchurn.core.executors import local
 from unchurn.core.executors.local import Local
 from unchurn.methods import METHODS, Method
 from unchurn.study import run as module
-from unchurn.study.experiment import Experiment, plan
+from unchurn.study.experiment import Experiment, Job
 from unchurn.study.result import collect
-from unchurn.study.run import carry_out
+from unchurn.study.run import carry_out, read_runs
+from unchurn.study.scenarios.retrain import Retrain
+from unchurn.study.schedule import make_schedule
 from unchurn.study.settings import Setting, make_setting
 from unchurn.study.store import Store
-from unchurn.training.loop import Training, fit_run
+from unchurn.training.config import Training
+from unchurn.training.learners.torch import TorchLearner
+from unchurn.training.loop import fit_run
 from unchurn.training.networks import mlp
 
-RNG = np.random.default_rng(0)
-
-
-def toy_data(n=120):
-    y = RNG.integers(0, 3, n)
-    x = (RNG.normal(size=(n, 4)) + 1.5 * np.eye(3, 4)[y]).astype(np.float32)
-    half = n // 2
-    return Dataset("toy", x[:half], y[:half], x[half:], y[half:], ("a", "b", "c"))
-
-
-DATA = toy_data()
+DATA = toys.dataset(120)
 TRAINING = Training(epochs=2, batch_size=32)
 ALL = tuple(
     make_setting(name, **parameters)
@@ -53,7 +43,18 @@ ALL = tuple(
 
 
 def experiment(settings=ALL, **options):
-    return Experiment(DATA, tuple(settings), training=TRAINING, runs=3, **options)
+    options = {"learner": TorchLearner("mlp", TRAINING), **options}
+    return Experiment(data=DATA, settings=tuple(settings), runs=3, **options)
+
+
+def train(what, store, workers=1, **options):
+    """Carry an experiment out."""
+    return carry_out(make_schedule(what), store, Local(workers), **options)
+
+
+def read(what, store):
+    """The result of what was carried out before."""
+    return collect(read_runs(make_schedule(what), store))
 
 
 def stored_bytes(folder: Path) -> dict[str, bytes]:
@@ -64,23 +65,27 @@ def stored_bytes(folder: Path) -> dict[str, bytes]:
 def trainings(monkeypatch):
     """Count the trainings."""
     made = []
-    train = module._train
+    original = module._train
 
     def spy(job, *rest):
         made.append((repr(job.method), job.run, job.fit))
-        return train(job, *rest)
+        return original(job, *rest)
 
     monkeypatch.setattr(module, "_train", spy)
     return made
 
 
 def test_plain_fits_are_shared():
-    todo = plan(experiment())
+    schedule = make_schedule(experiment())
+    plain = {
+        k: (j.run, j.fit) for k, j in schedule.jobs.items() if j.method == METHODS["control"]()
+    }
     # Control needs (r, 0); ensembles of 3 (r, 0…2); k-NN's references (r, 1); anchor's (0, 1).
-    assert list(todo.plain) == [(r, fit) for r in range(3) for fit in range(3)]
-    assert todo.neighbours == {(r, 1): [5, 9] for r in range(3)}
-    assert len(todo.fits) == 6 * 3
-    assert todo.n_separate == 3 * (1 + 1 + 2 + 2 + 2 + 1 + 1 + 3)
+    assert sorted(plain.values()) == [(r, fit) for r in range(3) for fit in range(3)]
+    neighbours = {plain[key]: ks for key, ks in schedule.neighbours.items()}
+    assert neighbours == {(r, 1): {5, 9} for r in range(3)}
+    assert len(schedule.jobs) - len(plain) == 6 * 3
+    assert schedule.n_separate == 3 * (1 + 1 + 2 + 2 + 2 + 1 + 1 + 3)
 
 
 def test_settings_that_do_the_same_are_trained_once():
@@ -92,18 +97,16 @@ def test_settings_that_do_the_same_are_trained_once():
         make_setting("knn_ls", a=0.3, b=1),
         make_setting("ensemble", m=1),
     ]
-    todo = plan(experiment(same))
-    assert len(todo.plain) == 3
-    assert len(todo.fits) == 3
+    assert len(make_schedule(experiment(same)).jobs) == 3 + 3
 
 
 def test_shared_trainings_give_what_separate_ones_give(tmp_path, trainings):
     """Predictions of every setting are those of `fit_run` on its own, bit for bit."""
     run = experiment()
     store = Store(tmp_path)
-    carry_out(run, store, Local(1))
-    assert len(trainings) == len(set(trainings)) == len(plan(run).jobs)
-    for result in collect(run, store).settings:
+    train(run, store)
+    assert len(trainings) == len(set(trainings)) == len(make_schedule(run).jobs)
+    for result in read(run, store).settings:
         for r in range(3):
             alone = fit_run(
                 result.setting.method, mlp, DATA.x_train, DATA.y_train, 3,
@@ -113,21 +116,21 @@ def test_shared_trainings_give_what_separate_ones_give(tmp_path, trainings):
             np.testing.assert_array_equal(result.predictions["test"][r], expected)
         expected = churn_summary(result.predictions["test"], DATA.y_test)
         assert result.summary["test"] == expected
-    for job in plan(run).jobs:
+    for job in make_schedule(run).jobs.values():
         arrays = store.get(run.identity(job)).arrays
         np.testing.assert_array_equal(arrays["test_predictions"], arrays["test"].argmax(axis=1))
 
 
 def test_any_number_of_workers_gives_the_same_bytes(tmp_path):
-    carry_out(experiment(), Store(tmp_path / "one"), Local(1))
-    carry_out(experiment(), Store(tmp_path / "two"), Local(2))
+    train(experiment(), Store(tmp_path / "one"))
+    train(experiment(), Store(tmp_path / "two"), 2)
     assert stored_bytes(tmp_path / "one") == stored_bytes(tmp_path / "two")
 
 
 def test_two_processes_on_one_folder_end_in_the_same_bytes(tmp_path):
     fork = multiprocessing.get_context("fork")
     together = [
-        fork.Process(target=carry_out, args=(experiment(), Store(tmp_path / "shared"), Local(1)))
+        fork.Process(target=train, args=(experiment(), Store(tmp_path / "shared")))
         for _ in range(2)
     ]
     for process in together:
@@ -135,92 +138,56 @@ def test_two_processes_on_one_folder_end_in_the_same_bytes(tmp_path):
     for process in together:
         process.join()
         assert process.exitcode == 0
-    carry_out(experiment(), Store(tmp_path / "alone"), Local(1))
+    train(experiment(), Store(tmp_path / "alone"))
     assert stored_bytes(tmp_path / "shared") == stored_bytes(tmp_path / "alone")
 
 
 def test_what_is_kept_is_not_trained_again(tmp_path, trainings):
     store = Store(tmp_path)
-    carry_out(experiment(ALL[:2]), store, Local(1))
+    train(experiment(ALL[:2]), store)
     assert len(trainings) == 6
     trainings.clear()
     reports = []
-    carry_out(experiment(), store, Local(1), on_progress=lambda *r: reports.append(r[:2]))
-    total = len(plan(experiment()).jobs)
+    train(experiment(), store, 1, on_progress=lambda *r: reports.append(r[:2]))
+    total = len(make_schedule(experiment()).jobs)
     assert len(trainings) == total - 6
     assert reports[0] == (6, total)
     assert reports[-1] == (total, total)
     trainings.clear()
-    carry_out(experiment(), store, Local(1))
+    train(experiment(), store)
     assert trainings == []
 
 
 def test_a_damaged_run_is_reported_and_made_again(tmp_path, trainings):
     store = Store(tmp_path)
-    carry_out(experiment(), store, Local(1))
+    train(experiment(), store)
     before = stored_bytes(tmp_path)
     victim = sorted(tmp_path.rglob("test.npy"))[3]
     victim.write_bytes(victim.read_bytes()[:-1])
     trainings.clear()
-    (note,) = carry_out(experiment(), store, Local(1))
+    (note,) = train(experiment(), store).notes
     assert "damaged, made again" in note
     assert victim.parent.name in note
     assert len(trainings) == 1
     assert stored_bytes(tmp_path) == before
 
 
-def wide(shape, n_classes):
-    return nn.Linear(shape[0], n_classes)
-
-
 def test_identities_hold_what_decides_a_result_and_nothing_else(tmp_path):
     base = experiment()
-    job = plan(base).jobs[0]
+    job = next(iter(make_schedule(base).jobs.values()))
     identity = base.identity(job)
     other_data = replace(DATA, y_test=1 + DATA.y_test)
     for change in (
         {"data": other_data},
-        {"training": replace(TRAINING, epochs=3)},
+        {"learner": TorchLearner("mlp", replace(TRAINING, epochs=3))},
         {"seed": 1},
         {"validation": True},
-        {"model": "lenet5"},
-        {"model": wide},
+        {"learner": TorchLearner("lenet5", TRAINING)},
+        {"learner": TorchLearner(toys.linear, TRAINING)},
     ):
         assert replace(base, **change).identity(job) != identity
     renamed = replace(DATA, name="other", notes=("here",))
     assert replace(base, data=renamed, runs=9, settings=ALL[:1]).identity(job) == identity
-
-
-def linear(width, shape, n_classes):
-    return nn.Sequential(nn.Linear(shape[0], width), nn.Linear(width, n_classes))
-
-
-def closure(width):
-    return lambda shape, n_classes: linear(width, shape, n_classes)
-
-
-def test_own_networks_are_told_apart_by_all_that_makes_them():
-    networks = [wide, partial(linear, 2), partial(linear, 3), closure(2), closure(3)]
-    identities = {replace(experiment(), model=net)._model_identity for net in networks}
-    assert len(identities) == 5
-    assert len({replace(experiment(), model=closure(2))._model_identity for _ in range(2)}) == 1
-
-
-def test_own_code_has_one_identity_in_every_process():
-    script = (
-        "import unchurn\n"
-        "from unchurn.study.experiment import Experiment\n"
-        "def net(shape, n): return shape in {'a', 'b', 'c', 'd', 'e'}\n"
-        "print(Experiment(unchurn.load('two_gaussians'), (), net)._model_identity)\n"
-    )
-    found = {
-        subprocess.run(
-            [sys.executable, "-c", script], env={**os.environ, "PYTHONHASHSEED": seed},
-            check=True, capture_output=True, text=True,
-        ).stdout
-        for seed in "123"
-    }  # fmt: skip
-    assert len(found) == 1
 
 
 def test_validation_is_held_out_of_training():
@@ -238,23 +205,24 @@ class Exploding(Method):
 
     a: float = 1.0
 
-    def batch(self, x, t, w, rng):
-        return (x * float("nan") if rng.bit_generator.seed_seq.spawn_key[0] == 1 else x), t, w
+    def batch(self, batch, rng):
+        is_run_1 = rng.bit_generator.seed_seq.spawn_key[0] == 1
+        return replace(batch, x=batch.x * float("nan")) if is_run_1 else batch
 
 
 def test_a_diverged_run_is_a_failure_with_its_reason(tmp_path, monkeypatch, trainings):
     monkeypatch.setitem(METHODS, "exploding", Exploding)
     run = experiment([make_setting("control"), Setting("exploding", Exploding())])
     store = Store(tmp_path)
-    carry_out(run, store, Local(1))
-    result = collect(run, store)
+    train(run, store)
+    result = read(run, store)
     assert result.settings[1].failures == ("run 1: loss is nan at step 0 (epoch 1)",)
     assert result.settings[1].summary == {}
     assert list(result.choose()) == ["control"]
     assert "loss is nan at step 0" in result.table()
     assert "loss is nan at step 0" in result.table("csv")
     trainings.clear()
-    carry_out(run, store, Local(1))
+    train(run, store)
     assert trainings == []  # it would diverge again
 
 
@@ -262,8 +230,8 @@ def test_a_diverged_reference_fails_the_runs_that_need_it(tmp_path):
     huge = replace(DATA, x_train=np.full_like(DATA.x_train, 1e38))
     run = replace(experiment(ALL[:3]), data=huge)
     store = Store(tmp_path)
-    carry_out(run, store, Local(1))
-    failures = collect(run, store).settings[2].failures
+    train(run, store)
+    failures = read(run, store).settings[2].failures
     assert len(failures) == 3
     assert "its reference, plain fit 1 of run 0: loss is " in failures[0]
 
@@ -275,7 +243,56 @@ def test_a_killed_run_fails_with_its_reason_and_is_tried_again_next_time(tmp_pat
         patch.setattr(
             local, "execute", lambda f, calls, w, killed: enumerate(killed() for _ in calls)
         )
-        carry_out(run, store, Local(1))
-    assert "killed, most likely for want of memory" in collect(run, store).settings[0].failures[0]
-    carry_out(run, store, Local(1))
-    assert not any(result.failures for result in collect(run, store).settings)
+        train(run, store)
+    assert "killed, most likely for want of memory" in read(run, store).settings[0].failures[0]
+    train(run, store)
+    assert not any(result.failures for result in read(run, store).settings)
+
+
+class Edited(Method):
+    """A method of the test's own."""
+
+
+def test_a_method_of_ones_own_is_known_by_its_code():
+    """Edited, it is trained again, though its name and parameters are as before."""
+    before = experiment().identity(Job(Edited(), 0))
+
+    class Edited2(Method):
+        def learning_rate(self, progress):
+            return 0.5
+
+    Edited2.__name__ = Edited2.__qualname__ = "Edited"
+    assert before["method"].startswith("Edited:")
+    assert experiment().identity(Job(Edited(), 0)) == before
+    assert experiment().identity(Job(Edited2(), 0)) != before
+    combined = experiment().identity(Job(Edited() + METHODS["ema"](), 0))
+    assert combined["parameters"]["parts"][0]["method"] == before["method"]
+    assert combined["parameters"]["parts"][1] == {"method": "Ema", "parameters": {"decay": 0.999}}
+
+
+@dataclass
+class Bootstrap(Retrain):
+    """Every run sees its own sample: a scenario in one class."""
+
+    def identity(self):
+        return {"scenario": "bootstrap"}
+
+    def rows(self, seed, run, n):
+        return np.random.default_rng((seed, run)).integers(0, n, n)
+
+
+def test_a_scenario_decides_what_runs_see(tmp_path):
+    store = Store(tmp_path)
+    settings = [make_setting("control"), make_setting("knn_ls", k=5), make_setting("ensemble", m=2)]
+    sampled = experiment(settings, scenario=Bootstrap())
+    result = collect(train(sampled, store))
+    rows = Bootstrap().rows(0, 1, 60)
+    for setting in result.settings:
+        alone = fit_run(
+            setting.setting.method, mlp, DATA.x_train[rows], DATA.y_train[rows], 3,
+            training=TRAINING, seed=0, run=1,
+        )  # fmt: skip
+        expected = alone.probabilities(DATA.x_test).argmax(axis=1)
+        np.testing.assert_array_equal(setting.predictions["test"][1], expected)
+    plain = collect(train(experiment(settings), store))  # in the same folder, and apart
+    assert (plain.settings[0].predictions["test"] != result.settings[0].predictions["test"]).any()

@@ -14,13 +14,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 from torch import nn
 
+import toys
 from unchurn import METHODS, StableClassifier, load
 from unchurn.core.errors import InputError
 from unchurn.methods import Anchor, BiTempered, Control, KnnLS, LabelSmoothing
 
-RNG = np.random.default_rng(0)
-Y = RNG.integers(0, 3, 120)
-X = (RNG.normal(size=(120, 4)) + 2 * np.eye(3, 4)[Y]).astype(np.float32)
+X, Y = toys.blobs(120, distance=2)
 NAMES = np.array(["eel", "cat", "dog"])[Y]
 
 # Weighting an example is not repeating it when batches are drawn at random and neighbours counted.
@@ -32,10 +31,6 @@ NOT_APPLICABLE = {
 def model(**options):
     options = {"method": "control", "epochs": 5, "batch_size": 32, "random_state": 0} | options
     return StableClassifier(**options)
-
-
-def tiny_net(shape, n_classes):
-    return nn.Linear(shape[0], n_classes)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -105,7 +100,7 @@ def test_sample_weights_count():
 
 
 def test_own_network():
-    fitted = model(module=tiny_net, epochs=40).fit(X, Y)
+    fitted = model(module=toys.linear, epochs=40).fit(X, Y)
     assert isinstance(fitted.fitted_.members[0][0], nn.Linear)
     assert fitted.score(X, Y) > 0.7
 
@@ -131,11 +126,11 @@ def test_a_saved_file_is_tensors_and_json(tmp_path):
 
 
 def test_own_networks_are_saved_without_their_code(tmp_path):
-    fitted = model(module=tiny_net).fit(X, Y)
+    fitted = model(module=toys.linear).fit(X, Y)
     fitted.save(tmp_path / "model")
     with pytest.raises(InputError, match="holds a network of your own: give its module="):
         StableClassifier.load(tmp_path / "model")
-    loaded = StableClassifier.load(tmp_path / "model", module=tiny_net)
+    loaded = StableClassifier.load(tmp_path / "model", module=toys.linear)
     assert (loaded.predict(X) == fitted.predict(X)).all()
     with pytest.raises(InputError, match="its weights do not fit this module"):
         StableClassifier.load(tmp_path / "model", module=lambda shape, n: nn.Linear(5, n))
