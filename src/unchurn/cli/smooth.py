@@ -26,7 +26,7 @@ def smooth(
 
     from unchurn import blend_knn_labels, knn_labels, off_label_mass
     from unchurn.core.arrays import as_fraction
-    from unchurn.core.files import check_output, read_logits_and_labels, write_columns
+    from unchurn.neighbors.logit_files import check_output, read_logits_and_labels, write_columns
 
     check_output(output, (logits, labels))  # before the search, which may take minutes
     as_fraction(a, "-a"), as_fraction(b, "-b")
