@@ -58,7 +58,7 @@ def bench(
     """
     from rich.console import Console
 
-    from unchurn.core.executors import make_engine
+    from unchurn.core.executors import make_executor
     from unchurn.core.files import atomic_write
     from unchurn.study import table
     from unchurn.study.config import make_config
@@ -78,7 +78,7 @@ def bench(
     experiment = make_experiment(asked)
     console.print(str(experiment.data))
     store = Store(asked.folder)
-    place = make_engine(asked.engine, asked.workers, asked.ray_address)
+    place = make_executor(asked.engine, asked.workers, asked.ray_address)
     show_plan(console, experiment, store, place)
     if dry_run:
         return

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from unchurn.core.executors import Engine
+    from unchurn.core.executors import Executor
     from unchurn.study.experiment import Experiment, Job
     from unchurn.study.result import Result
     from unchurn.study.run import Outcome
     from unchurn.study.store import Store
 
 
-def show_plan(console: Console, experiment: Experiment, store: Store, engine: Engine) -> None:
+def show_plan(console: Console, experiment: Experiment, store: Store, engine: Executor) -> None:
     """Say what will be trained, what is shared, and about how long it takes."""
     from unchurn.study.experiment import plan
 
@@ -77,7 +77,7 @@ def _duration(seconds: float) -> str:
     return f"{max(1, round(seconds))} s"
 
 
-def carry_out(console: Console, experiment: Experiment, store: Store, engine: Engine) -> Result:
+def carry_out(console: Console, experiment: Experiment, store: Store, engine: Executor) -> Result:
     """Train what is missing, with a live bar; an interruption says what is kept."""
     from unchurn.study.experiment import plan
     from unchurn.study.result import collect
@@ -94,7 +94,7 @@ def carry_out(console: Console, experiment: Experiment, store: Store, engine: En
     return collect(experiment, store, tuple(notes))
 
 
-def _with_bar(experiment: Experiment, store: Store, engine: Engine) -> list[str]:
+def _with_bar(experiment: Experiment, store: Store, engine: Executor) -> list[str]:
     """Run with a live bar: runs done, time left, the best setting so far."""
     import numpy as np
     from rich.console import Console

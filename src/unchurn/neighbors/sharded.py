@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from unchurn.core.arrays import IntArray, whole
 from unchurn.core.errors import InputError
-from unchurn.core.executors import Call, Engine
+from unchurn.core.executors import Call, Executor
 from unchurn.neighbors.index import KNNLabels
 from unchurn.neighbors.inputs import Neighbours
 from unchurn.neighbors.search.base import Float32
@@ -24,11 +24,11 @@ def sharded_knn_labels(
     labels: npt.ArrayLike,
     k: Neighbours,
     *,
-    on: Engine,
+    on: Executor,
     n_classes: int | None = None,
     rows: int = ROWS,
 ) -> Float32 | list[Float32]:
-    """`knn_labels`, whose points are searched for a few at a time, wherever an engine makes calls.
+    """`knn_labels`, whose points are searched for a few at a time, wherever an executor runs calls.
 
     The index is made here and shared: every node of a Ray cluster holds it once, in memory that all
     its processes read. Each call asks it for `rows` points, so the result is that of `knn_labels`
@@ -36,9 +36,9 @@ def sharded_knn_labels(
 
     Examples
     --------
-    >>> from unchurn.core.executors import make_engine
-    >>> with make_engine("local", workers=1) as engine:  # or "ray", ray_address="auto"
-    ...     sharded_knn_labels([[0.0], [1.0], [2.0]], labels=[0, 1, 1], k=2, on=engine)
+    >>> from unchurn.core.executors import make_executor
+    >>> with make_executor("local", workers=1) as executor:  # or "ray", ray_address="auto"
+    ...     sharded_knn_labels([[0.0], [1.0], [2.0]], labels=[0, 1, 1], k=2, on=executor)
     array([[0.5       , 0.5       ],
            [0.33333334, 0.6666667 ],
            [0.        , 1.        ]], dtype=float32)

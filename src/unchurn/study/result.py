@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unchurn.core.errors import InputError
-from unchurn.core.executors import Engine, make_engine
+from unchurn.core.executors import Executor, make_executor
 from unchurn.core.files import atomic_write
 from unchurn.datasets import DATASETS, load
 from unchurn.datasets.base import Dataset
@@ -207,7 +207,7 @@ def bench(
     experiment = replace(experiment, settings=settings)
     if runs < 2:
         raise InputError(f"churn needs at least 2 runs, not {runs}")
-    place = make_engine(engine, workers, ray_address)
+    place = make_executor(engine, workers, ray_address)
     if out is None:
         with tempfile.TemporaryDirectory() as folder:
             return _run(experiment, Path(folder), place, on_progress)
@@ -232,7 +232,7 @@ def _settings(
     return tuple(settings)
 
 
-def _run(experiment: Experiment, folder: Path, engine: Engine, on_progress: OnProgress) -> Result:
+def _run(experiment: Experiment, folder: Path, engine: Executor, on_progress: OnProgress) -> Result:
     """Carry an experiment out in a folder and read its results there."""
     store = Store(folder)
     with engine:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import torch
 
 from unchurn import __version__
-from unchurn.core.executors import Call, Engine
+from unchurn.core.executors import Call, Executor
 from unchurn.methods import Reference
 from unchurn.neighbors import knn_labels
 from unchurn.study.experiment import (
@@ -43,7 +43,7 @@ OnProgress = Callable[[int, int, "tuple[Job, Outcome] | None"], None]
 def carry_out(
     experiment: Experiment,
     store: Store,
-    engine: Engine,
+    engine: Executor,
     on_progress: OnProgress = lambda done, total, last: None,
 ) -> list[str]:
     """Train what the store does not hold yet; give notes on runs that were damaged there.
@@ -66,7 +66,7 @@ def carry_out(
     waiting: dict[Where, list[Job]] = {}  # by the reference that they wait for
 
     def train(job: Job, reference: Any = None) -> None:
-        calls.append(Call(job, _train, (job, common, reference), gpus))
+        calls.append(Call(job, _train, (job, common, reference), gpus=gpus))
 
     def keep(job: Job, outcome: Outcome) -> None:
         nonlocal done
