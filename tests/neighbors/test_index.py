@@ -1,5 +1,3 @@
-import subprocess
-import sys
 import warnings
 
 import numpy as np
@@ -8,7 +6,6 @@ import torch
 
 from unchurn import InputError, KNNLabels, knn_labels
 from unchurn.neighbors import index as module
-from unchurn.neighbors.search.base import distinct
 from unchurn.neighbors.search.faiss import ApproximateWarning
 
 ENGINES = ("kdtree", "brute", "numpy", "faiss", "torch")
@@ -110,32 +107,3 @@ def test_a_tensor_is_searched_on_its_own_device():
     np.testing.assert_array_equal(
         index.transform(torch.tensor(points)), knn_labels(points, labels, 5)
     )
-
-
-def test_rows_of_one_hash_are_told_apart(monkeypatch):
-    points = np.array([[0.0, -0.0], [1.0, 2.0], [0.0, 0.0], [3.0, 1.0], [1.0, 2.0]])
-    found, which = distinct(points)
-    np.testing.assert_array_equal(found[which], points)
-    assert len(found) == 3
-    same = np.unique
-    monkeypatch.setattr(
-        "unchurn.neighbors.search.base.np.unique",
-        lambda a, **options: same(a if a.dtype.kind == "V" else a * 0, **options),
-    )
-    found, which = distinct(points)
-    np.testing.assert_array_equal(found[which], points)
-    assert len(found) == 3
-
-
-def test_kernels_are_compiled_where_nothing_can_be_kept():
-    """Installed read-only and without a home, Numba cannot cache: then it compiles in memory."""
-    script = """
-from unchurn.neighbors.kernels import jit
-def njit(cache=False, **options):
-    if cache:
-        raise RuntimeError("cannot cache function")
-    return lambda function: function
-jit.njit = njit
-assert jit.exact(len)([1, 2]) == 2
-"""
-    subprocess.run([sys.executable, "-c", script], check=True)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from unchurn.core.arrays import as_fraction, whole
+from unchurn.core.arrays import as_fraction, as_whole
 from unchurn.core.errors import InputError
 from unchurn.methods.base import Method, cross_entropy
 from unchurn.methods.control import Control
@@ -125,7 +125,7 @@ class BiTempered(Method):
 
     def check(self) -> None:
         _check_temperatures(self.t1, self.t2)
-        whole(self.n_iters, 1, "n_iters")
+        as_whole(self.n_iters, 1, "n_iters")
 
     def simplest(self) -> Method:
         return Control() if self.t1 == self.t2 == 1 else self

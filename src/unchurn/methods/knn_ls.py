@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from unchurn.core.arrays import as_fraction, whole
+from unchurn.core.arrays import as_fraction, as_whole
 from unchurn.methods.base import Float32, Method, Reference
 from unchurn.methods.label_smoothing import LabelSmoothing
 from unchurn.neighbors.soft_labels import blend_knn_labels, smooth_labels
@@ -35,7 +35,7 @@ class KnnLS(Method):
     }
 
     def check(self) -> None:
-        whole(self.k, 1, "k")
+        as_whole(self.k, 1, "k")
         as_fraction(self.a, "a")
         as_fraction(self.b, "b")
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from unchurn.core.arrays import at_least
+from unchurn.core.arrays import as_number
 from unchurn.methods.base import Method, cross_entropy
 from unchurn.methods.control import Control
 
@@ -30,7 +30,7 @@ class _LpReg(Method):
     grid: ClassVar = {"a": (0.001, 0.01, 0.05, 0.1, 0.2, 0.5)}
 
     def check(self) -> None:
-        at_least(self.a, 0, "a")
+        as_number(self.a, 0, "a")
 
     def simplest(self) -> Method:
         return self if self.a > 0 else Control()

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from unchurn.core.arrays import at_least
+from unchurn.core.arrays import as_number
 from unchurn.methods.base import Method
 from unchurn.methods.control import Control
 
@@ -37,7 +37,7 @@ class Mixup(Method):
     grid: ClassVar = {"a": (0.2, 0.3, 0.4, 0.5)}
 
     def check(self) -> None:
-        at_least(self.a, 0, "a")
+        as_number(self.a, 0, "a")
 
     def simplest(self) -> Method:
         return self if self.a > 0 else Control()

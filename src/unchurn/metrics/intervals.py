@@ -10,11 +10,9 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
-from unchurn.core.arrays import Array
+from unchurn.core.arrays import Array, Float64
 
-Float64 = npt.NDArray[np.float64]
 LEVEL = 0.95
 FEW = 5  # events; below it an interval is exact, and says so
 FEW_EVENTS = "few events"

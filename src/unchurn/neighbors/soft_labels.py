@@ -10,10 +10,8 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import numpy.typing as npt
 
-from unchurn.core.arrays import as_array, as_classes, as_fraction
+from unchurn.core.arrays import Float32, as_array, as_classes, as_fraction
 from unchurn.core.errors import InputError
-
-Float32 = npt.NDArray[np.float32]
 
 # Mean off-label mass under which neighbours tell hardly more than the label itself does.
 MEMORISED = 0.01

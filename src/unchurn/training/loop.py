@@ -35,7 +35,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from unchurn.core.arrays import Array, at_least, distinct_rows, whole
+from unchurn.core.arrays import Array, as_number, as_whole, distinct_rows
 from unchurn.core.errors import InputError
 from unchurn.methods import Control, Method, Reference
 from unchurn.training.networks import Factory
@@ -61,10 +61,10 @@ class Training:
 
     def __post_init__(self) -> None:
         # Plain numbers, also of NumPy's, so that equal trainings are equal on disk.
-        object.__setattr__(self, "epochs", whole(self.epochs, 1, "epochs"))
-        object.__setattr__(self, "batch_size", whole(self.batch_size, 1, "batch_size"))
+        object.__setattr__(self, "epochs", as_whole(self.epochs, 1, "epochs"))
+        object.__setattr__(self, "batch_size", as_whole(self.batch_size, 1, "batch_size"))
         for name in ("learning_rate", "epsilon"):
-            value = at_least(getattr(self, name), 0, name)
+            value = as_number(getattr(self, name), 0, name)
             if value == 0:
                 raise InputError(f"{name} must be above 0")
             object.__setattr__(self, name, value)

@@ -243,7 +243,8 @@ def test_a_node_with_other_versions_is_refused_at_the_start(session, tmp_path):
     (tmp_path / "sitecustomize.py").write_text(
         "from unchurn.core import version\nversion.__version__ = '0.0.9'\n"
     )
-    old = session.add_node(**NODE, env_vars={"PYTHONPATH": str(tmp_path)})
+    places = filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")])
+    old = session.add_node(**NODE, env_vars={"PYTHONPATH": os.pathsep.join(places)})
     message = r"Ray node [\d.]+ \(\w{8}\) has unchurn 0.0.9, here it is .*: install the same"
     with pytest.raises(InputError, match=message), Ray(session.address):
         pass
