@@ -15,8 +15,6 @@ from scipy.io import savemat
 from unchurn.core.errors import InputError
 from unchurn.datasets import DATASETS, load, phishing
 
-RNG = np.random.default_rng(0)
-
 
 def write_idx(path: Path, array: np.ndarray) -> None:
     header = struct.pack(f">BBBB{array.ndim}I", 0, 0, 8, array.ndim, *array.shape)
@@ -25,7 +23,7 @@ def write_idx(path: Path, array: np.ndarray) -> None:
 
 
 def write_idx_dataset(folder: Path) -> tuple[np.ndarray, np.ndarray]:
-    images = RNG.integers(0, 256, (5, 28, 28), np.uint8)
+    images = np.random.default_rng(0).integers(0, 256, (5, 28, 28), np.uint8)
     labels = np.array([7, 0, 1, 9, 3], np.uint8)
     for part, rows in (("train", slice(3)), ("t10k", slice(3, 5))):
         write_idx(folder / f"{part}-images-idx3-ubyte.gz", images[rows])
@@ -88,7 +86,7 @@ def test_idx_images_that_do_not_fit(tmp_path):
 
 
 def write_svhn(folder: Path, **changes: np.ndarray) -> np.ndarray:
-    x = RNG.integers(0, 256, (32, 32, 3, 4), np.uint8)
+    x = np.random.default_rng(0).integers(0, 256, (32, 32, 3, 4), np.uint8)
     y = np.array([[1], [10], [9], [2]], np.uint8)
     (folder / "svhn").mkdir(exist_ok=True)
     for part in ("train", "test"):
@@ -136,7 +134,7 @@ def test_damaged_svhn_files(tmp_path):
 
 
 def phishing_rows(n: int = 12) -> list[str]:
-    features = RNG.integers(-1, 2, (n, 30))
+    features = np.random.default_rng(0).integers(-1, 2, (n, 30))
     return [",".join(map(str, [*row, 1 if i % 3 else -1])) for i, row in enumerate(features)]
 
 
