@@ -31,8 +31,7 @@ def by_table(points, labels, queries, k, n_classes):
 
 @pytest.mark.parametrize("d", [1, 10, 50])
 @pytest.mark.parametrize("scale", [1, 1e7, 1e60])
-def test_new_points_against_a_fitted_index(engine, d, scale):
-    rng = np.random.default_rng(d)
+def test_new_points_against_a_fitted_index(engine, d, scale, rng):
     points, labels = rng.integers(0, 5, (300, d)) + 0.1, rng.integers(0, 3, 300)
     queries = np.vstack([rng.integers(0, 5, (70, d)) * scale + 0.1, points[:5]])
     for k in (1, 7, 300):
@@ -40,8 +39,7 @@ def test_new_points_against_a_fitted_index(engine, d, scale):
         np.testing.assert_array_equal(result, by_table(points, labels, queries, k, 3))
 
 
-def test_the_fitted_points_give_what_knn_labels_gives(engine):
-    rng = np.random.default_rng(0)
+def test_the_fitted_points_give_what_knn_labels_gives(engine, rng):
     points, labels = rng.normal(size=(100, 3)), rng.integers(0, 3, 100)
     index = KNNLabels([1, 9], n_classes=5, engine=engine).fit(points, labels)
     expected = knn_labels(points, labels, [1, 9], n_classes=5)
@@ -85,8 +83,7 @@ def test_bad_options_are_named(options, message):
 
 
 @pytest.mark.parametrize("engine", ["ivf", "hnsw"])
-def test_approximate_engines_tell_what_they_miss(engine):
-    rng = np.random.default_rng(0)
+def test_approximate_engines_tell_what_they_miss(engine, rng):
     points, labels = rng.normal(size=(2000, 20)), rng.integers(0, 3, 2000)
     with pytest.warns(ApproximateWarning, match=r"recall .* labels off by .* on 1,000 rows"):
         index = KNNLabels(5, engine=engine).fit(points, labels)
@@ -100,8 +97,7 @@ def test_approximate_engines_tell_what_they_miss(engine):
     np.testing.assert_array_equal(few, knn_labels(points[:30], labels[:30], 3))
 
 
-def test_a_tensor_is_searched_on_its_own_device():
-    rng = np.random.default_rng(0)
+def test_a_tensor_is_searched_on_its_own_device(rng):
     points, labels = rng.normal(size=(500, 4)).astype(np.float32), rng.integers(0, 3, 500)
     index = KNNLabels(5, engine="torch").fit(torch.tensor(points), torch.tensor(labels))
     np.testing.assert_array_equal(

@@ -153,18 +153,15 @@ def clustered_p_value(events: Array, sizes: Array, others: Array, other_sizes: A
     if any(some < min(FEW, n) for some, n in zip(eventful, clusters, strict=True)):
         table = [[some, n - some] for some, n in zip(eventful, clusters, strict=True)]
         return float(fisher_exact(table).pvalue)
-    whole, without = (
-        np.subtract(*(_logit(some, size) for some, size in counts))
-        for counts in (
-            [(event.sum(), size.sum()) for event, size in groups],
-            [(event.sum() - event, size.sum() - size) for event, size in groups],
-        )
-    )
+    first, second = (_logit(event.sum(), size.sum()) for event, size in groups)
+    difference = first - second
+    first, second = (_logit(event.sum() - event, size.sum() - size) for event, size in groups)
+    without = first - second  # the difference with each cluster left out
     variance = jackknife(without)
     if variance == 0:
         return 1.0
     freedom = min(float(min(clusters) - 1), _freedom(without))
-    return float(2 * t.sf(abs(whole) / math.sqrt(variance), freedom))
+    return float(2 * t.sf(abs(difference) / math.sqrt(variance), freedom))
 
 
 def _logit(events: Array, sizes: Array) -> Float64:

@@ -88,7 +88,7 @@ def knn_smooth_labels(
     return blend_knn_labels(knn_labels(array, labels, k, n_classes=n_classes), labels, a=a, b=b)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class OffLabelMass:
     """How much of each k-NN label lies on other classes than the example's own, over all examples.
 

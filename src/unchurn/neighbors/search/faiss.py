@@ -26,7 +26,7 @@ class ApproximateWarning(UserWarning):
     """The k-NN labels are approximate, as asked for; the message says how good they are."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Quality:
     """What an approximate search misses, measured on some of the fitted rows."""
 
