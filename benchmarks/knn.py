@@ -32,8 +32,8 @@ from scipy.spatial import cKDTree  # noqa: E402
 from sklearn.neighbors import NearestNeighbors  # noqa: E402
 
 from unchurn import StableClassifier, knn_labels, load  # noqa: E402
+from unchurn.neighbors.distinct import collapse  # noqa: E402
 from unchurn.neighbors.inputs import as_points  # noqa: E402
-from unchurn.neighbors.search.base import collapse  # noqa: E402
 from unchurn.neighbors.search.kdtree import KDTree  # noqa: E402
 from unchurn.neighbors.warmup import warmup  # noqa: E402
 

@@ -1,9 +1,9 @@
-"""What the Ray engine costs, gains and loses on this machine, and what large data would take.
+"""What the Ray executor costs, gains and loses on this machine, and what large data would take.
 
     python benchmarks/scaling.py [--rounds 3]
 
-Measures the Ray engine beside the local one for short and long trainings, its wall time on one and
-two workers, the time lost per injected failure, and the k-NN search that the plan on paper is
+Measures the Ray executor beside the local one for short and long trainings, its wall time on one
+and two workers, the time lost per injected failure, and the k-NN search that the plan on paper is
 computed from; writes all of it into docs/scaling.md.
 """
 
@@ -28,10 +28,10 @@ import numpy as np
 from sections import fill, machine
 
 from unchurn import KNNLabels, load
-from unchurn.core.executors import Engine, make_engine
+from unchurn.core.executors import Executor, make_executor
 from unchurn.core.executors.local import Local
 from unchurn.core.executors.ray import Ray
-from unchurn.neighbors.sharded import ROWS, _search
+from unchurn.neighbors.sharded import ROWS
 from unchurn.study.experiment import Experiment
 from unchurn.study.run import carry_out
 from unchurn.study.settings import make_setting
@@ -51,7 +51,7 @@ def sweep(trainings: int, epochs: int, seed: int) -> Experiment:
 
 
 def seconds(
-    experiment: Experiment, engine: Engine, on_progress: OnProgress = lambda *_: None
+    experiment: Experiment, executor: Executor, on_progress: OnProgress = lambda *_: None
 ) -> tuple[float, float]:
     """Wall time of a sweep, and the mean time of its trainings."""
     with tempfile.TemporaryDirectory() as folder:
@@ -63,7 +63,7 @@ def seconds(
             on_progress(done, total, last)
 
         start = time.perf_counter()
-        carry_out(experiment, Store(Path(folder)), engine, note)
+        carry_out(experiment, Store(Path(folder)), executor, note)
         return time.perf_counter() - start, statistics.mean(each)
 
 
@@ -71,20 +71,20 @@ def overhead(rounds: int) -> str:
     """Ray beside local, in alternating rounds on warm workers."""
     rows = []
     start = time.perf_counter()
-    with make_engine("ray", 2) as ray:
+    with make_executor("ray", 2) as ray:
         starting = time.perf_counter() - start
-        engines = {"local": Local(2), "ray": ray}
-        for engine in engines.values():
-            seconds(sweep(8, 1, 99), engine)
+        executors = {"local": Local(2), "ray": ray}
+        for executor in executors.values():
+            seconds(sweep(8, 1, 99), executor)
         for name, (trainings, epochs) in {"short": SHORT, "long": LONG}.items():
-            found: dict[str, list[tuple[float, float]]] = {name: [] for name in engines}
+            found: dict[str, list[tuple[float, float]]] = {name: [] for name in executors}
             for seed in range(rounds):
-                for which, engine in engines.items():
-                    found[which].append(seconds(sweep(trainings, epochs, seed), engine))
-            own = {e: statistics.median(each for _, each in found[e]) for e in engines}
+                for which, executor in executors.items():
+                    found[which].append(seconds(sweep(trainings, epochs, seed), executor))
+            own = {e: statistics.median(each for _, each in found[e]) for e in executors}
             around = {
                 e: statistics.median(2 * wall / trainings - each for wall, each in found[e])
-                for e in engines
+                for e in executors
             }
             rows.append(
                 f"| {trainings} {name} | {own['local']:.2g} | {own['ray']:.2g} "
@@ -103,7 +103,7 @@ def workers(rounds: int) -> str:
     """Wall time on one and two workers."""
     rows = []
     for count in (1, 2):
-        with make_engine("ray", count) as ray:
+        with make_executor("ray", count) as ray:
             seconds(sweep(4, 1, 99), ray)
             walls = [seconds(sweep(*LONG, seed), ray)[0] for seed in range(rounds)]
         rows.append((count, statistics.median(walls)))
@@ -117,8 +117,8 @@ def failures(rounds: int) -> str:
 
     nodes = Nodes()
     walls: dict[str, list[float]] = {"nothing": [], "a worker process": [], "a node": []}
-    with Ray(nodes.cluster.address) as engine:
-        seconds(sweep(4, 1, 99), engine)
+    with Ray(nodes.cluster.address) as executor:
+        seconds(sweep(4, 1, 99), executor)
         for seed in range(rounds):
             for kind, found in walls.items():
 
@@ -131,7 +131,7 @@ def failures(rounds: int) -> str:
                         nodes.cluster.remove_node(nodes.nodes.pop(), allow_graceful=False)
                         nodes.nodes.append(nodes.cluster.add_node(**NODE, wait=False))
 
-                found.append(seconds(sweep(*LONG, seed), engine, disturb)[0])
+                found.append(seconds(sweep(*LONG, seed), executor, disturb)[0])
     base = statistics.median(walls.pop("nothing"))
     lost = {kind: [wall - base for wall in found] for kind, found in walls.items()}
     lost["the driver, started again"] = [
@@ -178,10 +178,10 @@ def search(n: int, d: int, queries: int) -> dict[str, float]:
     index = KNNLabels(10, workers=1).fit(points, labels)
     fitting = time.process_time() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-    order = getattr(index._index, "order", np.arange(n))
-    _search(index, order[:100])  # compiles
+    order = index.search_order()
+    index.answer_some(order[:100])  # compiles
     start = time.process_time()
-    _search(index, order[n // 2 : n // 2 + queries])
+    index.answer_some(order[n // 2 : n // 2 + queries])
     return {
         "n": n,
         "query": (time.process_time() - start) / queries,

@@ -8,7 +8,8 @@ The names below are grouped in the order of the work; each loads its module on f
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from unchurn.core.extras import what_is_missing
+from unchurn.core.version import __version__
 
 if TYPE_CHECKING:
     from unchurn.comparison.compare import Comparison as Comparison
@@ -83,8 +84,8 @@ def __getattr__(name: str) -> Any:
     try:
         module = import_module(f"unchurn.{_HOME[name]}")
     except ModuleNotFoundError as error:
-        if error.name in ("torch", "safetensors"):
-            raise ImportError(f"{name} needs PyTorch: pip install 'unchurn[train]'") from error
+        if missing := what_is_missing(error, name):
+            raise ImportError(missing) from error
         raise
     value = getattr(module, name)
     globals()[name] = value

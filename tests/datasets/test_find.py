@@ -62,7 +62,12 @@ def server() -> Iterator[Server]:
 @pytest.fixture
 def remote(server: Server) -> RemoteFile:
     url = f"http://127.0.0.1:{server.server_port}/numbers.bin"
-    return RemoteFile("some/numbers.bin", url, hashlib.sha256(CONTENT).hexdigest(), len(CONTENT))
+    return RemoteFile(
+        path="some/numbers.bin",
+        url=url,
+        sha256=hashlib.sha256(CONTENT).hexdigest(),
+        size=len(CONTENT),
+    )
 
 
 def test_a_download_is_kept_in_the_cache_and_made_once(server, remote):

@@ -1,4 +1,4 @@
-"""The quick run of benchmarks/interval_coverage.py: fixed seeds, so what holds now holds always."""
+"""The quick run of benchmarks/coverage/simulate.py: fixed seeds, so what holds now holds always."""
 
 import importlib.util
 import inspect
@@ -13,7 +13,7 @@ from unchurn.gate.decide import decide
 from unchurn.metrics import intervals, over_runs
 
 ROOT = Path(__file__).parents[2]
-BENCHMARKS, PAGE = ROOT / "benchmarks", ROOT / "docs/statistics.md"
+BENCHMARKS, PAGE = ROOT / "benchmarks/coverage", ROOT / "docs/statistics.md"
 
 
 @pytest.fixture
@@ -21,9 +21,7 @@ def benchmark(monkeypatch):
     if not BENCHMARKS.exists():
         pytest.skip("benchmarks/ is not here: a source distribution has none")
     monkeypatch.syspath_prepend(BENCHMARKS)
-    spec = importlib.util.spec_from_file_location(
-        "simulated_coverage", BENCHMARKS / "interval_coverage.py"
-    )
+    spec = importlib.util.spec_from_file_location("simulated_coverage", BENCHMARKS / "simulate.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -44,7 +42,7 @@ def test_intervals_over_examples_cover(benchmark, name, draws):
 
 @pytest.mark.parametrize("unequal", [False, True])
 def test_intervals_over_clusters_cover(benchmark, unequal):
-    clustered = benchmark.coverage_examples.clustered
+    clustered = benchmark.over_examples.clustered
     rng = np.random.default_rng(0)
     hits = []
     for events, sizes in zip(*clustered(rng, (400, 100), 0.05, 0.1, unequal), strict=True):
@@ -56,7 +54,7 @@ def test_intervals_over_clusters_cover(benchmark, unequal):
 
 
 def test_intervals_over_retrainings_cover_and_the_gate_rejects_few(benchmark):
-    simulated = benchmark.coverage_retrainings
+    simulated = benchmark.over_retrainings
     rng = np.random.default_rng(0)
     case = simulated.Scenario(1000, simulated.Recipe(0.2, 0.05), 300)
     floors = [simulated._one_floor(rng, case)[1:] for _ in range(case.draws)]  # three runs or more
@@ -66,16 +64,16 @@ def test_intervals_over_retrainings_cover_and_the_gate_rejects_few(benchmark):
 
 
 def test_differences_of_settings_cover(benchmark):
-    tables = benchmark.coverage_retrainings.settings(np.random.default_rng(0), 30)
+    tables = benchmark.over_retrainings.settings(np.random.default_rng(0), 30)
     for table in tables.values():
         for _, cells in table.rows:
             assert np.mean([cell.rate for cell in cells]) > 0.9
 
 
 def test_the_simulated_gate_is_the_gate(benchmark):
-    simulated = benchmark.coverage_gate
+    simulated = benchmark.of_gate
     rng = np.random.default_rng(1)
-    recipe = benchmark.coverage_retrainings.Recipe(0.2, 0.15)
+    recipe = benchmark.over_retrainings.Recipe(0.2, 0.15)
     decided = []
     for drawn in (simulated.Drawn.of(rng, 400, recipe) for _ in range(2)):
         right, n_slices = drawn.right.astype(int), simulated.SLICES

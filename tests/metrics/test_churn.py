@@ -59,8 +59,7 @@ def test_correct_and_incorrect_churn_recombine_by_their_weights(three, kind):
     assert recombined == pytest.approx(summary.churn.mean) == pytest.approx(churn(first, second))
 
 
-def test_summary_against_scikit_learn_pair_by_pair():
-    rng = np.random.default_rng(0)
+def test_summary_against_scikit_learn_pair_by_pair(rng):
     truth = rng.integers(0, 4, 500)
     runs = np.where(rng.random((5, 500)) < 0.3, rng.integers(0, 4, (5, 500)), truth)
     pairs = [(i, j) for i in range(5) for j in range(5) if i < j]
@@ -92,8 +91,7 @@ def test_summary_against_scikit_learn_pair_by_pair():
         [np.uint64(2**63), np.uint64(2**63 + 1), np.uint64(2**64 - 1)],
     ],
 )
-def test_summary_is_the_same_for_any_naming_of_the_classes(names):
-    rng = np.random.default_rng(1)
+def test_summary_is_the_same_for_any_naming_of_the_classes(rng, names):
     truth = rng.integers(0, 3, 50)
     runs = rng.integers(0, 3, (4, 50))
     assert churn_summary(np.array(names)[runs], np.array(names)[truth]) == churn_summary(

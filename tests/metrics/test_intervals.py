@@ -16,8 +16,6 @@ from unchurn.metrics.intervals import (
 )
 from unchurn.metrics.over_runs import churn_over_runs, excess_over_runs, prediction_interval
 
-RNG = np.random.default_rng(0)
-
 
 def test_rates_are_exact_under_five_events_and_say_so():
     for events, n in ((0, 50), (4, 50), (47, 50), (5, 50)):
@@ -67,8 +65,8 @@ def test_mcnemar_is_the_binomial_test():
     assert mcnemar(0, 9)[1] == pytest.approx(0.5**9)  # twice the half of the one outcome there is
 
 
-def test_clusters_of_one_are_examples_and_equal_rows_widen():
-    events = (RNG.random(2000) < 0.1).astype(int)
+def test_clusters_of_one_are_examples_and_equal_rows_widen(rng):
+    events = (rng.random(2000) < 0.1).astype(int)
     alone = clustered_proportion(events, np.ones(2000, int))
     plain = proportion(int(events.sum()), 2000)
     assert (alone.low, alone.high) == pytest.approx((plain.low, plain.high), abs=2e-3)
@@ -117,9 +115,9 @@ def test_few_clusters_that_hold_the_events_widen():
     assert widths[1] > 2.5 * widths[0]
 
 
-def test_groups_of_clusters_differ_only_beyond_chance():
+def test_groups_of_clusters_differ_only_beyond_chance(rng):
     sizes = np.full(80, 20)
-    events = RNG.binomial(sizes, np.repeat([0.4, 0.1], 40))
+    events = rng.binomial(sizes, np.repeat([0.4, 0.1], 40))
 
     def p_value(*inside):
         one, other = (np.isin(np.arange(80), list(part)) for part in inside)

@@ -12,17 +12,15 @@ from unchurn.metrics.over_runs import (
     prediction_interval,
 )
 
-RNG = np.random.default_rng(0)
 
-
-def simulated(n_runs, n, doubt):
+def simulated(rng, n_runs, n, doubt):
     """Runs that agree but for doubtful examples, on which each is right by the toss of a coin."""
-    return (RNG.random((n_runs, n)) < doubt).astype(int)
+    return (rng.random((n_runs, n)) < doubt).astype(int)
 
 
-def test_the_value_is_the_difference_of_the_summaries():
-    truth = RNG.integers(0, 3, 300)
-    first, second = RNG.integers(0, 3, (2, 5, 300))
+def test_the_value_is_the_difference_of_the_summaries(rng):
+    truth = rng.integers(0, 3, 300)
+    first, second = rng.integers(0, 3, (2, 5, 300))
     one, two = churn_summary(first, truth), churn_summary(second, truth)
     assert churn_difference(first, second).value == pytest.approx(one.churn.mean - two.churn.mean)
     difference = accuracy_difference(first, second, truth)
@@ -30,24 +28,24 @@ def test_the_value_is_the_difference_of_the_summaries():
     assert difference.low < difference.value < difference.high
 
 
-def test_the_same_runs_differ_by_nothing():
-    runs = RNG.integers(0, 3, (5, 100))
+def test_the_same_runs_differ_by_nothing(rng):
+    runs = rng.integers(0, 3, (5, 100))
     difference = churn_difference(runs, runs)
     assert (difference.value, difference.low, difference.high) == (0, 0, 0)
 
 
-def test_two_runs_give_no_interval():
-    runs = RNG.integers(0, 3, (2, 2, 50))
+def test_two_runs_give_no_interval(rng):
+    runs = rng.integers(0, 3, (2, 2, 50))
     assert math.isnan(churn_difference(*runs).low)
 
 
-def test_intervals_cover():
+def test_intervals_cover(rng):
     """Nominally 95 %; simulated settings of known churn, examples and runs both drawn anew."""
     covered = {"churn": 0, "accuracy": 0}
     n_draws = 300
     for _ in range(n_draws):
-        doubt = RNG.choice([0, 0.5], 400, p=[0.8, 0.2]), RNG.choice([0, 0.5], 400, p=[0.9, 0.1])
-        first, second = (simulated(5, 400, d) for d in doubt)
+        doubt = rng.choice([0, 0.5], 400, p=[0.8, 0.2]), rng.choice([0, 0.5], 400, p=[0.9, 0.1])
+        first, second = (simulated(rng, 5, 400, d) for d in doubt)
         churn = churn_difference(first, second)  # a doubtful example differs in half of the pairs
         covered["churn"] += churn.low <= 0.5 * (0.2 - 0.1) <= churn.high
         accuracy = accuracy_difference(first, second, np.zeros(400))
@@ -56,11 +54,11 @@ def test_intervals_cover():
         assert 0.92 < count / n_draws < 0.995
 
 
-def test_a_new_retraining_lies_where_the_others_promise():
+def test_a_new_retraining_lies_where_the_others_promise(rng):
     """Log-normal churn: the prediction interval holds a new draw 19 times in 20."""
     inside = 0
     for _ in range(1000):
-        draws = np.exp(RNG.normal(-3, 0.2, 6))
+        draws = np.exp(rng.normal(-3, 0.2, 6))
         low, high = prediction_interval(draws[:5], n=10**6)
         inside += low <= draws[5] <= high
     assert 0.925 < inside / 1000 < 0.975
@@ -68,8 +66,8 @@ def test_a_new_retraining_lies_where_the_others_promise():
     assert prediction_interval(np.array([0.0, 0.01, 0.02]), 100)[0] > 0
 
 
-def test_the_floor_lies_between_0_and_1():
-    moved = RNG.random((3, 300)) < 0.02
+def test_the_floor_lies_between_0_and_1(rng):
+    moved = rng.random((3, 300)) < 0.02
     floor = churn_over_runs(moved)
     assert 0 < floor.low < floor.value < floor.high < 1
     assert math.isnan(churn_over_runs(moved[:1]).low)

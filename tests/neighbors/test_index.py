@@ -1,5 +1,3 @@
-import subprocess
-import sys
 import warnings
 
 import numpy as np
@@ -8,7 +6,6 @@ import torch
 
 from unchurn import InputError, KNNLabels, knn_labels
 from unchurn.neighbors import index as module
-from unchurn.neighbors.search.base import distinct
 from unchurn.neighbors.search.faiss import ApproximateWarning
 
 ENGINES = ("kdtree", "brute", "numpy", "faiss", "torch")
@@ -34,8 +31,7 @@ def by_table(points, labels, queries, k, n_classes):
 
 @pytest.mark.parametrize("d", [1, 10, 50])
 @pytest.mark.parametrize("scale", [1, 1e7, 1e60])
-def test_new_points_against_a_fitted_index(engine, d, scale):
-    rng = np.random.default_rng(d)
+def test_new_points_against_a_fitted_index(engine, d, scale, rng):
     points, labels = rng.integers(0, 5, (300, d)) + 0.1, rng.integers(0, 3, 300)
     queries = np.vstack([rng.integers(0, 5, (70, d)) * scale + 0.1, points[:5]])
     for k in (1, 7, 300):
@@ -43,8 +39,7 @@ def test_new_points_against_a_fitted_index(engine, d, scale):
         np.testing.assert_array_equal(result, by_table(points, labels, queries, k, 3))
 
 
-def test_the_fitted_points_give_what_knn_labels_gives(engine):
-    rng = np.random.default_rng(0)
+def test_the_fitted_points_give_what_knn_labels_gives(engine, rng):
     points, labels = rng.normal(size=(100, 3)), rng.integers(0, 3, 100)
     index = KNNLabels([1, 9], n_classes=5, engine=engine).fit(points, labels)
     expected = knn_labels(points, labels, [1, 9], n_classes=5)
@@ -88,8 +83,7 @@ def test_bad_options_are_named(options, message):
 
 
 @pytest.mark.parametrize("engine", ["ivf", "hnsw"])
-def test_approximate_engines_tell_what_they_miss(engine):
-    rng = np.random.default_rng(0)
+def test_approximate_engines_tell_what_they_miss(engine, rng):
     points, labels = rng.normal(size=(2000, 20)), rng.integers(0, 3, 2000)
     with pytest.warns(ApproximateWarning, match=r"recall .* labels off by .* on 1,000 rows"):
         index = KNNLabels(5, engine=engine).fit(points, labels)
@@ -103,39 +97,9 @@ def test_approximate_engines_tell_what_they_miss(engine):
     np.testing.assert_array_equal(few, knn_labels(points[:30], labels[:30], 3))
 
 
-def test_a_tensor_is_searched_on_its_own_device():
-    rng = np.random.default_rng(0)
+def test_a_tensor_is_searched_on_its_own_device(rng):
     points, labels = rng.normal(size=(500, 4)).astype(np.float32), rng.integers(0, 3, 500)
     index = KNNLabels(5, engine="torch").fit(torch.tensor(points), torch.tensor(labels))
     np.testing.assert_array_equal(
         index.transform(torch.tensor(points)), knn_labels(points, labels, 5)
     )
-
-
-def test_rows_of_one_hash_are_told_apart(monkeypatch):
-    points = np.array([[0.0, -0.0], [1.0, 2.0], [0.0, 0.0], [3.0, 1.0], [1.0, 2.0]])
-    found, which = distinct(points)
-    np.testing.assert_array_equal(found[which], points)
-    assert len(found) == 3
-    same = np.unique
-    monkeypatch.setattr(
-        "unchurn.neighbors.search.base.np.unique",
-        lambda a, **options: same(a if a.dtype.kind == "V" else a * 0, **options),
-    )
-    found, which = distinct(points)
-    np.testing.assert_array_equal(found[which], points)
-    assert len(found) == 3
-
-
-def test_kernels_are_compiled_where_nothing_can_be_kept():
-    """Installed read-only and without a home, Numba cannot cache: then it compiles in memory."""
-    script = """
-from unchurn.neighbors.kernels import jit
-def njit(cache=False, **options):
-    if cache:
-        raise RuntimeError("cannot cache function")
-    return lambda function: function
-jit.njit = njit
-assert jit.exact(len)([1, 2]) == 2
-"""
-    subprocess.run([sys.executable, "-c", script], check=True)

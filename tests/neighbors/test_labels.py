@@ -93,10 +93,9 @@ DATA = {
 
 @pytest.mark.parametrize("d", [1, 2, 3, 10, 17, 1000])
 @pytest.mark.parametrize("data", DATA)
-def test_equals_the_table_of_distances(knn_labels, d, data):
+def test_equals_the_table_of_distances(knn_labels, d, data, rng):
     if d == 1000 and knn_labels.keywords["engine"] == "kdtree":
         pytest.skip("a tree in 1000 dimensions is of no use")
-    rng = np.random.default_rng(d)
     n = 300 if d < 1000 else 100
     points, labels = DATA[data](rng, (n, d)), rng.integers(0, 4, n)
     ks = [1, 9, 60, n]
@@ -114,8 +113,7 @@ def test_all_points_at_one_distance(knn_labels):
 
 
 @pytest.mark.parametrize("workers", [1, 3])
-def test_the_number_of_threads_does_not_matter(knn_labels, workers):
-    rng = np.random.default_rng(0)
+def test_the_number_of_threads_does_not_matter(knn_labels, workers, rng):
     points, labels = rng.normal(size=(3000, 5)), rng.integers(0, 3, 3000)
     np.testing.assert_array_equal(
         knn_labels(points, labels, 20, workers=workers), by_table(points, labels, 20, 3)
@@ -142,8 +140,7 @@ def test_identical_points_share_one_label(knn_labels):
     np.testing.assert_allclose(result, np.tile([0.4, 0.6], (5, 1)), rtol=1e-6)
 
 
-def test_blocks_do_not_change_the_answer(knn_labels, monkeypatch):
-    rng = np.random.default_rng(0)
+def test_blocks_do_not_change_the_answer(knn_labels, monkeypatch, rng):
     points, labels = rng.integers(0, 6, (200, 3)), rng.integers(0, 3, 200)
     whole = knn_labels(points, labels, [1, 20])
     monkeypatch.setattr(kdtree, "LEAVES_AT_A_TIME", 1)

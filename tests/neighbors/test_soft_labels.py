@@ -8,9 +8,8 @@ from unchurn import blend_knn_labels, knn_labels, knn_smooth_labels, off_label_m
 from unchurn.core.errors import InputError
 
 fraction = st.floats(0, 1)
-RNG = np.random.default_rng(0)
-LABELS = RNG.integers(0, 3, 60)
-LOGITS = RNG.normal(size=(60, 3)) + np.eye(3)[LABELS]
+LABELS = np.random.default_rng(0).integers(0, 3, 60)
+LOGITS = np.random.default_rng(1).normal(size=(60, 3)) + np.eye(3)[LABELS]
 ONE_HOT = np.eye(3, dtype=np.float32)[LABELS]
 
 
@@ -50,8 +49,8 @@ def test_k_nn_smoothing_by_hand():
     np.testing.assert_allclose(targets, 0.5 * y + 0.5 * (0.4 / 2 + 0.6 * eta), rtol=1e-6)
 
 
-def test_permuting_the_rows_permutes_the_targets():
-    order = RNG.permutation(60)
+def test_permuting_the_rows_permutes_the_targets(rng):
+    order = rng.permutation(60)
     targets = knn_smooth_labels(LOGITS, LABELS, k=7, a=0.9, b=0.1)
     assert (
         knn_smooth_labels(LOGITS[order], LABELS[order], k=7, a=0.9, b=0.1) == targets[order]

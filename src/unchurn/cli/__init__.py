@@ -11,23 +11,15 @@ from typing import Annotated
 
 import typer
 
-from unchurn import __version__
 from unchurn.cli import bench, compare, data, plan, reproduce, smooth
 from unchurn.cli.parsing import FilesAfter
 from unchurn.core.errors import InputError
+from unchurn.core.extras import what_is_missing
+from unchurn.core.version import __version__
 
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130  # what Typer gives for Ctrl-C
 EXIT_CRASH = 70  # EX_SOFTWARE of sysexits.h
-
-EXTRAS = {
-    "torch": "train",
-    "numba": "knn",
-    "faiss": "faiss",
-    "altair": "charts",
-    "vl_convert": "charts",
-    "jinja2": "charts",
-}
 
 app = typer.Typer(
     name="unchurn",
@@ -89,10 +81,8 @@ def main() -> None:
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # a panic of Polars is no Exception, and 1 would be a verdict
-        missing = error.name if isinstance(error, ModuleNotFoundError) else None
-        if missing in EXTRAS:
-            fix = f"pip install 'unchurn[{EXTRAS[missing]}]'"
-            code = _fail(f"this needs {missing}: {fix}", EXIT_BAD_INPUT)
+        if missing := what_is_missing(error, "this"):
+            code = _fail(missing, EXIT_BAD_INPUT)
         elif interrupts:  # which a library may turn into an error of its own
             code = _fail("interrupted", EXIT_INTERRUPTED)
         else:

@@ -74,7 +74,7 @@ def bench(
     given = locals()
     from rich.console import Console
 
-    from unchurn.core.executors import make_engine
+    from unchurn.core.executors import make_executor
     from unchurn.methods.registry import split_methods
     from unchurn.study import table
     from unchurn.study.config import BenchConfig, make_config
@@ -89,7 +89,7 @@ def bench(
     schedule = make_schedule(asked.experiment())
     console.print(str(schedule.experiment.data))
     store = Store(asked.folder)
-    executor = make_engine(asked.engine, asked.workers, asked.ray_address)
+    executor = make_executor(asked.engine, asked.workers, asked.ray_address)
     show_schedule(console, schedule, store, executor)
     if dry_run:
         return

@@ -15,11 +15,11 @@ app = typer.Typer(name="data", help="The paper's datasets: which are here, and f
 @app.command("list")
 def list_() -> None:
     """Show every dataset: its size, what it needs, and whether that is here."""
-    from rich.console import Console
     from rich.table import Table
 
+    from unchurn.cli.console import make_console
     from unchurn.datasets import DATASETS
-    from unchurn.datasets.find import cache_dir, data_folder
+    from unchurn.datasets.find import cache_dir, data_folder, whereabouts
 
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
     for heading in ("name", "classes", "train", "test", "needs", "here"):
@@ -27,8 +27,8 @@ def list_() -> None:
         table.add_column(heading, justify="right" if numeric else "left", no_wrap=True)
     for source in DATASETS.values():
         counts = (f"{count:,}" for count in (source.n_classes, source.n_train, source.n_test))
-        table.add_row(source.name, *counts, _needs(source), _status(source))
-    console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
+        table.add_row(source.name, *counts, _needs(source), whereabouts(source))
+    console = make_console()
     console.print(table)
     console.print()
     folder = data_folder(None)
@@ -62,16 +62,3 @@ def _needs(source: Source) -> str:
         return "nothing"
     n, size = len(source.files), sum(file.size for file in source.files)
     return f"{n} file{'s' if n > 1 else ''}, {size / 1e6:,.{0 if size >= 1e6 else 1}f} MB"
-
-
-def _status(source: Source) -> str:
-    """Where the files are, or that they are not."""
-    from unchurn.datasets.find import cache_dir, locate
-
-    if not source.files:
-        return "built in"
-    places = [locate(file, None) for file in source.files]
-    found = [place for place in places if place is not None]
-    if len(found) < len(places):
-        return f"{len(found)} of {len(places)}" if found else "no"
-    return "cache" if all(cache_dir() in place.parents for place in found) else "data folder"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from unchurn.core.executors import Engine
+    from unchurn.core.executors import Executor
     from unchurn.study.experiment import Job
     from unchurn.study.result import Result
     from unchurn.study.run import Runs
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from unchurn.study.store import Store, TrainedRun
 
 
-def show_schedule(console: Console, schedule: Schedule, store: Store, executor: Engine) -> None:
+def show_schedule(console: Console, schedule: Schedule, store: Store, executor: Executor) -> None:
     """Say what will be trained, what is shared, and about how long it takes."""
     experiment = schedule.experiment
     learner, n = experiment.learner, len(schedule.jobs)
@@ -58,7 +58,7 @@ def _duration(seconds: float) -> str:
     return f"{max(1, round(seconds))} s"
 
 
-def carry_out(console: Console, schedule: Schedule, store: Store, executor: Engine) -> Result:
+def carry_out(console: Console, schedule: Schedule, store: Store, executor: Executor) -> Result:
     """Train what is missing, with a live bar; an interruption says what is kept."""
     from unchurn.study.result import collect
 
@@ -74,7 +74,7 @@ def carry_out(console: Console, schedule: Schedule, store: Store, executor: Engi
     return collect(runs)
 
 
-def _with_bar(schedule: Schedule, store: Store, executor: Engine) -> Runs:
+def _with_bar(schedule: Schedule, store: Store, executor: Executor) -> Runs:
     """Run with a live bar: trainings done, time left, the best setting so far."""
     import numpy as np
     from rich.console import Console

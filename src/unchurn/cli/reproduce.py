@@ -48,7 +48,7 @@ def reproduce(
     from rich.console import Console
 
     from unchurn.core.errors import InputError
-    from unchurn.core.executors import make_engine
+    from unchurn.core.executors import make_executor
     from unchurn.paper.records import keep
     from unchurn.paper.studies import RUNS, STUDIES, experiments
     from unchurn.paper.tables import beside_paper
@@ -84,7 +84,7 @@ def reproduce(
     if what == PAGE:
         _page(console, out)
         return
-    place = make_engine(engine, workers, ray_address)
+    place = make_executor(engine, workers, ray_address)
     store = Store(out)
     options = {"runs": None if runs == RUNS else runs, "epochs": epochs, "subset": subset}
     planned = []

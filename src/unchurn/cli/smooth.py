@@ -22,11 +22,10 @@ def smooth(
     Integer labels are column numbers, from 0; other labels name the columns of a table or, in
     sorted order, those of an array.
     """
-    from rich.console import Console
-
     from unchurn import blend_knn_labels, knn_labels, off_label_mass
+    from unchurn.cli.console import make_console
     from unchurn.core.arrays import as_fraction
-    from unchurn.core.files import check_output, read_logits_and_labels, write_columns
+    from unchurn.neighbors.logit_files import check_output, read_logits_and_labels, write_columns
 
     check_output(output, (logits, labels))  # before the search, which may take minutes
     as_fraction(a, "-a"), as_fraction(b, "-b")
@@ -36,7 +35,7 @@ def smooth(
     # Written before anything is printed: a closed pipe (| head) must not cost the result.
     write_columns(output, blend_knn_labels(knn, data.labels, a=a, b=b), data.classes)
 
-    console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
+    console = make_console()
     console.print(f"logits  {logits}: {n:,} rows × {data.logits.shape[1]} columns")
     console.print(f"labels  {labels}: {n_classes} classes: {_preview(data.classes)}")
     if unseen := sorted(set(range(n_classes)) - set(data.labels.tolist())):

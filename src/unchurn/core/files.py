@@ -1,28 +1,21 @@
-"""Arrays and tables from and to files: .npy, .npz, .csv, .parquet. Nothing is ever unpickled."""
+"""Files written whole or not at all, errors of reading that name the file, and tables."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from unchurn.core.arrays import Array, IntArray, as_classes, as_labels
 from unchurn.core.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
 
-SUFFIXES = (".npy", ".npz", ".csv", ".parquet")
 NAMELESS = "column "  # and a number: the columns of a table without a header
-# Columns that stand in a table of logits by mistake; the nameless one is pandas' index.
-NOT_LOGITS = ("", "unnamed: 0", "id", "index", "row", "label", "labels", "target")
 
 
 @contextmanager
@@ -51,6 +44,12 @@ def atomic_write(path: Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write a text file in UTF-8: all of it, or the old one stays as it was."""
+    with atomic_write(path) as temporary:
+        temporary.write_text(text, "utf-8")
+
+
 def remove(path: Path) -> None:
     """Remove a file, if it is there; a link to it, a pipe and a device stay."""
     if not _is_special(path):
@@ -71,13 +70,6 @@ def safe_cell(text: str) -> str:
     except ValueError:
         return f"'{text}"
     return text
-
-
-def check_suffix(path: Path) -> str:
-    """The file's ending, if it is one that we read and write."""
-    if path.suffix.lower() not in SUFFIXES:
-        raise InputError(f"{path}: the name must end in {', '.join(SUFFIXES)}")
-    return path.suffix.lower()
 
 
 @contextmanager
@@ -102,12 +94,6 @@ def reading(path: Path, kind: str) -> Iterator[None]:
         if "If you trust the file" in reason:  # NumPy's advice on what is no file of its own
             reason = "nothing in it can be read"
         raise InputError(f"{path}: damaged, or not {kind}: {reason}") from error
-
-
-def check_output(path: Path, others: Iterable[Path] = ()) -> None:
-    """Refuse an output that could not be written, before the work that makes it."""
-    check_suffix(path)
-    check_place(path, others)
 
 
 def check_place(path: Path, others: Iterable[Path] = ()) -> None:
@@ -152,124 +138,6 @@ def text_among_numbers(column: pl.Series) -> int | None:
     return odd.arg_max() if 0 < odd.sum() < len(column) / 2 else None
 
 
-def read_columns(path: Path, wanted: Sequence[str]) -> tuple[Array, tuple[str, ...] | None]:
-    """Read a file's array, and the names of its columns where it has any.
-
-    Of an archive or a table with several parts, the one called by a `wanted` name is taken; without
-    such a name a table is taken whole.
-    """
-    suffix = check_suffix(path)
-    if suffix in (".npy", ".npz"):
-        return _read_numpy(path, wanted), None
-    table = read_table(path)
-    if (name := next((name for name in wanted if name in table.columns), None)) is not None:
-        table = table.select(name)
-    for column in table:
-        if column.null_count():
-            raise InputError(f"{path}: missing values in {column.name}")
-        if (row := text_among_numbers(column)) is not None:
-            raise InputError(f"{path}: {column.name} has {column[row]!r} in row {row}")
-    array = table[:, 0].to_numpy() if table.width == 1 else table.to_numpy()
-    return array, tuple(table.columns)
-
-
-@dataclass(frozen=True)
-class LabelledLogits:
-    """(n, L) logits, n class numbers, and the L classes' names."""
-
-    logits: Array
-    labels: IntArray
-    classes: tuple[str, ...]
-
-
-def read_logits_and_labels(logits_path: Path, labels_path: Path) -> LabelledLogits:
-    """Read both files and settle which column each label stands for.
-
-    Integer labels are column numbers. Other labels are looked up among the logits' column names,
-    or, where these do not hold them, numbered in sorted order, one for each column.
-    """
-    logits, names = read_columns(logits_path, ["logits"])
-    if odd := [name for name in names or () if name.lower() in NOT_LOGITS]:
-        raise InputError(f"{logits_path}: column {odd[0]!r} does not look like logits: drop it")
-    if logits.ndim == 1:
-        logits = logits[:, None]
-    if logits.ndim != 2 or logits.dtype.kind not in "fiu":
-        raise InputError(
-            f"{logits_path}: logits must be a table of numbers, (n, L), "
-            f"not {logits.shape} of {logits.dtype}"
-        )
-    if names == (f"{NAMELESS}0",) and logits[0, 0] == 0:
-        raise InputError(f"{logits_path}: is the 0 in its first line a name? Name the column")
-    finite = np.isfinite(logits).all(axis=1)
-    if not finite.all():
-        raise InputError(f"{logits_path}: row {finite.argmin()} holds NaN or infinity")
-    raw, columns = read_columns(labels_path, ["label", "labels"])
-    if raw.ndim == 2 and raw.shape[1] == 1:
-        raw = raw[:, 0]
-    if raw.ndim != 1:
-        which = f" ({', '.join(columns)}): call the one to use label" if columns else ""
-        raise InputError(f"{labels_path}: labels must be one column, not {raw.shape}{which}")
-    if columns == (f"{NAMELESS}0",) and len(raw) == len(logits) + 1:
-        raise InputError(
-            f"{labels_path}: one label more than rows of logits: name the column in the first line"
-        )
-    try:
-        labels = as_labels(raw, "labels")
-        n_classes = max(logits.shape[1], 2)  # a single column is the margin of a binary model
-        if labels.dtype.kind == "U":
-            classes = _classes_of(labels, names, n_classes)
-            numbers = {name: number for number, name in enumerate(classes)}
-            labels = np.array([numbers[label] for label in labels.tolist()])
-        else:
-            classes = tuple(str(number) for number in range(n_classes))
-        return LabelledLogits(logits, as_classes(labels, n_classes, n=len(logits)), classes)
-    except InputError as error:
-        raise InputError(f"{labels_path}: {error}") from error
-
-
-def write_columns(path: Path, array: Array, names: Sequence[str]) -> None:
-    """Write an (n, L) array whose columns have names; .npy alone has no room for them."""
-    import polars as pl
-
-    suffix = check_suffix(path)
-    try:
-        with atomic_write(path) as temporary:
-            if suffix in (".npy", ".npz"):
-                with temporary.open("wb") as file:
-                    if suffix == ".npy":
-                        np.save(file, array, allow_pickle=False)
-                    else:
-                        np.savez(file, targets=array, classes=np.array(names))
-            else:
-                table = pl.DataFrame(array, schema=list(names))
-                if suffix == ".csv":
-                    table.write_csv(temporary)
-                else:
-                    table.write_parquet(temporary)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise InputError(f"cannot write {path} (is the disk full?): {error}") from error
-
-
-def _read_numpy(path: Path, wanted: Sequence[str]) -> Array:
-    """Read .npy, or one array of .npz."""
-    with reading(path, "a NumPy file"):
-        loaded = np.load(path, allow_pickle=False)
-        if isinstance(loaded, np.ndarray):
-            return loaded
-        with loaded:
-            names = loaded.files
-            if len(names) != 1:
-                found = [name for name in wanted if name in names]
-                if not found:
-                    raise InputError(
-                        f"{path}: holds {', '.join(names) or 'no array'}; "
-                        f"call the one to use {' or '.join(wanted)}"
-                    )
-                names = found
-            array: Array = loaded[names[0]]
-            return array
-
-
 def _has_header(path: Path) -> bool:
     """Whether the first line names the columns: it does unless every cell is a number.
 
@@ -285,18 +153,3 @@ def _has_header(path: Path) -> bool:
     except ValueError:
         return True
     return len(cells) > 1 and cells == [str(number) for number in range(len(cells))]
-
-
-def _classes_of(labels: Array, names: tuple[str, ...] | None, n_classes: int) -> tuple[str, ...]:
-    """The classes in column order."""
-    found = sorted(set(labels.tolist()))
-    if names is not None and len(names) == n_classes and set(found) & set(names):
-        if odd := [label for label in found if label not in names]:
-            raise InputError(f"{odd[0]!r} is no column of the logits: {', '.join(names)}")
-        return names
-    if len(found) != n_classes:
-        raise InputError(
-            f"{len(found)} distinct labels for {n_classes} classes of logits: give integer labels, "
-            "column numbers from 0, or a table of logits whose columns are named like the labels"
-        )
-    return tuple(found)

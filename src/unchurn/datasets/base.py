@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from unchurn.core.arrays import Array, IntArray
+from unchurn.core.arrays import Array, Float32, IntArray
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SPLIT_SEED = 0  # of every split that is ours to make; changing it changes every result
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RemoteFile:
     """A published file: where it lies below a data folder, where it comes from, its checksum."""
 
@@ -31,7 +31,7 @@ class RemoteFile:
     instead: str | None = None  # a local file or folder that serves as well
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Source:
     """A dataset by name: its published size, the files it needs and how to load it."""
 
@@ -53,9 +53,9 @@ class Dataset:
     """
 
     name: str
-    x_train: npt.NDArray[np.float32]
+    x_train: Float32
     y_train: IntArray
-    x_test: npt.NDArray[np.float32]
+    x_test: Float32
     y_test: IntArray
     classes: tuple[str, ...]
     notes: tuple[str, ...] = ()
@@ -89,6 +89,6 @@ def split(x: Array, y: Array, *, test_size: float, stratify: bool) -> list[Array
     return parts
 
 
-def as_unit(images: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
+def as_unit(images: npt.NDArray[np.uint8]) -> Float32:
     """Bytes 0 … 255 as float32 in [0, 1]."""
     return np.divide(images, np.float32(255), dtype=np.float32)

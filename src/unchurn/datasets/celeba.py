@@ -44,7 +44,15 @@ def load(name: str, attribute: str, data_dir: Path | None = None) -> Dataset:
         raise InputError(f"{images}: none of its {len(names)} images is in the {which} part")
     x = {wanted: as_unit(pixels[rows[wanted]]) for wanted in rows}
     y = {wanted: np.array([has[names[row]] for row in rows[wanted]], np.int64) for wanted in rows}
-    return Dataset(name, x[TRAIN], y[TRAIN], x[TEST], y[TEST], ("no", "yes"), notes)
+    return Dataset(
+        name=name,
+        x_train=x[TRAIN],
+        y_train=y[TRAIN],
+        x_test=x[TEST],
+        y_test=y[TEST],
+        classes=("no", "yes"),
+        notes=notes,
+    )
 
 
 def read_attribute(path: Path, attribute: str) -> dict[str, bool]:
@@ -131,18 +139,37 @@ def _resized(
 
 DRIVE = "https://drive.usercontent.google.com/download?export=download&confirm=t&id="
 FILES = (
-    RemoteFile("celeba/list_attr_celeba.txt", DRIVE + "0B7EVK8r0v71pblRyaVFSWGxPY0U",
-               "f0e5da289d5ccf75ffe8811132694922b60f2af59256ed362afa03fefba324d0", 26721026),
-    RemoteFile("celeba/list_eval_partition.txt", DRIVE + "0B7EVK8r0v71pY0NSMzRuSXJEVkk",
-               "fc955bcb3ef8fbdf7d5640d9a8693a8431b5f2ee291a5c1449a1549e7e073fe7", 2836386),
-    RemoteFile("celeba/img_align_celeba.zip", DRIVE + "0B7EVK8r0v71pZjFTYXZWM3FlRnM",
-               "46fb89443c578308acf364d7d379fe1b9efb793042c0af734b6112e4fd3a8c74", 1443490838,
-               instead="celeba/img_align_celeba"),
-)  # fmt: skip
+    RemoteFile(
+        path="celeba/list_attr_celeba.txt",
+        url=DRIVE + "0B7EVK8r0v71pblRyaVFSWGxPY0U",
+        sha256="f0e5da289d5ccf75ffe8811132694922b60f2af59256ed362afa03fefba324d0",
+        size=26721026,
+    ),
+    RemoteFile(
+        path="celeba/list_eval_partition.txt",
+        url=DRIVE + "0B7EVK8r0v71pY0NSMzRuSXJEVkk",
+        sha256="fc955bcb3ef8fbdf7d5640d9a8693a8431b5f2ee291a5c1449a1549e7e073fe7",
+        size=2836386,
+    ),
+    RemoteFile(
+        path="celeba/img_align_celeba.zip",
+        url=DRIVE + "0B7EVK8r0v71pZjFTYXZWM3FlRnM",
+        sha256="46fb89443c578308acf364d7d379fe1b9efb793042c0af734b6112e4fd3a8c74",
+        size=1443490838,
+        instead="celeba/img_align_celeba",
+    ),
+)
 
 
 def _source(name: str, attribute: str) -> Source:
-    return Source(name, 162770, 19962, 2, partial(load, name, attribute), FILES)
+    return Source(
+        name=name,
+        n_train=162770,
+        n_test=19962,
+        n_classes=2,
+        load=partial(load, name, attribute),
+        files=FILES,
+    )
 
 
 SMILING = _source("celeba_smiling", "Smiling")

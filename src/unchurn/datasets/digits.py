@@ -16,8 +16,14 @@ def load(data_dir: Path | None = None) -> Dataset:
     bunch = load_digits()
     images = (bunch.images / 16).astype(np.float32)
     x_train, x_test, y_train, y_test = split(images, bunch.target, test_size=0.33, stratify=True)
-    classes = tuple(str(digit) for digit in range(10))
-    return Dataset("digits", x_train, y_train, x_test, y_test, classes)
+    return Dataset(
+        name="digits",
+        x_train=x_train,
+        y_train=y_train,
+        x_test=x_test,
+        y_test=y_test,
+        classes=tuple(str(digit) for digit in range(10)),
+    )
 
 
-DIGITS = Source("digits", 1203, 594, 10, load)
+DIGITS = Source(name="digits", n_train=1203, n_test=594, n_classes=10, load=load)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from unchurn.core.errors import InputError
 from unchurn.core.progress import progress_bar
-from unchurn.datasets.base import RemoteFile
+from unchurn.datasets.base import RemoteFile, Source
 
 
 def cache_dir() -> Path:
@@ -35,6 +35,17 @@ def data_folder(data_dir: Path | None) -> Path | None:
 def locate(file: RemoteFile, data_dir: Path | None) -> Path | None:
     """Where a file lies already, if it does; the data folder goes before the cache."""
     return _in_data_folder(file, data_dir) or _existing(cache_dir() / file.path)
+
+
+def whereabouts(source: Source) -> str:
+    """Where a dataset's files are, in a few words: "data folder", "cache", "no", or "1 of 4"."""
+    if not source.files:
+        return "built in"
+    places = [locate(file, None) for file in source.files]
+    found = [place for place in places if place is not None]
+    if len(found) < len(places):
+        return f"{len(found)} of {len(places)}" if found else "no"
+    return "cache" if all(cache_dir() in place.parents for place in found) else "data folder"
 
 
 def obtain(

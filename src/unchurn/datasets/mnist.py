@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from unchurn.core.arrays import Float32
 from unchurn.core.errors import InputError
 from unchurn.datasets.base import Dataset, RemoteFile, Source, as_unit
 from unchurn.datasets.find import obtain
@@ -30,12 +31,18 @@ def _load(
     x_test, y_test = _read_part(paths[2], paths[3], len(classes))
     if x_train.shape[1:] != x_test.shape[1:]:
         raise InputError(f"{paths[2]}: images of {x_test.shape[1:]}, not {x_train.shape[1:]}")
-    return Dataset(name, x_train, y_train, x_test, y_test, classes, notes)
+    return Dataset(
+        name=name,
+        x_train=x_train,
+        y_train=y_train,
+        x_test=x_test,
+        y_test=y_test,
+        classes=classes,
+        notes=notes,
+    )
 
 
-def _read_part(
-    images: Path, labels: Path, n_classes: int
-) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
+def _read_part(images: Path, labels: Path, n_classes: int) -> tuple[Float32, npt.NDArray[np.int64]]:
     """Read images and their labels, and check that they belong together."""
     x, y = read_idx(images, n_dimensions=3), read_idx(labels, n_dimensions=1)
     if x.size == 0:
@@ -73,10 +80,17 @@ def _source(
     """Describe four files: train images, train labels, test images, test labels."""
     folder = name.replace("_", "-")
     files = tuple(
-        RemoteFile(f"{folder}/{file}", home + file, sha256, size)
+        RemoteFile(path=f"{folder}/{file}", url=home + file, sha256=sha256, size=size)
         for file, (sha256, size) in checksums.items()
     )
-    return Source(name, 60000, 10000, 10, partial(_load, name, classes, files), files)
+    return Source(
+        name=name,
+        n_train=60000,
+        n_test=10000,
+        n_classes=10,
+        load=partial(_load, name, classes, files),
+        files=files,
+    )
 
 
 MNIST = _source(

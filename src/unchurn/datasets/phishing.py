@@ -39,9 +39,16 @@ def load(data_dir: Path | None = None) -> Dataset:
         raise InputError(f"{path}: features must be −1, 0 or 1 and {TARGET} −1 or 1")
     x, y = values[:, :-1].astype(np.float32), (values[:, -1] == 1).astype(np.int64)
     x_train, x_test, y_train, y_test = split(x, y, test_size=0.33, stratify=False)
-    rows = pl.DataFrame(x_test.astype(np.int8), FEATURES)
-    classes = ("phishing", "legitimate")
-    return Dataset("phishing", x_train, y_train, x_test, y_test, classes, notes, rows)
+    return Dataset(
+        name="phishing",
+        x_train=x_train,
+        y_train=y_train,
+        x_test=x_test,
+        y_test=y_test,
+        classes=("phishing", "legitimate"),
+        notes=notes,
+        test_rows=pl.DataFrame(x_test.astype(np.int8), FEATURES),
+    )
 
 
 def _read_arff(path: Path) -> dict[str, Array]:
@@ -59,13 +66,18 @@ def _read_csv(path: Path) -> dict[str, Array]:
 
 
 PHISHING = Source(
-    "phishing", 7406, 3649, 2, load,
-    (
+    name="phishing",
+    n_train=7406,
+    n_test=3649,
+    n_classes=2,
+    load=load,
+    files=(
         RemoteFile(
-            "phishing/Training Dataset.arff",
-            "https://archive.ics.uci.edu/ml/machine-learning-databases/00327/Training%20Dataset.arff",
-            "0dfcd84ccdedca6e1be2ce26452c1f1089ac3f839b9a1b0ab1cdcf6d895f9a70", 800856,
+            path="phishing/Training Dataset.arff",
+            url="https://archive.ics.uci.edu/ml/machine-learning-databases/00327/Training%20Dataset.arff",
+            sha256="0dfcd84ccdedca6e1be2ce26452c1f1089ac3f839b9a1b0ab1cdcf6d895f9a70",
+            size=800856,
             instead="phishing/phishing.csv",
         ),
     ),
-)  # fmt: skip
+)

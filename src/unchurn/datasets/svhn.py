@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from unchurn.core.arrays import Float32
 from unchurn.core.errors import InputError
 from unchurn.core.files import reading
 from unchurn.datasets.base import Dataset, RemoteFile, Source, as_unit
@@ -18,11 +19,18 @@ def load(data_dir: Path | None = None) -> Dataset:
     (train, test), notes = obtain(SVHN.files, data_dir)
     x_train, y_train = _read(train)
     x_test, y_test = _read(test)
-    classes = tuple(str(digit) for digit in range(10))
-    return Dataset("svhn", x_train, y_train, x_test, y_test, classes, notes)
+    return Dataset(
+        name="svhn",
+        x_train=x_train,
+        y_train=y_train,
+        x_test=x_test,
+        y_test=y_test,
+        classes=tuple(str(digit) for digit in range(10)),
+        notes=notes,
+    )
 
 
-def _read(path: Path) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
+def _read(path: Path) -> tuple[Float32, npt.NDArray[np.int64]]:
     """Read one part and check its arrays X (height, width, 3, n) and y (n, 1)."""
     from scipy.io import loadmat
 
@@ -43,11 +51,23 @@ def _read(path: Path) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
 
 HOME = "http://ufldl.stanford.edu/housenumbers/"
 SVHN = Source(
-    "svhn", 73257, 26032, 10, load,
-    (
-        RemoteFile("svhn/train_32x32.mat", HOME + "train_32x32.mat",
-                   "435e94d69a87fde4fd4d7f3dd208dfc32cb6ae8af2240d066de1df7508d083b8", 182040794),
-        RemoteFile("svhn/test_32x32.mat", HOME + "test_32x32.mat",
-                   "cdce80dfb2a2c4c6160906d0bd7c68ec5a99d7ca4831afa54f09182025b6a75b", 64275384),
+    name="svhn",
+    n_train=73257,
+    n_test=26032,
+    n_classes=10,
+    load=load,
+    files=(
+        RemoteFile(
+            path="svhn/train_32x32.mat",
+            url=HOME + "train_32x32.mat",
+            sha256="435e94d69a87fde4fd4d7f3dd208dfc32cb6ae8af2240d066de1df7508d083b8",
+            size=182040794,
+        ),
+        RemoteFile(
+            path="svhn/test_32x32.mat",
+            url=HOME + "test_32x32.mat",
+            sha256="cdce80dfb2a2c4c6160906d0bd7c68ec5a99d7ca4831afa54f09182025b6a75b",
+            size=64275384,
+        ),
     ),
-)  # fmt: skip
+)

@@ -11,6 +11,7 @@ from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError
 from unchurn.core.files import read_table, text_among_numbers
 from unchurn.datasets.base import Dataset, split
+from unchurn.datasets.registry import DATASETS
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,8 +34,6 @@ def load_csv(path: str | Path, target: str, *, test_size: float = 0.25) -> Datas
     test_size
         The fraction of rows held out for the test part.
     """
-    from unchurn.datasets import DATASETS
-
     path = Path(path)
     if path.suffix.lower() not in (".csv", ".parquet"):
         raise InputError(f"{path}: the name must end in .csv or .parquet")
@@ -66,7 +65,15 @@ def load_csv(path: str | Path, target: str, *, test_size: float = 0.25) -> Datas
     rows = table.drop(target)[test]
     # By the name of a published dataset, it would be taken for that.
     name = path.name if path.stem in DATASETS else path.stem
-    return Dataset(name, x[train], y_train, x[test], y_test, classes, test_rows=rows)
+    return Dataset(
+        name=name,
+        x_train=x[train],
+        y_train=y_train,
+        x_test=x[test],
+        y_test=y_test,
+        classes=classes,
+        test_rows=rows,
+    )
 
 
 def _check_complete(path: Path, column: pl.Series) -> None:

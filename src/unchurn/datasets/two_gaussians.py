@@ -18,7 +18,12 @@ def load(data_dir: Path | None = None) -> Dataset:
     rng = np.random.default_rng(SPLIT_SEED)
     (x_train, y_train), (x_test, y_test) = _draw(rng), _draw(rng)
     return Dataset(
-        "two_gaussians", x_train, y_train, x_test, y_test, classes=("negative", "positive")
+        name="two_gaussians",
+        x_train=x_train,
+        y_train=y_train,
+        x_test=x_test,
+        y_test=y_test,
+        classes=("negative", "positive"),
     )
 
 
@@ -31,4 +36,4 @@ def _draw(rng: np.random.Generator) -> tuple[Array, Array]:
     return x, y
 
 
-TWO_GAUSSIANS = Source("two_gaussians", N, N, 2, load)
+TWO_GAUSSIANS = Source(name="two_gaussians", n_train=N, n_test=N, n_classes=2, load=load)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from unchurn.core.arrays import Array, whole
+from unchurn.core.arrays import Array, as_whole
 from unchurn.core.errors import InputError
 from unchurn.metrics.intervals import LEVEL
 
@@ -136,7 +136,7 @@ def plan_excess(
             f"an excess of {excess!r} over a churn of {noise.churn:g} with a standard deviation of "
             f"{noise.sd:g}: the first must be at least {LEAST:g} and with the second at most 1"
         )
-    counts = [whole(count, 2, "the number of retrainings") for count in retrains]
+    counts = [as_whole(count, 2, "the number of retrainings") for count in retrains]
     return ExcessPlan(excess, noise, power, tuple(_size(r, excess, noise, power) for r in counts))
 
 

@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import softmax
 
-from unchurn.core.arrays import as_fraction
-from unchurn.methods.base import Float32, Method, Need, Reference
+from unchurn.core.arrays import Float32, as_fraction
+from unchurn.methods.base import Method, Need, Reference
 from unchurn.methods.control import Control
 
 

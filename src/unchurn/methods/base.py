@@ -17,12 +17,12 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
+from unchurn.core.arrays import Float32
 from unchurn.neighbors import knn_labels
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-Float32 = npt.NDArray[np.float32]
 Rows = npt.NDArray[np.integer]
 
 

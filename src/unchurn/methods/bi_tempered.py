@@ -12,7 +12,7 @@ from functools import cache, reduce
 from operator import add
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from unchurn.core.arrays import as_fraction, whole
+from unchurn.core.arrays import as_fraction, as_whole
 from unchurn.core.errors import InputError
 from unchurn.methods.base import Batch, Method, cross_entropy
 from unchurn.methods.control import Control
@@ -134,7 +134,7 @@ class BiTempered(Method):
 
     def check(self) -> None:
         _check_temperatures(self.t1, self.t2)
-        whole(self.n_iters, 1, "n_iters")
+        as_whole(self.n_iters, 1, "n_iters")
 
     def simplest(self) -> Method:
         return Control() if self.t1 == self.t2 == 1 else self

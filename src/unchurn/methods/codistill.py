@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from unchurn.core.arrays import at_least, whole
+from unchurn.core.arrays import as_number, as_whole
 from unchurn.core.errors import InputError
 from unchurn.methods.base import Batch, Method, cross_entropy
 from unchurn.methods.control import Control
@@ -49,8 +49,8 @@ class _Codistill(Method):
     grid: ClassVar = {"a": (0.001, 0.01, 0.05, 0.1, 0.2, 0.5), "n_warm": (1000, 2000)}
 
     def check(self) -> None:
-        at_least(self.a, 0, "a")
-        whole(self.n_warm, 0, "n_warm")
+        as_number(self.a, 0, "a")
+        as_whole(self.n_warm, 0, "n_warm")
 
     def simplest(self) -> Method:
         return self if self.a > 0 else Control()

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from unchurn.core.arrays import Float32
 from unchurn.core.errors import InputError
-from unchurn.methods.base import Batch, Fit, Float32, Method, Need, Reference, Rows, overrides
+from unchurn.methods.base import Batch, Fit, Method, Need, Reference, Rows, overrides
 from unchurn.methods.control import Control
 
 if TYPE_CHECKING:

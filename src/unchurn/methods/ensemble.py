@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from unchurn.core.arrays import whole
+from unchurn.core.arrays import as_whole
 from unchurn.methods.base import Method
 from unchurn.methods.control import Control
 
@@ -24,7 +24,7 @@ class Ensemble(Method):
     grid: ClassVar = {"m": (3, 5)}
 
     def check(self) -> None:
-        whole(self.m, 1, "m")
+        as_whole(self.m, 1, "m")
 
     def simplest(self) -> Method:
         return self if self.m > 1 else Control()

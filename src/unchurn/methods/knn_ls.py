@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from unchurn.core.arrays import as_fraction, whole
-from unchurn.methods.base import Float32, Method, Need, Reference
+from unchurn.core.arrays import Float32, as_fraction, as_whole
+from unchurn.methods.base import Method, Need, Reference
 from unchurn.methods.label_smoothing import LabelSmoothing
 from unchurn.neighbors.soft_labels import blend_knn_targets, smooth_targets
 
@@ -35,7 +35,7 @@ class KnnLS(Method):
     }
 
     def check(self) -> None:
-        whole(self.k, 1, "k")
+        as_whole(self.k, 1, "k")
         as_fraction(self.a, "a")
         as_fraction(self.b, "b")
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from unchurn.core.arrays import as_fraction
-from unchurn.methods.base import Float32, Method, Reference
+from unchurn.core.arrays import Float32, as_fraction
+from unchurn.methods.base import Method, Reference
 from unchurn.methods.control import Control
 from unchurn.neighbors.soft_labels import smooth_targets
 

@@ -8,7 +8,7 @@ from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, ClassVar
 
-from unchurn.core.arrays import at_least
+from unchurn.core.arrays import as_number
 from unchurn.methods.base import Batch, Method
 from unchurn.methods.control import Control
 
@@ -34,7 +34,7 @@ class _LpReg(Method):
     grid: ClassVar = {"a": (0.001, 0.01, 0.05, 0.1, 0.2, 0.5)}
 
     def check(self) -> None:
-        at_least(self.a, 0, "a")
+        as_number(self.a, 0, "a")
 
     def simplest(self) -> Method:
         return self if self.a > 0 else Control()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from unchurn.core.arrays import at_least
+from unchurn.core.arrays import as_number
 from unchurn.methods.base import Batch, Method
 from unchurn.methods.control import Control
 
@@ -40,7 +40,7 @@ class Mixup(Method):
     grid: ClassVar = {"a": (0.2, 0.3, 0.4, 0.5)}
 
     def check(self) -> None:
-        at_least(self.a, 0, "a")
+        as_number(self.a, 0, "a")
 
     def simplest(self) -> Method:
         return self if self.a > 0 else Control()

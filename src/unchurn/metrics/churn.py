@@ -27,7 +27,7 @@ def churn(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
     return float(np.mean(one != two))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Flips:
     """Where each of `n` examples went from the first model to the second (counts)."""
 
@@ -94,7 +94,7 @@ class MeanSd:
     count: int
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class ChurnSummary:
     """Accuracy and churn of R retrainings, as fractions.
 

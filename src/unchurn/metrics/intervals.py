@@ -1,7 +1,7 @@
 """Intervals and tests: of rates and of paired differences, over examples or clusters of them.
 
 Everything is a fraction, every interval 95 % unless asked otherwise. How often the intervals cover
-what they estimate: docs/statistics.md, simulated by `benchmarks/interval_coverage.py`.
+what they estimate: docs/statistics.md, simulated by `benchmarks/coverage/simulate.py`.
 """
 
 from __future__ import annotations
@@ -10,11 +10,9 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
-from unchurn.core.arrays import Array
+from unchurn.core.arrays import Array, Float64
 
-Float64 = npt.NDArray[np.float64]
 LEVEL = 0.95
 FEW = 5  # events; below it an interval is exact, and says so
 FEW_EVENTS = "few events"
@@ -155,18 +153,15 @@ def clustered_p_value(events: Array, sizes: Array, others: Array, other_sizes: A
     if any(some < min(FEW, n) for some, n in zip(eventful, clusters, strict=True)):
         table = [[some, n - some] for some, n in zip(eventful, clusters, strict=True)]
         return float(fisher_exact(table).pvalue)
-    whole, without = (
-        np.subtract(*(_logit(some, size) for some, size in counts))
-        for counts in (
-            [(event.sum(), size.sum()) for event, size in groups],
-            [(event.sum() - event, size.sum() - size) for event, size in groups],
-        )
-    )
+    first, second = (_logit(event.sum(), size.sum()) for event, size in groups)
+    difference = first - second
+    first, second = (_logit(event.sum() - event, size.sum() - size) for event, size in groups)
+    without = first - second  # the difference with each cluster left out
     variance = jackknife(without)
     if variance == 0:
         return 1.0
     freedom = min(float(min(clusters) - 1), _freedom(without))
-    return float(2 * t.sf(abs(whole) / math.sqrt(variance), freedom))
+    return float(2 * t.sf(abs(difference) / math.sqrt(variance), freedom))
 
 
 def _logit(events: Array, sizes: Array) -> Float64:

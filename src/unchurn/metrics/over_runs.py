@@ -12,12 +12,11 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from unchurn.core.arrays import Array
+from unchurn.core.arrays import Array, Float64
 from unchurn.metrics.intervals import (
     FEW,
     LEVEL,
     NAN,
-    Float64,
     Interval,
     Spread,
     jackknife,

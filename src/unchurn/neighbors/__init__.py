@@ -1,8 +1,8 @@
 """k-NN labels: the mean label of each point's neighbours, exact and tie-true.
 
-`labels.py` holds the definition and `knn_labels`, `index.py` the search that both faces share. An
-engine (`kdtree.py`, `brute.py`, `faiss.py`, `device.py`) proposes candidate neighbours; exact
-distances decide, in `kernels.py` or, without Numba, `proposals.py`.
+`labels.py` holds the definition and `knn_labels`, `index.py` the index that both faces share,
+`soft_labels.py` the targets made of them. A search (`search/`) proposes candidate neighbours; exact
+distances decide, in `kernels/` (compiled) or, without Numba, in `search/proposals.py`.
 """
 
 from unchurn.neighbors.index import KNNLabels

@@ -9,20 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unchurn.core.arrays import as_classes, whole
+from unchurn.core.arrays import Float32, Float64, IntArray, as_classes, as_whole, extent
 from unchurn.core.errors import InputError
+from unchurn.neighbors.distinct import collapse, distinct
 from unchurn.neighbors.inputs import Neighbours, as_ks, as_points, check_spread
-from unchurn.neighbors.search.base import (
-    Advance,
-    Engine,
-    Float32,
-    Float64,
-    collapse,
-    distinct,
-    extent,
-    n_workers,
-)
+from unchurn.neighbors.search.base import Advance, Search
 from unchurn.neighbors.search.proposals import by_products
+from unchurn.neighbors.search.threads import n_workers
 
 # Up to here the kd-tree is faster than matrix products, even where it can prune least: CPU time of
 # brute over that of kdtree, 30,000 rows, k = 10 / 100 / 500. Normal: 16 dimensions 1.6 / 1.3 / 1.2,
@@ -46,11 +39,11 @@ class KNNLabels:
     Attributes
     ----------
     engine_
-        The engine in use.
+        The engine in use: what finds the neighbours.
     n_classes_
         Columns of the results.
     quality_
-        Of an approximate engine, its recall and the error of its labels; else None.
+        Of an approximate search, its recall and the error of its labels; else None.
 
     Examples
     --------
@@ -79,27 +72,26 @@ class KNNLabels:
         """Index (n, D) embeddings and their n class numbers."""
         points = as_points(embeddings)
         classes = as_classes(labels, self.n_classes, n=len(points))
-        ks = as_ks(self.k, len(points))
-        workers = n_workers(None if self.workers is None else whole(self.workers, 1, "workers"))
+        self._ks = as_ks(self.k, len(points))
+        self._falling: IntArray = np.unique(self._ks)[::-1]  # each k once, as searches take them
+        workers = n_workers(None if self.workers is None else as_whole(self.workers, 1, "workers"))
         device = getattr(embeddings, "device", None) if hasattr(embeddings, "detach") else None
         self.engine_ = _choose(self.engine, len(points), points.shape[1], device)
         self.n_classes_ = self.n_classes or int(classes.max()) + 1
-        self.n_ = len(points)
         self._box = extent(points)
         # Equal points have equal answers: search once per distinct point, weighted by its labels.
-        points, histogram, self._which = collapse(points, classes, self.n_classes_)
-        self._points = points, histogram
-        self._index = _make(self.engine_, points, histogram, workers, device)
+        self._points, self._histogram, self._which = collapse(points, classes, self.n_classes_)
+        self._search = _make(self.engine_, self._points, self._histogram, workers, device)
         self.quality_ = None
         if self.engine_ in APPROXIMATE:
             from unchurn.neighbors.search.faiss import measure
 
-            self.quality_ = measure(self._index, max(ks))  # type: ignore[arg-type]
+            self.quality_ = measure(self._search, max(self._ks))  # type: ignore[arg-type]
         return self
 
     def transform(self, embeddings: npt.ArrayLike) -> Float32 | list[Float32]:
         """(rows, n_classes) float32 for (rows, D) new points, or a list of them, one per k."""
-        if not hasattr(self, "_index"):
+        if not hasattr(self, "_search"):
             raise InputError("this KNNLabels is not fitted: call fit first")
         queries = as_points(embeddings)
         low, high = self._box
@@ -108,42 +100,49 @@ class KNNLabels:
         lowest, highest = extent(queries)
         check_spread(np.minimum(low, lowest), np.maximum(high, highest), "embeddings")
         queries, which = distinct(queries)
-        return self._answer(queries, which)
+        with _progress(len(queries), self.progress) as advance:
+            answers = self.room_for(len(queries))
+            far = np.abs(queries - low).max(axis=1) > FAR * (high - low).max()
+            if not far.all():
+                answers[:, ~far] = self._search.answer(queries[~far], self._falling, advance)
+            if far.any():
+                exact = by_products(self._points, self._histogram)
+                answers[:, far] = exact.answer(queries[far], self._falling, advance)
+        return self._deal(answers, which)
 
     def fit_transform(
         self, embeddings: npt.ArrayLike, labels: npt.ArrayLike
     ) -> Float32 | list[Float32]:
         """`knn_labels`: those of the fitted points themselves."""
         self.fit(embeddings, labels)
-        return self._answer(None, self._which)
+        with _progress(len(self._points), self.progress) as advance:
+            return self.assemble(self._search.answer(None, self._falling, advance))
 
-    def _answer(self, queries: Float64 | None, which: Any) -> Float32 | list[Float32]:
-        """Ask the engine, once for each distinct k, and deal its answers out to all rows."""
-        falling = self._falling()
-        points, histogram = self._points
-        with _progress(len(points if queries is None else queries), self.progress) as advance:
-            if queries is None:
-                answers = self._index.answer(None, falling, advance)
-            else:
-                answers = np.empty((len(falling), len(queries), self.n_classes_), np.float32)
-                low, high = self._box
-                far = np.abs(queries - low).max(axis=1) > FAR * (high - low).max()
-                if not far.all():
-                    answers[:, ~far] = self._index.answer(queries[~far], falling, advance)
-                if far.any():
-                    engine = by_products(points, histogram)
-                    answers[:, far] = engine.answer(queries[far], falling, advance)
-        return self._deal(answers, which)
+    # The same in parts, for `sharded_knn_labels`: answers for some distinct points at a time.
 
-    def _falling(self) -> Any:
-        """The distinct k, largest first, as engines take them."""
-        return np.unique(as_ks(self.k, self.n_))[::-1]
+    def search_order(self) -> IntArray:
+        """Numbers of the distinct fitted points, so that those next to each other lie close."""
+        order: IntArray = getattr(self._search, "order", np.arange(len(self._points)))
+        return order
 
-    def _deal(self, answers: Float32, which: Any) -> Float32 | list[Float32]:
-        """From what an engine answers for each distinct k and point, what was asked for."""
-        ks = as_ks(self.k, self.n_)
-        place = {int(k): i for i, k in enumerate(self._falling())}
-        results = [answers[place[k]] if which is None else answers[place[k]][which] for k in ks]
+    def room_for(self, n_points: int) -> Float32:
+        """An array to be filled with the answers for so many points."""
+        return np.empty((len(self._falling), n_points, self.n_classes_), np.float32)
+
+    def answer_some(self, numbers: IntArray) -> Float32:
+        """Mean labels of distinct fitted points by number: (distinct k, points, n_classes)."""
+        return self._search.answer(self._points[numbers], self._falling, lambda _: None)
+
+    def assemble(self, answers: Float32) -> Float32 | list[Float32]:
+        """What `fit_transform` gives, from the answers for all distinct fitted points."""
+        return self._deal(answers, self._which)
+
+    def _deal(self, answers: Float32, which: IntArray | None) -> Float32 | list[Float32]:
+        """From the answers for each distinct k and point, one result for each k asked for."""
+        number = {int(k): i for i, k in enumerate(self._falling)}
+        results = [
+            answers[number[k]] if which is None else answers[number[k]][which] for k in self._ks
+        ]
         return results[0] if isinstance(self.k, int | np.integer) else results
 
 
@@ -168,8 +167,8 @@ def _choose(engine: str, n: int, n_dimensions: int, device: Any) -> str:
     return "kdtree" if few and n > SMALL and find_spec("numba") is not None else "brute"
 
 
-def _make(engine: str, points: Float64, histogram: Any, workers: int, device: Any) -> Engine:
-    """Build the engine; each lives in a file of its own, imported when needed."""
+def _make(engine: str, points: Float64, histogram: Any, workers: int, device: Any) -> Search:
+    """Build the search of an engine; each lives in a file of its own, imported when needed."""
     if engine == "kdtree":
         from unchurn.neighbors.search.kdtree import KDTree
 

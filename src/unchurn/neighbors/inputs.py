@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from unchurn.core.arrays import IntArray, as_array
+from unchurn.core.arrays import Float64, IntArray, as_array, extent
 from unchurn.core.errors import InputError
-from unchurn.neighbors.search.base import Float64, extent
 
 Neighbours = int | Sequence[int] | IntArray
 

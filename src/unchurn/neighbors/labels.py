@@ -7,10 +7,9 @@ from typing import overload
 
 import numpy.typing as npt
 
-from unchurn.core.arrays import IntArray
+from unchurn.core.arrays import Float32, IntArray
 from unchurn.neighbors.index import KNNLabels
 from unchurn.neighbors.inputs import Neighbours
-from unchurn.neighbors.search.base import Float32
 
 
 @overload

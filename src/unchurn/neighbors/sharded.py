@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
-from unchurn.core.arrays import IntArray, whole
+from unchurn.core.arrays import Float32, as_whole
 from unchurn.core.errors import InputError
-from unchurn.core.executors import Call, Engine
+from unchurn.core.executors import Call, Executor
 from unchurn.neighbors.index import KNNLabels
 from unchurn.neighbors.inputs import Neighbours
-from unchurn.neighbors.search.base import Float32
 
 # Points of one call: a second of the kd-tree's time among a million points of 10 dimensions.
 ROWS = 1 << 14
@@ -24,11 +22,11 @@ def sharded_knn_labels(
     labels: npt.ArrayLike,
     k: Neighbours,
     *,
-    on: Engine,
+    on: Executor,
     n_classes: int | None = None,
     rows: int = ROWS,
 ) -> Float32 | list[Float32]:
-    """`knn_labels`, whose points are searched for a few at a time, wherever an engine makes calls.
+    """`knn_labels`, whose points are searched for a few at a time, wherever an executor runs calls.
 
     The index is made here and shared: every node of a Ray cluster holds it once, in memory that all
     its processes read. Each call asks it for `rows` points, so the result is that of `knn_labels`
@@ -36,31 +34,25 @@ def sharded_knn_labels(
 
     Examples
     --------
-    >>> from unchurn.core.executors import make_engine
-    >>> with make_engine("local", workers=1) as engine:  # or "ray", ray_address="auto"
-    ...     sharded_knn_labels([[0.0], [1.0], [2.0]], labels=[0, 1, 1], k=2, on=engine)
+    >>> from unchurn.core.executors import make_executor
+    >>> with make_executor("local", workers=1) as executor:  # or "ray", ray_address="auto"
+    ...     sharded_knn_labels([[0.0], [1.0], [2.0]], labels=[0, 1, 1], k=2, on=executor)
     array([[0.5       , 0.5       ],
            [0.33333334, 0.6666667 ],
            [0.        , 1.        ]], dtype=float32)
     """
     index = KNNLabels(k, n_classes=n_classes, workers=1).fit(embeddings, labels)
-    n = len(index._points[0])
-    # In a tree's own order, points of one call lie close together and share most of their search.
-    order: IntArray = getattr(index._index, "order", np.arange(n))
-    step = whole(rows, 1, "rows")
-    parts = [order[start : start + step] for start in range(0, n, step)]
+    order = index.search_order()  # points of one call lie close and share most of their search
+    step = as_whole(rows, 1, "rows")
+    parts = [order[start : start + step] for start in range(0, len(order), step)]
     shared = on.share(index)
-    calls = deque(Call(number, _search, (shared, part)) for number, part in enumerate(parts))
-    answers = np.empty((len(index._falling()), n, index.n_classes_), np.float32)
+    calls = deque(
+        Call(number, KNNLabels.answer_some, (shared, part)) for number, part in enumerate(parts)
+    )
+    answers = index.room_for(len(order))
     for number, answer in on.execute(calls, _killed):
         answers[:, parts[number]] = answer
-    return index._deal(answers, index._which)
-
-
-def _search(index: KNNLabels, part: IntArray) -> Float32:
-    """The answers for some of the index's own points."""
-    points, _ = index._points
-    return index._index.answer(points[part], index._falling(), lambda _: None)
+    return index.assemble(answers)
 
 
 def _killed() -> Any:

@@ -10,10 +10,8 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import numpy.typing as npt
 
-from unchurn.core.arrays import IntArray, as_array, as_classes, as_fraction
+from unchurn.core.arrays import Float32, IntArray, as_array, as_classes, as_fraction
 from unchurn.core.errors import InputError
-
-Float32 = npt.NDArray[np.float32]
 
 # Mean off-label mass under which neighbours tell hardly more than the label itself does.
 MEMORISED = 0.01
@@ -97,7 +95,7 @@ def knn_smooth_labels(
     return blend_knn_labels(knn_labels(array, labels, k, n_classes=n_classes), labels, a=a, b=b)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class OffLabelMass:
     """How much of each k-NN label lies on other classes than the example's own, over all examples.
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from unchurn.core.errors import InputError
-from unchurn.core.executors import make_engine
+from unchurn.core.executors import make_executor
 from unchurn.datasets import DATASETS, load
 from unchurn.datasets.base import Dataset
 from unchurn.study.experiment import Experiment
@@ -94,7 +94,7 @@ def bench(
         validation=validation,
         scenario=scenario,
     )
-    executor = make_engine(engine, workers, ray_address)
+    executor = make_executor(engine, workers, ray_address)
     with ExitStack() as stack:
         folder = Path(out or stack.enter_context(tempfile.TemporaryDirectory()))
         stack.enter_context(executor)

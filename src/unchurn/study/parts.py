@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from unchurn.core.arrays import Float32
 from unchurn.core.errors import InputError
 from unchurn.datasets.base import SPLIT_SEED, Dataset
 
 VALIDATION_SIZE = 0.2  # of the training part, held out to choose settings on
-Float32 = npt.NDArray[np.float32]
 Classes = npt.NDArray[np.integer]
 
 

@@ -16,13 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from unchurn import __version__
-from unchurn.core.arrays import Array
+from unchurn.core.arrays import Array, Float32
 from unchurn.core.errors import InputError
-from unchurn.core.executors import Call, Engine
+from unchurn.core.executors import Call, Executor
 from unchurn.methods import Reference
 from unchurn.neighbors import knn_labels
 from unchurn.study.experiment import Job
-from unchurn.study.parts import Float32, Parts
+from unchurn.study.parts import Parts
 from unchurn.study.scenarios import Scenario
 from unchurn.study.schedule import Key, Schedule
 from unchurn.study.store import DamagedError, Store, TrainedRun
@@ -71,7 +71,7 @@ def read_runs(schedule: Schedule, store: Store) -> Runs:
 def carry_out(
     schedule: Schedule,
     store: Store,
-    executor: Engine,
+    executor: Executor,
     on_progress: OnProgress = lambda done, total, last: None,
 ) -> Runs:
     """Train what the store does not hold yet; give all trainings, each read once."""
@@ -100,7 +100,7 @@ class _Driver:
     """
 
     def __init__(
-        self, schedule: Schedule, store: Store, executor: Engine, on_progress: OnProgress
+        self, schedule: Schedule, store: Store, executor: Executor, on_progress: OnProgress
     ) -> None:
         self.schedule, self.store, self.executor = schedule, store, executor
         self.experiment = schedule.experiment

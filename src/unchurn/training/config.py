@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from unchurn.core.arrays import at_least, whole
+from unchurn.core.arrays import as_number, as_whole
 from unchurn.core.errors import InputError
 
 
@@ -21,10 +21,10 @@ class Training:
 
     def __post_init__(self) -> None:
         # Plain numbers, also of NumPy's, so that equal trainings are equal on disk.
-        object.__setattr__(self, "epochs", whole(self.epochs, 1, "epochs"))
-        object.__setattr__(self, "batch_size", whole(self.batch_size, 1, "batch_size"))
+        object.__setattr__(self, "epochs", as_whole(self.epochs, 1, "epochs"))
+        object.__setattr__(self, "batch_size", as_whole(self.batch_size, 1, "batch_size"))
         for name in ("learning_rate", "epsilon"):
-            value = at_least(getattr(self, name), 0, name)
+            value = as_number(getattr(self, name), 0, name)
             if value == 0:
                 raise InputError(f"{name} must be above 0")
             object.__setattr__(self, name, value)

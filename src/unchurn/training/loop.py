@@ -33,7 +33,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from unchurn.core.arrays import Array
+from unchurn.core.arrays import Array, Float32
 from unchurn.core.errors import InputError
 from unchurn.methods import Batch, Control, Method, Reference
 from unchurn.training.config import Training
@@ -49,7 +49,6 @@ from unchurn.training.learners.base import DivergedError, check_neighbours, scor
 from unchurn.training.networks import Factory
 from unchurn.training.streams import Stream, member_fits, reference_stream
 
-Float32 = npt.NDArray[np.float32]
 SCORING_BATCH = 2048
 OnEpoch = Callable[[], None]
 

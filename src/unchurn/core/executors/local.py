@@ -18,7 +18,7 @@ from typing import Any, Self, TypeVar
 
 import joblib
 
-from unchurn.core.executors import Call
+from unchurn.core.executors.base import Call
 
 Result = TypeVar("Result")
 TRIES = 3  # of a call that is killed when it is alone: it may not be its own fault
@@ -26,7 +26,7 @@ TRIES = 3  # of a call that is killed when it is alone: it may not be its own fa
 
 @dataclass(frozen=True)
 class Local:
-    """The engine of this machine: so many processes at a time."""
+    """The executor of this machine: so many processes at a time."""
 
     workers: int
 
@@ -37,7 +37,7 @@ class Local:
         pass
 
     def share(self, value: Any) -> Any:
-        """Give the value itself: joblib memory-maps the large arrays in it."""
+        """The value is its own handle: joblib memory-maps the large arrays in it."""
         return value
 
     def execute(self, calls: deque[Call], killed: Callable[[], Any]) -> Iterator[tuple[Any, Any]]:

@@ -15,15 +15,13 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from importlib import metadata
 from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
-import torch
-
-from unchurn import __version__
 from unchurn.core.errors import InputError
-from unchurn.core.executors import Call
+from unchurn.core.executors.base import Call
+from unchurn.core.version import __version__
 
 # Read when Ray is loaded. Every death of a worker is news to it; we tell of those that matter.
 os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".*")
@@ -49,7 +47,7 @@ DEATHS = (
 
 
 class Ray:
-    """The engine of a cluster: that at an address, or one of this machine's cores, made for it.
+    """The executor of a cluster: that at an address, or one of this machine's cores, made for it.
 
     `workers` are tasks at a time; if not given, as many as the cluster has cores.
     """
@@ -143,7 +141,7 @@ class _Flight:
     call: Call
     cores: int = 1
     is_retry: bool = False
-    result: Any = None  # of a call that stays: what stands for it
+    result: Any = None  # of a call that stays: the handle of it
 
 
 def _take_back(flying: dict[Any, _Flight]) -> list[_Flight]:
@@ -200,9 +198,17 @@ def _own_versions() -> Versions:
     return {
         "Python": platform.python_version(),
         "unchurn": __version__,
-        "torch": torch.__version__,
-        "numpy": np.__version__,
+        "torch": _version("torch"),
+        "numpy": _version("numpy"),
     }
+
+
+def _version(package: str) -> str:
+    """A package's version, known without importing it."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "none"
 
 
 def _same_versions() -> Versions:

@@ -72,19 +72,19 @@ def grow(rows: Array, order: IntArray, keys: Array, a: int, b: int) -> None:
 
 
 @exact
-def pack(rows: Array, order: IntArray, a: int, b: int, blocks: Array, boxes: Array) -> None:
-    """Fill blocks (leaves, D, LEAF) and their boxes (leaves, 2, D) for leaves a … b − 1.
+def pack(rows: Array, order: IntArray, a: int, b: int, leaves: Array, boxes: Array) -> None:
+    """Fill in leaves a … b − 1, (leaves, D, LEAF), and their boxes, (leaves, 2, D).
 
     Places without a point are infinitely far away.
     """
     for leaf in range(a, b):
         size = min(LEAF, len(order) - leaf * LEAF)
-        blocks[leaf, :, size:] = np.inf
+        leaves[leaf, :, size:] = np.inf
         for j in range(rows.shape[1]):
             low = high = rows[order[leaf * LEAF], j]
             for i in range(size):
                 value = rows[order[leaf * LEAF + i], j]
-                blocks[leaf, j, i] = value
+                leaves[leaf, j, i] = value
                 low, high = min(low, value), max(high, value)
             boxes[leaf, 0, j] = low
             boxes[leaf, 1, j] = high

@@ -14,7 +14,7 @@ import numpy as np
 
 from unchurn.core.arrays import Array, IntArray
 from unchurn.neighbors.kernels.jit import exact_inline, rough_inline
-from unchurn.neighbors.kernels.points import Stock
+from unchurn.neighbors.kernels.points import LabelledPoints
 
 # A bracket of the k-th distance that holds no more points than this is left to exact distances.
 FEW = 8
@@ -25,27 +25,33 @@ LARGEST = np.float32(3e38)
 class Slack(NamedTuple):
     """Error of a rough squared distance r of points at distance d.
 
-    √r is off by `absolute`, r itself by the fraction `relative` and by `floor`.
+    √r is off by `absolute`, r itself by the fraction `relative` and by `constant`.
     """
 
     relative: float
     absolute: float
-    floor: float
+    constant: float
 
 
 @exact_inline
 def at_most(rough_value: float, slack: Slack) -> float:
-    """No point farther than one at this rough distance, by its exact one, has more than this."""
-    edge = sqrt((rough_value + slack.floor) / (1 - slack.relative)) + 2 * slack.absolute
-    return edge * edge * (1 + slack.relative) + slack.floor
+    """A bound from above: d(p) ≤ d(q) and r(q) ≤ `rough_value` give r(p) ≤ at_most.
+
+    d is the exact distance of a point to the query, r its rough squared one.
+    """
+    edge = sqrt((rough_value + slack.constant) / (1 - slack.relative)) + 2 * slack.absolute
+    return edge * edge * (1 + slack.relative) + slack.constant
 
 
 @exact_inline
 def at_least(rough_value: float, slack: Slack) -> float:
-    """What is below is surely nearer than what is above `rough_value`; −1 if nothing is."""
-    rest = rough_value - slack.floor
+    """A bound from below: r(p) < at_least and r(q) > `rough_value` give d(p) < d(q).
+
+    It is −1 where no r(p) is small enough for that.
+    """
+    rest = rough_value - slack.constant
     edge = sqrt(max(rest, 0.0) / (1 + slack.relative)) - 2 * slack.absolute
-    return edge * edge * (1 - slack.relative) - slack.floor if edge > 0 else -1.0
+    return edge * edge * (1 - slack.relative) - slack.constant if edge > 0 else -1.0
 
 
 @rough_inline
@@ -89,17 +95,17 @@ def bracket(
 
 
 @exact_inline
-def add_labels(places: IntArray, stock: Stock, counts: IntArray) -> int:
+def add_labels(places: IntArray, labelled: LabelledPoints, counts: IntArray) -> int:
     """Count the labels of the points at these places; give their number."""
-    labels, weights, total = stock.labels, stock.weights, 0
+    labels, weights, total = labelled.labels, labelled.weights, 0
     for i in range(places.size):
         label, weight = labels[places[i]], weights[places[i]]
         total += weight
         if label >= 0:
             counts[label] += weight
         else:
-            for j in range(stock.starts[-1 - label], stock.starts[-label]):
-                counts[stock.mixed_labels[j]] += stock.mixed_counts[j]
+            for j in range(labelled.starts[-1 - label], labelled.starts[-label]):
+                counts[labelled.mixed_labels[j]] += labelled.mixed_counts[j]
     return total
 
 
@@ -145,7 +151,7 @@ def settle(
     at_high: int,
     slack: Slack,
     query: Array,
-    stock: Stock,
+    labelled: LabelledPoints,
     edge: tuple[Array, IntArray, IntArray],
     counts: IntArray,
 ) -> tuple[float, int]:
@@ -154,7 +160,7 @@ def settle(
     `values` are the rough distances of all points up to at_most(high) and some beyond, at `places`.
     Gives the new `high` and `at_high`, which will do for smaller k.
     """
-    low, high, at_high = bracket(values, weights, stock.weighted, k, high, at_high, FEW)
+    low, high, at_high = bracket(values, weights, labelled.weighted, k, high, at_high, FEW)
     sure = at_least(low, slack) if low >= 0 else -1.0
     possible = at_most(high, slack)
     distances, doubtful, inside = edge
@@ -164,16 +170,16 @@ def settle(
         n_inside += values[i] < sure
         doubtful[n_doubtful] = places[i]
         n_doubtful += sure <= values[i] <= possible
-    count = add_labels(inside[:n_inside], stock, counts)
-    points = stock.points
+    count = add_labels(inside[:n_inside], labelled, counts)
+    points = labelled.points
     for i in range(n_doubtful):
         distances[i] = exact_distance(points[doubtful[i]], query)
-    radius = exact_kth(distances[:n_doubtful], doubtful, stock.weights, k - count)
+    radius = exact_kth(distances[:n_doubtful], doubtful, labelled.weights, k - count)
     n_inside = 0
     for i in range(n_doubtful):
         inside[n_inside] = doubtful[i]
         n_inside += distances[i] <= radius
-    add_labels(inside[:n_inside], stock, counts)
+    add_labels(inside[:n_inside], labelled, counts)
     return high, at_high
 
 
@@ -186,18 +192,18 @@ def answer(
     high: float,
     slack: Slack,
     query: Array,
-    stock: Stock,
+    labelled: LabelledPoints,
     edge: tuple[Array, IntArray, IntArray],
     counts: IntArray,
     answers: Array,
     row: int,
 ) -> None:
     """Mean labels of one query for every k (in falling order) into answers (n_k, rows, L)."""
-    at_high = count_within(values, weights, stock.weighted, high)
+    at_high = count_within(values, weights, labelled.weighted, high)
     for which in range(ks.size):
         counts[:] = 0
         high, at_high = settle(
-            values, places, weights, ks[which], high, at_high, slack, query, stock, edge, counts
+            values, places, weights, ks[which], high, at_high, slack, query, labelled, edge, counts
         )
         total = 0
         for c in range(counts.size):

@@ -31,12 +31,12 @@ def rough(function: F) -> F:
 
 
 def exact_inline(function: F) -> F:
-    """The same, as part of its callers: passing arrays to a short function costs more than it."""
+    """As `exact`, within its callers: to pass arrays costs more than the work itself."""
     return _compile(function, fastmath=False, inline="always")
 
 
 def rough_inline(function: F) -> F:
-    """The same, as part of its callers, and by their rules: in an exact one it is exact."""
+    """As `rough`, within its callers and by their rules: in an exact one it is exact."""
     return _compile(function, fastmath=set(ROUGH), inline="always")
 
 
@@ -50,6 +50,10 @@ def _compile(function: F, **options: Any) -> F:
         # Numba takes what it kept for valid until the function's own file changes, although the
         # kernels call each other across files: let it be valid until any of them changes.
         with suppress(AttributeError):  # a Numba that keeps it elsewhere, or is switched off
-            compiled._cache._cache_file._source_stamp = _STAMP
+            file = compiled._cache._cache_file
+            file._source_stamp = _STAMP
+            # The version is looked at first: of another one, nothing is unpickled, which would
+            # fail for a type that has another name now.
+            file._version = (file._version, _STAMP)
     kernel: F = compiled
     return kernel

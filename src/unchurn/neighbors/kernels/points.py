@@ -7,21 +7,18 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from unchurn.core.arrays import Array, IntArray
-from unchurn.neighbors.search.base import Float64
+from unchurn.core.arrays import Array, Float64, IntArray
 
 # Points of a leaf: a few vector registers of float32. Larger leaves prune less, smaller ones spend
 # more on boxes (measured: 16 and 64 are both slower).
 LEAF = 32
 
 
-class Stock(NamedTuple):
-    """Distinct points, in an order of the engine's own, and what lies at each."""
+class LabelledPoints(NamedTuple):
+    """Distinct points, in the order of whoever searches them, and the labels that lie at each."""
 
     points: Float64  # (m, D), the original coordinates
-    weights: (
-        Array  # int32: rows at each point; 0 at places beyond the last point, up to a full leaf
-    )
+    weights: Array  # int32: rows at each point; 0 beyond the last point, up to a full leaf
     labels: Array  # int32: the one class of these rows or, if they differ, −1 − (a mixed point)
     starts: Array  # int64: where a mixed point's entries start below
     mixed_labels: Array  # int32
@@ -29,7 +26,9 @@ class Stock(NamedTuple):
     weighted: bool  # whether any weight is not 1
 
 
-def make_stock(points: Float64, histogram: csr_array, order: IntArray | None = None) -> Stock:
+def make_labelled_points(
+    points: Float64, histogram: csr_array, order: IntArray | None = None
+) -> LabelledPoints:
     """Arrange points and their label counts, (m, L), in the given order."""
     sizes = np.diff(histogram.indptr)
     totals = np.add.reduceat(histogram.data, histogram.indptr[:-1])
@@ -41,7 +40,7 @@ def make_stock(points: Float64, histogram: csr_array, order: IntArray | None = N
         points, totals, labels = points[order], totals[order], labels[order]
     weights = np.zeros(-(-len(points) // LEAF) * LEAF, np.int32)
     weights[: len(points)] = totals
-    return Stock(
+    return LabelledPoints(
         points=np.require(points, requirements=["C", "W"]),  # read-only ones are another type
         weights=weights,
         labels=labels,

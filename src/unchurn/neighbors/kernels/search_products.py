@@ -18,7 +18,7 @@ from unchurn.neighbors.kernels.count import (
     count_within,
 )
 from unchurn.neighbors.kernels.jit import exact, exact_inline, rough
-from unchurn.neighbors.kernels.points import LEAF, Stock
+from unchurn.neighbors.kernels.points import LEAF, LabelledPoints
 
 
 class Lists(NamedTuple):
@@ -36,7 +36,7 @@ def brute_slack(slack: Slack, own_norm: float) -> Slack:
     return Slack(
         slack.relative,
         slack.absolute * (1 + sqrt(own_norm)),
-        slack.floor * (1 + own_norm),
+        slack.constant * (1 + own_norm),
     )
 
 
@@ -85,7 +85,7 @@ def sift(
     own_norms: Array,
     k: int,
     slack: Slack,
-    stock: Stock,
+    labelled: LabelledPoints,
     lists: Lists,
 ) -> None:
     """Add to each query's list the points of a chunk, from `start`, that are within its bound.
@@ -105,7 +105,7 @@ def sift(
         size = add_near(products, row, start, norms, own, collect, near, values, places, size)
         if size > min(2 * k + LEAF, room):  # early: what a loose bound lets through costs more
             for j in range(size):
-                weights[j] = stock.weights[places[j]]
+                weights[j] = labelled.weights[places[j]]
             high = number(0)
             for j in range(size):
                 high = max(high, values[j])
@@ -130,7 +130,7 @@ def finish(
     own_norms: Array,
     ks: IntArray,
     slack: Slack,
-    stock: Stock,
+    labelled: LabelledPoints,
     lists: Lists,
     answers: Array,
 ) -> None:
@@ -144,7 +144,7 @@ def finish(
             continue
         high = lists.values.dtype.type(0)
         for j in range(size):
-            weights[j] = stock.weights[places[j]]
+            weights[j] = labelled.weights[places[j]]
             high = max(high, values[j])
         answer(
             values[:size],
@@ -154,7 +154,7 @@ def finish(
             min(high, lists.bounds[row]),
             brute_slack(slack, own_norms[row]),
             query_points[row],
-            stock,
+            labelled,
             edge,
             counts,
             answers,

@@ -18,7 +18,7 @@ from unchurn.neighbors.kernels.count import (
     count_within,
 )
 from unchurn.neighbors.kernels.jit import exact, exact_inline, rough, rough_inline
-from unchurn.neighbors.kernels.points import LEAF, Stock
+from unchurn.neighbors.kernels.points import LEAF, LabelledPoints
 
 # A query's first bound comes from this many times k points next to it: in few dimensions they are
 # most of its neighbours, in many a tighter bound pays.
@@ -29,7 +29,7 @@ ROW = np.uint64(LEAF)
 class Tree(NamedTuple):
     """Points by leaf (leaves, D, LEAF), and boxes of all nodes (2·leaves − 1, 2, D)."""
 
-    blocks: Array
+    leaves: Array
     nodes: Array
 
 
@@ -191,7 +191,7 @@ def search_leaves(
     tree: Tree,
     query_points: Array,
     rows: IntArray,
-    stock: Stock,
+    labelled: LabelledPoints,
     ks: IntArray,
     slack: Slack,
     answers: Array,
@@ -202,13 +202,13 @@ def search_leaves(
     give each query a bound on its k-th distance, and the list of leaves within the largest bound.
     slack.absolute is that of points of norm 1; no point of the tree has more.
     """
-    n_leaves, n_dimensions, _ = tree.blocks.shape
-    number, flat, k = tree.blocks.dtype.type, tree.blocks.reshape(-1), ks[0]
+    n_leaves, n_dimensions, _ = tree.leaves.shape
+    number, flat, k = tree.leaves.dtype.type, tree.leaves.reshape(-1), ks[0]
     seeds_per_k = SEEDS_IN_FEW if n_dimensions <= FEW_DIMENSIONS else SEEDS_IN_MANY
     window = min(n_leaves, 1 + (seeds_per_k * k + LEAF - 1) // LEAF)
     room = n_leaves * LEAF
     values, places = np.empty(room + LEAF, number), np.empty(room + LEAF, np.int32)
-    weights = np.empty(room + LEAF if stock.weighted else 1, np.int32)
+    weights = np.empty(room + LEAF if labelled.weighted else 1, np.int32)
     edge = (np.empty(room + 1), np.empty(room + 1, np.int32), np.empty(room + 1, np.int32))
     near, counts = np.empty(LEAF, number), np.empty(answers.shape[2], np.int64)
     found, gaps = np.empty(n_leaves, np.int64), np.empty(n_leaves, number)
@@ -220,7 +220,7 @@ def search_leaves(
     bounds = np.empty(LEAF, number)
     for group in range(first, last):
         members = min(LEAF, len(rows) - group * LEAF)
-        queries = groups.blocks[group]
+        queries = groups.leaves[group]
         norm = 0.0
         for j in range(n_dimensions):
             low = high = queries[j, 0]
@@ -228,20 +228,20 @@ def search_leaves(
                 low, high = min(low, queries[j, i]), max(high, queries[j, i])
             box[0, j], box[1, j] = low, high
             norm += max(abs(low), abs(high)) ** 2
-        error = Slack(slack.relative, slack.absolute * (1 + sqrt(norm)), slack.floor)
+        error = Slack(slack.relative, slack.absolute * (1 + sqrt(norm)), slack.constant)
 
         start = nearest_leaf(tree.nodes, n_leaves, box) - window // 2
         start = max(0, min(start, n_leaves - window))
-        seeds, seed_weights = values[: window * LEAF], stock.weights[start * LEAF :]
-        n_seeds = min(window * LEAF, len(stock.points) - start * LEAF)
+        seeds, seed_weights = values[: window * LEAF], labelled.weights[start * LEAF :]
+        n_seeds = min(window * LEAF, len(labelled.points) - start * LEAF)
         farthest = number(0)
         for i in range(members):
             for j in range(n_dimensions):
                 query[j] = queries[j, i]
             high = seed_distances(flat, start, n_seeds, query, seeds)
-            total = count_within(seeds, seed_weights, stock.weighted, high)
+            total = count_within(seeds, seed_weights, labelled.weighted, high)
             bounds[i] = bracket(
-                seeds, seed_weights, stock.weighted, k, high, total, max(FEW, k // 8)
+                seeds, seed_weights, labelled.weighted, k, high, total, max(FEW, k // 8)
             )[1]
             farthest = max(farthest, bounds[i])
 
@@ -255,9 +255,9 @@ def search_leaves(
             collect = number(min(at_most(bounds[i], error) * (1 + slack.relative), LARGEST))
             reach = collect * number(1 + 3 * slack.relative)
             n_near = scan(flat, found[:n_found], gaps, reach, query, collect, near, values, places)
-            if stock.weighted:
+            if labelled.weighted:
                 for j in range(n_near):
-                    weights[j] = stock.weights[places[j]]
+                    weights[j] = labelled.weights[places[j]]
             position = group * LEAF + i
             answer(
                 values[:n_near],
@@ -267,7 +267,7 @@ def search_leaves(
                 bounds[i],
                 error,
                 query_points[position],
-                stock,
+                labelled,
                 edge,
                 counts,
                 answers,

@@ -1,1 +1,1 @@
-"""Who proposes neighbours; exact distances decide."""
+"""Who proposes candidates for neighbours; exact distances decide."""

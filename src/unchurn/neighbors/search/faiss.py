@@ -10,16 +10,15 @@ import faiss
 import numpy as np
 from scipy.sparse import csr_array
 
-from unchurn.core.arrays import IntArray
-from unchurn.neighbors.search.base import Float32, Float64
-from unchurn.neighbors.search.placement import Frame
+from unchurn.core.arrays import Float32, Float64, IntArray
+from unchurn.neighbors.search.placement import Placement
 from unchurn.neighbors.search.proposals import Proposed, by_products
 
 # Neighbours in HNSW's graph, and how many candidates a search keeps (at least, and per neighbour).
 LINKS, EFFORT, EFFORT_PER_NEIGHBOUR = 32, 64, 2
 # Share of IVF's cells that a search visits.
 PROBED = 1 / 8
-# Rows on which an approximate engine is compared with the exact answer.
+# Rows on which an approximate search is compared with the exact answer.
 SAMPLE = 1000
 
 
@@ -27,9 +26,9 @@ class ApproximateWarning(UserWarning):
     """The k-NN labels are approximate, as asked for; the message says how good they are."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Quality:
-    """What an approximate engine misses, measured on some of the fitted rows."""
+    """What an approximate search misses, measured on some of the fitted rows."""
 
     recall: float  # share of the k nearest points that were found
     mean_error: float  # of the labels: half the absolute differences of a row, summed
@@ -46,25 +45,25 @@ class Quality:
 
 
 def flat(points: Float64, histogram: csr_array, workers: int) -> Proposed:
-    """The exact engine."""
-    frame = Frame.of(points)
+    """The exact search, by FAISS's flat index."""
+    placement = Placement.of(points)
     index = faiss.IndexFlatL2(points.shape[1])
-    index.add(frame.place(points, np.float32))
+    index.add(placement.place(points, np.float32))
 
     def propose(queries: Float64, count: int) -> tuple[IntArray, Float64]:
-        placed = frame.place(queries, np.float32)
+        placed = placement.place(queries, np.float32)
         faiss.omp_set_num_threads(workers)
         rough, candidates = index.search(placed, count)
-        return candidates, frame.no_less_than(rough[:, -1], placed)
+        return candidates, placement.no_less_than(rough[:, -1], placed)
 
     return Proposed(points, histogram, propose)
 
 
 def approximate(points: Float64, histogram: csr_array, kind: str, workers: int) -> Proposed:
-    """The engine "ivf" or "hnsw"."""
-    frame = Frame.of(points)
+    """The approximate search "ivf" or "hnsw"."""
+    placement = Placement.of(points)
     faiss.omp_set_num_threads(workers)
-    placed = frame.place(points, np.float32)
+    placed = placement.place(points, np.float32)
     index = _ivf(placed) if kind == "ivf" else faiss.IndexHNSWFlat(points.shape[1], LINKS)
     index.add(placed)
     exact = by_products(points, histogram).propose
@@ -73,7 +72,7 @@ def approximate(points: Float64, histogram: csr_array, kind: str, workers: int) 
         if kind == "hnsw":
             index.hnsw.efSearch = max(EFFORT, EFFORT_PER_NEIGHBOUR * count)
         faiss.omp_set_num_threads(workers)
-        _, candidates = index.search(frame.place(queries, np.float32), count)
+        _, candidates = index.search(placement.place(queries, np.float32), count)
         few = (candidates < 0).any(axis=1)  # it found fewer than were asked for
         if few.any():
             candidates[few] = exact(queries[few], count)[0]
@@ -92,19 +91,19 @@ def _ivf(placed: Float32) -> Any:
     return index
 
 
-def measure(engine: Proposed, k: int) -> Quality:
-    """Compare an approximate engine with the exact answer on some of its points, and warn."""
-    points, histogram = engine.points, engine.histogram
+def measure(search: Proposed, k: int) -> Quality:
+    """Compare an approximate search with the exact answer on some of its points, and warn."""
+    points, histogram = search.points, search.histogram
     exact = by_products(points, histogram)
     rng = np.random.default_rng(0)
     rows = rng.choice(len(points), min(SAMPLE, len(points)), replace=False)
     queries, ks = points[rows], np.array([k])
     wanted = exact.answer(queries, ks, lambda _: None)[0]
-    got = engine.answer(queries, ks, lambda _: None)[0]
+    got = search.answer(queries, ks, lambda _: None)[0]
     count, hits = min(k, len(points)), []
     for part in np.array_split(queries, -(-len(queries) // 100)):
-        true = engine.distances(part, exact.propose(part, count)[0])
-        found = engine.distances(part, engine.propose(part, count)[0])
+        true = search.distances(part, exact.propose(part, count)[0])
+        found = search.distances(part, search.propose(part, count)[0])
         hits.append((found <= true.max(axis=1, keepdims=True)).mean(axis=1))
     errors = np.abs(wanted - got).sum(axis=1) / 2
     quality = Quality(

@@ -1,4 +1,4 @@
-"""The frame in which rough distances are computed: data centred and scaled, at will rotated."""
+"""Where points are placed for rough distances: centred and scaled, at will rotated."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from unchurn.core.arrays import Array
-from unchurn.neighbors.search.base import Float64, extent
+from unchurn.core.arrays import Array, Float64, extent
 
 # Rows that are moved at a time: no second copy of all of them in float64.
 ROWS_AT_A_TIME = 1 << 14
@@ -18,7 +17,7 @@ SAMPLE = 1 << 16
 
 
 @dataclass(frozen=True)
-class Frame:
+class Placement:
     """Points are placed at (point − centre) · scale, and turned to the axes if there are any.
 
     The scale is a power of two, and makes the norms of the points it was made of at most 1.
@@ -29,8 +28,8 @@ class Frame:
     axes: Float64 | None
 
     @staticmethod
-    def of(points: Float64, *, turned: bool = False) -> Frame:
-        """The frame of these points; `turned` to their principal axes, where boxes are tighter."""
+    def of(points: Float64, *, turned: bool = False) -> Placement:
+        """A placement made for these points; `turned` to their principal axes tightens boxes."""
         centre = np.ones(len(points)) @ points / len(points)
         reach = max(float(np.abs(end - centre).max()) for end in extent(points))
         scale = _to_one(reach * math.sqrt(centre.size))
@@ -44,10 +43,10 @@ class Frame:
         if turned and centre.size > 1:
             sample = (points[:: 1 + len(points) // SAMPLE] - centre) * scale
             axes = np.linalg.eigh(sample.T @ sample)[1][:, ::-1]
-        return Frame(centre, scale, axes)
+        return Placement(centre, scale, axes)
 
     def place(self, points: Float64, dtype: npt.DTypeLike) -> Array:
-        """Move points into the frame and round them."""
+        """Move points to their places and round them."""
         placed = np.empty(points.shape, dtype)
         for start in range(0, len(points), ROWS_AT_A_TIME):
             part = slice(start, start + ROWS_AT_A_TIME)
@@ -61,7 +60,7 @@ class Frame:
         return 0.51 * eps + 2 * (self.centre.size + 8) * exact_eps
 
     def lost(self) -> float:
-        """What exact squares below the smallest float64, which are lost, come to in the frame."""
+        """What exact squares below the smallest float64, which are lost, come to once scaled."""
         return self.centre.size * 2.0**-1073 * self.scale * self.scale
 
     def products_error(self, dtype: npt.DTypeLike) -> float:
@@ -71,9 +70,10 @@ class Frame:
         return 0.6 * (d + 8) * float(kind.eps) + 2 * d * float(kind.tiny) + self.lost()
 
     def no_less_than(self, rough: Array, placed: Array) -> Float64:
-        """Exact squared distances that no point falls below whose rough one is larger than this.
+        """A bound from below for each query: r(p) ≥ `rough` gives d²(p) ≥ no_less_than.
 
-        `rough` are float32 products of one point and each query; `placed` are the queries.
+        r(p) is a point's rough squared distance by float32 products, d²(p) its exact one; `placed`
+        are the queries.
         """
         norms = np.einsum("ij,ij->i", placed, placed, dtype=np.float64)
         least = np.maximum(rough - self.products_error(np.float32) * (1 + norms), 0)

@@ -1,11 +1,11 @@
-"""Engines that only propose neighbours, as libraries do; NumPy then decides as `knn_labels` says.
+"""Searches by who only proposes neighbours, as libraries do; NumPy decides as `knn_labels` says.
 
 A proposer is a function
 
-    propose(queries, count) -> candidates (rows, count), floor (rows,)
+    propose(queries, count) -> candidates (rows, count), least (rows,)
 
-that gives for each query `count` points that are about the nearest, and a squared distance, with
-slack for rounding, that no point left out falls below.
+that gives for each query `count` points that are about the nearest, and a bound on the others:
+every point left out has a squared distance of at least `least`, whatever was rounded.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy.sparse import csr_array
 
-from unchurn.core.arrays import Array, IntArray
-from unchurn.neighbors.search.base import Advance, Float32, Float64
+from unchurn.core.arrays import Array, Float32, Float64, IntArray
+from unchurn.neighbors.search.base import Advance
 
 Propose = Callable[[Float64, int], tuple[IntArray, Float64]]
 
@@ -26,7 +26,7 @@ BLOCK = 1 << 22
 
 
 class Proposed:
-    """An engine from a proposer, whose requests take `cost` numbers of working memory per row."""
+    """A search by a proposer, whose requests take `cost` numbers of working memory per row."""
 
     def __init__(
         self,
@@ -56,14 +56,14 @@ class Proposed:
             n_blocks = min(rows.size, 1 + rows.size * max(self.cost, count, 2 * n_classes) // BLOCK)
             open_rows = []
             for block in np.array_split(rows, n_blocks):
-                candidates, floor = self.propose(queries[block], count)
+                candidates, least = self.propose(queries[block], count)
                 distances = self.distances(queries[block], candidates)
                 order = np.argsort(distances, axis=1, kind="stable")
                 candidates = np.take_along_axis(candidates, order, axis=1)
                 distances = np.take_along_axis(distances, order, axis=1)
                 reached = np.cumsum(self.sizes[candidates], axis=1)
                 radii = [_kth(distances, reached, k) for k in ks]
-                sure = (radii[0] < floor) | (count == m)
+                sure = (radii[0] < least) | (count == m)
                 for answer, radius in zip(answers, radii, strict=True):
                     inside = distances[sure] <= radius[sure, None]
                     answer[block[sure]] = _mean_labels(candidates[sure], inside, self.histogram)
@@ -103,7 +103,7 @@ def _mean_labels(candidates: IntArray, inside: Array, histogram: csr_array) -> F
 
 
 def by_products(points: Float64, histogram: csr_array) -> Proposed:
-    """The engine of matrix products, |x|² + |y|² − 2xy, in NumPy alone."""
+    """The search by matrix products, |x|² + |y|² − 2xy, in NumPy alone."""
     centre = points.mean(axis=0)  # so that an offset of the data costs no precision
     centred = points - centre
     norms = np.einsum("ij,ij->i", centred, centred)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from unchurn.core.arrays import whole
+from unchurn.core.arrays import as_whole
 from unchurn.core.errors import InputError
 
 
@@ -48,7 +48,7 @@ class Assumptions:
     p_0: float
 
     def __post_init__(self) -> None:
-        whole(self.d, 1, "d")
+        as_whole(self.d, 1, "d")
         for name in ("alpha", "omega"):
             if not 0 < getattr(self, name) <= 1:
                 raise InputError(
@@ -70,7 +70,7 @@ def unit_ball_volume(d: int) -> float:
     >>> [round(unit_ball_volume(d), 6) for d in (1, 2, 3)]
     [2.0, 3.141593, 4.18879]
     """
-    whole(d, 1, "d")
+    as_whole(d, 1, "d")
     return float(math.pi ** (d / 2) / math.gamma(d / 2 + 1))
 
 
@@ -100,7 +100,7 @@ def theorem1_k_range(assumed: Assumptions, n: int, delta: float) -> tuple[float,
     >>> [round(end) for end in theorem1_k_range(line, n=10**4, delta=0.1)]  # no k at all
     [32085, 5000]
     """
-    whole(n, 1, "n")
+    as_whole(n, 1, "n")
     low = 2**8 * assumed.d * math.log(4 / _probability(delta, "delta")) ** 2 * math.log(n)
     high = assumed.least_mass * assumed.r_0**assumed.d * n / 2
     return low, high
@@ -115,7 +115,7 @@ def optimal_k(assumed: Assumptions, n: int, delta: float) -> int:
     >>> optimal_k(line, n=10**7, delta=0.1)
     72865
     """
-    whole(n, 1, "n")
+    as_whole(n, 1, "n")
     # The bound is g·k^s + h·k^{−1/2}; its derivative vanishes where k^{s+1/2} = h / (2·s·g).
     s = assumed.alpha / assumed.d
     g = assumed.c_alpha * (2 / (assumed.least_mass * n)) ** s
@@ -135,7 +135,7 @@ def optimal_exponent(alpha: float, d: int) -> float:
     """
     if not 0 < alpha <= 1:
         raise InputError(f"alpha must be above 0 and at most 1, not {alpha!r}")
-    return alpha / (2 * alpha + whole(d, 1, "d"))
+    return alpha / (2 * alpha + as_whole(d, 1, "d"))
 
 
 def theorem2_k(n: int, beta: float) -> int:
@@ -144,7 +144,7 @@ def theorem2_k(n: int, beta: float) -> int:
     >>> theorem2_k(100, 0.29)
     29
     """
-    whole(n, 1, "n")
+    as_whole(n, 1, "n")
     k = math.floor(Fraction(str(_probability(beta, "beta"))) * n)
     if k < 1:
         raise InputError(f"beta={beta} of n={n} is less than one neighbour: take a larger n")
@@ -216,7 +216,7 @@ def _log_sets(n: int, delta: float, d: int) -> float:
     """log(4D/δ) + D·log n: a union bound over at most D·n^D different neighbourhoods."""
     # The paper's lemma counts n of them on the line. With the closed balls at the n − k midpoints
     # there are 2(n − k) + 1, more than n if k ≤ n/2; the logarithm hardly notices.
-    whole(d, 1, "d")
+    as_whole(d, 1, "d")
     return math.log(4 * d / _probability(delta, "delta")) + d * math.log(n)
 
 
@@ -229,6 +229,6 @@ def _probability(value: float, name: str) -> float:
 
 def _check_n_k(n: int, k: int) -> None:
     """Check a number of points and of neighbours."""
-    whole(n, 1, "n")
-    if whole(k, 1, "k") > n:
+    as_whole(n, 1, "n")
+    if as_whole(k, 1, "k") > n:
         raise InputError(f"k must be from 1 to the number of points, {n}, not {k}")

@@ -23,7 +23,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from unchurn.core.arrays import whole
+from unchurn.core.arrays import as_whole
 from unchurn.core.errors import InputError
 from unchurn.paper.theory.bounds import Assumptions
 
@@ -88,7 +88,7 @@ class Line:
         the ball is cut off, it does not move.
         """
         n = x.size
-        if whole(k, 1, "k") > n:
+        if as_whole(k, 1, "k") > n:
             raise InputError(f"k must be from 1 to the number of points, {n}, not {k}")
         if not ((x[1:] > x[:-1]).all() and x[0] >= 0 and x[-1] <= 1):
             raise InputError("x must increase strictly within 0 … 1")
@@ -166,7 +166,7 @@ class Square:
     def supremum(self, points: Float64, y: Bool, k: int, beta: float | None = None) -> float:
         """Largest |η_k − η|, or |η_k − η̃_β| if β is given, on the grid: at most the supremum."""
         n = y.size
-        if whole(k, 1, "k") > n:
+        if as_whole(k, 1, "k") > n:
             raise InputError(f"k must be from 1 to the number of points, {n}, not {k}")
         side = max(FEWEST_TICKS, math.ceil(1.5 / math.sqrt(k / (math.pi * n))) + 1)
         queries, targets = _grid(self, side, beta)

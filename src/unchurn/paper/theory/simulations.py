@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import binomtest
 
-from unchurn.core.arrays import whole
+from unchurn.core.arrays import as_whole
 from unchurn.core.errors import InputError
 from unchurn.core.files import atomic_write, reading
 from unchurn.paper.theory.bounds import (
@@ -212,7 +212,7 @@ def _measure(
     theorem: int, quick: bool, seed: int, on_progress: Progress | None, folder: Path | None
 ) -> Iterator[tuple[_Case, Float64]]:
     """Each case with its errors, (k, draws)."""
-    whole(seed, 0, "seed")
+    as_whole(seed, 0, "seed")
     cases = _cases(theorem, quick)
     done, total = 0, sum(case.draws * case.cost for case in cases)
     for case in cases:

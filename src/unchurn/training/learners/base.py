@@ -8,14 +8,9 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-import numpy as np
-import numpy.typing as npt
-
-from unchurn.core.arrays import Array, IntArray, distinct_rows
+from unchurn.core.arrays import Array, Float32, IntArray, distinct_rows
 from unchurn.core.errors import InputError
 from unchurn.methods import Method, Reference
-
-Float32 = npt.NDArray[np.float32]
 
 
 class DivergedError(RuntimeError):

@@ -14,13 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from unchurn.core.arrays import Array, IntArray
+from unchurn.core.arrays import Array, Float32, IntArray
 from unchurn.core.errors import InputError
 from unchurn.methods import Method, Reference
 from unchurn.training.config import Training
 from unchurn.training.learners.base import (
     DivergedError,
-    Float32,
     Predictor,
     check_neighbours,
     score_distinct,

@@ -10,11 +10,10 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from unchurn.core.arrays import Array
+from unchurn.core.arrays import Array, Float32
 from unchurn.core.errors import InputError
 from unchurn.methods import Method
 from unchurn.methods.base import overrides
-from unchurn.training.learners.base import Float32
 from unchurn.training.learners.function import FunctionLearner, Predict, weighted_rows
 from unchurn.training.own_code import code_identity
 

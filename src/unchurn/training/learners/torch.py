@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from unchurn.core.arrays import IntArray
+from unchurn.core.arrays import Float32, IntArray
 from unchurn.core.errors import InputError
 from unchurn.methods import Method, Reference
 from unchurn.training.config import Training
-from unchurn.training.learners.base import DivergedError, Float32, Predictor
+from unchurn.training.learners.base import DivergedError, Predictor
 from unchurn.training.own_code import code_identity
 
 PROBE_BATCHES = 10

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from coverage_tables import Cell, Table, coverage
+from frequencies import Cell, Table, coverage
 
 from unchurn.core.arrays import Array
 from unchurn.metrics.intervals import (

@@ -1,6 +1,6 @@
 """Simulate how often every interval covers what it estimates, and write docs/statistics.md.
 
-Usage: python benchmarks/interval_coverage.py [--quick] [--out docs/statistics.md]
+Usage: python benchmarks/coverage/simulate.py [--quick] [--out docs/statistics.md]
 The whole takes about ten minutes of one core. Seeds are fixed: the page is the same each time.
 """
 
@@ -13,27 +13,27 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import coverage_examples
-import coverage_gate
-import coverage_retrainings
 import numpy as np
-from coverage_tables import Table
+import of_gate
+import over_examples
+import over_retrainings
+from frequencies import Table
 
-COMMAND = "python benchmarks/interval_coverage.py"
-PAGE = Path(__file__).with_name("coverage_page.md")
+COMMAND = "python benchmarks/coverage/simulate.py"
+PAGE = Path(__file__).with_name("page.md")
 DRAWS: dict[str, tuple[Callable[[np.random.Generator, int], Any], int, int]] = {
     # what to simulate, draws of it in full and in a quick run
-    "rates": (coverage_examples.rates, 20_000, 2000),
-    "conditional": (coverage_examples.conditional, 10_000, 1000),
-    "differences": (coverage_examples.differences, 4000, 300),
-    "clusters": (coverage_examples.clusters, 2000, 30),
-    "sliced": (coverage_examples.sliced, 2000, 30),
-    "floors": (coverage_retrainings.floors, 2000, 12),
-    "clustered floors": (coverage_retrainings.clustered_floors, 1000, 12),
-    "settings": (coverage_retrainings.settings, 1500, 12),
-    "gate": (coverage_gate.gate, 3000, 20),
-    "losses": (coverage_gate.losses, 4000, 200),
-    "excesses": (coverage_gate.excesses, 4000, 400),
+    "rates": (over_examples.rates, 20_000, 2000),
+    "conditional": (over_examples.conditional, 10_000, 1000),
+    "differences": (over_examples.differences, 4000, 300),
+    "clusters": (over_examples.clusters, 2000, 30),
+    "sliced": (over_examples.sliced, 2000, 30),
+    "floors": (over_retrainings.floors, 2000, 12),
+    "clustered floors": (over_retrainings.clustered_floors, 1000, 12),
+    "settings": (over_retrainings.settings, 1500, 12),
+    "gate": (of_gate.gate, 3000, 20),
+    "losses": (of_gate.losses, 4000, 200),
+    "excesses": (of_gate.excesses, 4000, 400),
 }
 
 
@@ -47,8 +47,8 @@ def facts() -> dict[str, str]:
     """What the page says of the models."""
     return {
         "command": COMMAND,
-        "middle": f"{coverage_retrainings.Recipe.middle:g}",
-        "slices": str(coverage_gate.SLICES),
+        "middle": f"{over_retrainings.Recipe.middle:g}",
+        "slices": str(of_gate.SLICES),
     }
 
 

@@ -6,7 +6,7 @@ import itertools
 from dataclasses import dataclass
 
 import numpy as np
-from coverage_tables import Cell, Table, coverage
+from frequencies import Cell, Table, coverage
 from scipy.special import ndtr
 
 from unchurn.comparison.noise_floor import floor_of

@@ -13,7 +13,7 @@ import pytest
 
 from unchurn import Dataset, bench, knn_labels, load
 from unchurn.core.errors import InputError
-from unchurn.core.executors import Call, make_engine
+from unchurn.core.executors import Call
 from unchurn.core.executors.local import Local
 from unchurn.methods import Method
 from unchurn.neighbors.sharded import sharded_knn_labels
@@ -117,20 +117,6 @@ def on_this_machine(experiment, folder):
     return stored(experiment, folder)
 
 
-def test_engines_by_name():
-    with pytest.raises(InputError, match="no engine 'cloud': there are local, ray"):
-        make_engine("cloud")
-    with pytest.raises(InputError, match="a Ray address is for the engine ray"):
-        make_engine("local", ray_address="auto")
-
-
-def test_without_ray_one_line_says_what_to_install(monkeypatch):
-    monkeypatch.delitem(sys.modules, "unchurn.core.executors.ray")
-    monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(InputError, match=r"needs Ray: pip install 'unchurn\[ray\]'"):
-        make_engine("ray")
-
-
 @pytest.mark.parametrize(
     ("address", "message"),
     [
@@ -147,10 +133,10 @@ def test_no_cluster_is_one_line(address, message):
 def test_the_same_bytes_as_here_and_every_training_once(cluster, tmp_path):
     log = tmp_path / "log"
     experiment = toy(log)
-    with Ray(cluster.address) as engine:
-        carry_out(experiment, Store(tmp_path / "ray"), engine)
+    with Ray(cluster.address) as executor:
+        carry_out(experiment, Store(tmp_path / "ray"), executor)
         assert len(pids(log)) == len(plan(experiment).jobs)
-        carry_out(experiment, Store(tmp_path / "ray"), engine)
+        carry_out(experiment, Store(tmp_path / "ray"), executor)
         assert len(pids(log)) == len(plan(experiment).jobs)  # all is kept
     assert not ray.is_initialized()
     assert os.getpid() not in pids(log)
@@ -163,11 +149,11 @@ def test_out_of_memory_is_a_failed_run(tmp_path, monkeypatch):
     cluster = Cluster(initialize_head=True, head_node_args={**NODE, "_system_config": short})
     experiment = toy(tmp_path / "log", [make_setting("control")], wait=5)
     store = Store(tmp_path / "ray")
-    engine = Ray(cluster.address)
+    executor = Ray(cluster.address)
     monkeypatch.setattr("unchurn.core.executors.ray._same_versions", dict)  # it would be killed too
     monkeypatch.setattr("unchurn.core.executors.ray._check", lambda *versions: None)
-    with engine:
-        carry_out(experiment, store, engine)
+    with executor:
+        carry_out(experiment, store, executor)
     cluster.shutdown()
     assert collect(experiment, store).settings[0].failures == tuple(
         f"run {run}: {KILLED}" for run in range(3)
@@ -216,8 +202,8 @@ def test_a_worker_is_killed_and_a_node_removed_in_the_middle(session, tmp_path):
         if done == 5:
             session.remove_node(doomed, allow_graceful=False)
 
-    with Ray(session.address) as engine:
-        carry_out(experiment, Store(tmp_path / "ray"), engine, disturb)
+    with Ray(session.address) as executor:
+        carry_out(experiment, Store(tmp_path / "ray"), executor, disturb)
     # Each kill repeats what its process was at; the node, what it was at or had not yet given away.
     assert jobs < len(pids(log)) <= jobs + 2 + 2
     assert stored(experiment, tmp_path / "ray") == on_this_machine(experiment, tmp_path / "here")
@@ -243,8 +229,8 @@ def test_what_is_killed_again_and_again_is_a_failed_run(session, tmp_path, monke
     greedy = Setting("greedy", Greedy(str(tmp_path / "tries")))
     experiment = toy(tmp_path / "log", [make_setting("control"), greedy])
     store = Store(tmp_path / "ray")
-    with Ray(session.address) as engine:
-        carry_out(experiment, store, engine)
+    with Ray(session.address) as executor:
+        carry_out(experiment, store, executor)
     control, greedy = collect(experiment, store).settings
     assert control.failures == ()
     assert greedy.failures == (f"run 1: {KILLED}",)
@@ -254,8 +240,11 @@ def test_what_is_killed_again_and_again_is_a_failed_run(session, tmp_path, monke
 
 
 def test_a_node_with_other_versions_is_refused_at_the_start(session, tmp_path):
-    (tmp_path / "sitecustomize.py").write_text("import unchurn\nunchurn.__version__ = '0.0.9'\n")
-    old = session.add_node(**NODE, env_vars={"PYTHONPATH": str(tmp_path)})
+    (tmp_path / "sitecustomize.py").write_text(
+        "from unchurn.core import version\nversion.__version__ = '0.0.9'\n"
+    )
+    places = filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")])
+    old = session.add_node(**NODE, env_vars={"PYTHONPATH": os.pathsep.join(places)})
     message = r"Ray node [\d.]+ \(\w{8}\) has unchurn 0.0.9, here it is .*: install the same"
     with pytest.raises(InputError, match=message), Ray(session.address):
         pass
@@ -268,8 +257,8 @@ def test_an_error_of_the_call_is_raised_as_it_is(session, tmp_path):
 
     experiment = toy(tmp_path / "log", [make_setting("control")])
     object.__setattr__(experiment, "model", broken)
-    with Ray() as engine, pytest.raises(InputError, match=r"^no net today$"):
-        carry_out(experiment, Store(tmp_path / "ray"), engine)
+    with Ray() as executor, pytest.raises(InputError, match=r"^no net today$"):
+        carry_out(experiment, Store(tmp_path / "ray"), executor)
     assert ray.is_initialized()  # the session was here before, and stays
 
 
@@ -279,8 +268,8 @@ def test_knn_labels_in_shards(session, values):
     rng = np.random.default_rng(0)
     x = rng.normal(size=(1500, 3)) if values is None else rng.integers(0, values, (1500, 3))
     y = rng.integers(0, 4, 1500)
-    with Ray() as engine:
-        found = sharded_knn_labels(x, y, [1, 10, 1500], on=engine, rows=400)
+    with Ray() as executor:
+        found = sharded_knn_labels(x, y, [1, 10, 1500], on=executor, rows=400)
     for ours, expected in zip(found, knn_labels(x, y, [1, 10, 1500]), strict=True):
         np.testing.assert_array_equal(ours, expected)
 
@@ -288,9 +277,9 @@ def test_knn_labels_in_shards(session, values):
 def test_a_task_for_more_cores_than_are_left_gets_those_that_are(session):
     """The largest node is lost while a task waits for all of its cores."""
     again = _Flight(Call("key", str, (5,)), cores=2, is_retry=True)
-    with Ray() as engine:
-        flying = {engine._start(again): again}
+    with Ray() as executor:
+        flying = {executor._start(again): again}
         assert ray.wait(list(flying), timeout=0.5)[0] == []
         (back,) = _take_back(flying)
         assert flying == {}
-        assert ray.get(engine._start(back)) == "5"
+        assert ray.get(executor._start(back)) == "5"

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from coverage_retrainings import WEIGHTS, Generator, Recipe, churn_between
-from coverage_tables import Cell, Table
+from frequencies import Cell, Table
+from over_retrainings import WEIGHTS, Generator, Recipe, churn_between
 
 from unchurn.comparison.noise_floor import floor_of
 from unchurn.core.arrays import Array

@@ -1,0 +1,185 @@
+"""The files of `unchurn smooth`: logits and labels read, soft targets written.
+
+.npy, .npz, .csv or .parquet. Nothing is ever unpickled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from unchurn.core.arrays import Array, IntArray, as_classes, as_labels
+from unchurn.core.errors import InputError
+from unchurn.core.files import (
+    NAMELESS,
+    atomic_write,
+    check_place,
+    read_table,
+    reading,
+    text_among_numbers,
+)
+
+SUFFIXES = (".npy", ".npz", ".csv", ".parquet")
+# Columns that stand in a table of logits by mistake; the nameless one is pandas' index.
+NOT_LOGITS = ("", "unnamed: 0", "id", "index", "row", "label", "labels", "target")
+
+
+@dataclass(frozen=True)
+class LabelledLogits:
+    """(n, L) logits, n class numbers, and the L classes' names."""
+
+    logits: Array
+    labels: IntArray
+    classes: tuple[str, ...]
+
+
+def read_logits_and_labels(logits_path: Path, labels_path: Path) -> LabelledLogits:
+    """Read both files and settle which column each label stands for.
+
+    Integer labels are column numbers. Other labels are looked up among the logits' column names,
+    or, where these do not hold them, numbered in sorted order, one for each column.
+    """
+    logits, names = _read_logits(logits_path)
+    raw = _read_labels(labels_path, len(logits))
+    try:
+        labels = as_labels(raw, "labels")
+        n_classes = max(logits.shape[1], 2)  # a single column is the margin of a binary model
+        if labels.dtype.kind == "U":
+            classes = _classes_of(labels, names, n_classes)
+            numbers = {name: number for number, name in enumerate(classes)}
+            labels = np.array([numbers[label] for label in labels.tolist()])
+        else:
+            classes = tuple(str(number) for number in range(n_classes))
+        return LabelledLogits(logits, as_classes(labels, n_classes, n=len(logits)), classes)
+    except InputError as error:
+        raise InputError(f"{labels_path}: {error}") from error
+
+
+def write_columns(path: Path, array: Array, names: Sequence[str]) -> None:
+    """Write an (n, L) array whose columns have names; .npy alone has no room for them."""
+    import polars as pl
+
+    suffix = check_suffix(path)
+    try:
+        with atomic_write(path) as temporary:
+            if suffix in (".npy", ".npz"):
+                with temporary.open("wb") as file:
+                    if suffix == ".npy":
+                        np.save(file, array, allow_pickle=False)
+                    else:
+                        np.savez(file, targets=array, classes=np.array(names))
+            else:
+                table = pl.DataFrame(array, schema=list(names))
+                if suffix == ".csv":
+                    table.write_csv(temporary)
+                else:
+                    table.write_parquet(temporary)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise InputError(f"cannot write {path} (is the disk full?): {error}") from error
+
+
+def read_columns(path: Path, wanted: Sequence[str]) -> tuple[Array, tuple[str, ...] | None]:
+    """Read a file's array, and the names of its columns where it has any.
+
+    Of an archive or a table with several parts, the one called by a `wanted` name is taken; without
+    such a name a table is taken whole.
+    """
+    suffix = check_suffix(path)
+    if suffix in (".npy", ".npz"):
+        return _read_numpy(path, wanted), None
+    table = read_table(path)
+    if (name := next((name for name in wanted if name in table.columns), None)) is not None:
+        table = table.select(name)
+    for column in table:
+        if column.null_count():
+            raise InputError(f"{path}: missing values in {column.name}")
+        if (row := text_among_numbers(column)) is not None:
+            raise InputError(f"{path}: {column.name} has {column[row]!r} in row {row}")
+    array = table[:, 0].to_numpy() if table.width == 1 else table.to_numpy()
+    return array, tuple(table.columns)
+
+
+def _read_logits(path: Path) -> tuple[Array, tuple[str, ...] | None]:
+    """(n, L) finite numbers, and the names of their columns where the file has any."""
+    logits, names = read_columns(path, ["logits"])
+    if odd := [name for name in names or () if name.lower() in NOT_LOGITS]:
+        raise InputError(f"{path}: column {odd[0]!r} does not look like logits: drop it")
+    if logits.ndim == 1:
+        logits = logits[:, None]
+    if logits.ndim != 2 or logits.dtype.kind not in "fiu":
+        raise InputError(
+            f"{path}: logits must be a table of numbers, (n, L), "
+            f"not {logits.shape} of {logits.dtype}"
+        )
+    if names == (f"{NAMELESS}0",) and logits[0, 0] == 0:
+        raise InputError(f"{path}: is the 0 in its first line a name? Name the column")
+    finite = np.isfinite(logits).all(axis=1)
+    if not finite.all():
+        raise InputError(f"{path}: row {finite.argmin()} holds NaN or infinity")
+    return logits, names
+
+
+def _read_labels(path: Path, n_logits: int) -> Array:
+    """The one column of labels, as the file has them."""
+    labels, names = read_columns(path, ["label", "labels"])
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        which = f" ({', '.join(names)}): call the one to use label" if names else ""
+        raise InputError(f"{path}: labels must be one column, not {labels.shape}{which}")
+    if names == (f"{NAMELESS}0",) and len(labels) == n_logits + 1:
+        raise InputError(
+            f"{path}: one label more than rows of logits: name the column in the first line"
+        )
+    return labels
+
+
+def check_output(path: Path, others: Iterable[Path] = ()) -> None:
+    """Refuse an output that could not be written, before the work that makes it."""
+    check_suffix(path)
+    check_place(path, others)
+
+
+def check_suffix(path: Path) -> str:
+    """The file's ending, if it is one that we read and write."""
+    if path.suffix.lower() not in SUFFIXES:
+        raise InputError(f"{path}: the name must end in {', '.join(SUFFIXES)}")
+    return path.suffix.lower()
+
+
+def _read_numpy(path: Path, wanted: Sequence[str]) -> Array:
+    """Read .npy, or one array of .npz."""
+    with reading(path, "a NumPy file"):
+        loaded = np.load(path, allow_pickle=False)
+        if isinstance(loaded, np.ndarray):
+            return loaded
+        with loaded:
+            names = loaded.files
+            if len(names) != 1:
+                found = [name for name in wanted if name in names]
+                if not found:
+                    raise InputError(
+                        f"{path}: holds {', '.join(names) or 'no array'}; "
+                        f"call the one to use {' or '.join(wanted)}"
+                    )
+                names = found
+            array: Array = loaded[names[0]]
+            return array
+
+
+def _classes_of(labels: Array, names: tuple[str, ...] | None, n_classes: int) -> tuple[str, ...]:
+    """The classes in column order."""
+    found = sorted(set(labels.tolist()))
+    if names is not None and len(names) == n_classes and set(found) & set(names):
+        if odd := [label for label in found if label not in names]:
+            raise InputError(f"{odd[0]!r} is no column of the logits: {', '.join(names)}")
+        return names
+    if len(found) != n_classes:
+        raise InputError(
+            f"{len(found)} distinct labels for {n_classes} classes of logits: give integer labels, "
+            "column numbers from 0, or a table of logits whose columns are named like the labels"
+        )
+    return tuple(found)
