@@ -155,6 +155,7 @@ def report(
     """Make one self-contained HTML page of a bench: what to use, table, charts, examples."""
     from unchurn.core.errors import InputError
     from unchurn.core.files import check_place
+    from unchurn.report.charts import save
     from unchurn.study import charts
     from unchurn.study.config import make_config
     from unchurn.study.result import collect
@@ -171,5 +172,5 @@ def report(
     typer.echo(f"wrote {page}")
     for name, chart in charts.all_charts(result).items():
         path = folder / f"{name}.svg"
-        charts.save(chart, path)
+        save(chart, path)
         typer.echo(f"wrote {path}")

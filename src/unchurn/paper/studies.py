@@ -12,7 +12,7 @@ from unchurn.core.errors import InputError
 from unchurn.datasets import DATASETS, Dataset, load
 from unchurn.datasets.base import SPLIT_SEED
 from unchurn.methods import METHODS
-from unchurn.paper.published import ENSEMBLE, FIGURE2, ablation, along, published
+from unchurn.paper.published import ENSEMBLE, FIGURE2, SINGLE_MODELS, ablation, along, published
 from unchurn.study.experiment import Experiment
 from unchurn.study.settings import Setting, make_setting
 from unchurn.training.loop import Training
@@ -60,7 +60,7 @@ class Study:
 
 def _table1(dataset: str) -> tuple[Setting, ...]:
     """The paper's choice of every method but the ensemble."""
-    rows = [published()[dataset, name] for name in METHODS if name != ENSEMBLE]
+    rows = [published()[dataset, name] for name in SINGLE_MODELS]
     return tuple(make_setting(row.method, **row.parameters) for row in rows)
 
 
@@ -82,13 +82,12 @@ def _figure3(dataset: str) -> tuple[Setting, ...]:
     """The appendix's grids of the single models, with k=100 and n_warm=1000."""
     fixed = {"k": (100,), "n_warm": (1000,)}
     settings = []
-    for name, method in METHODS.items():
-        if name != ENSEMBLE:
-            grid = {p: fixed.get(p, values) for p, values in method.grid.items()}
-            settings += [
-                make_setting(name, **dict(zip(grid, values, strict=True)))
-                for values in product(*grid.values())
-            ]
+    for name in SINGLE_MODELS:
+        grid = {p: fixed.get(p, values) for p, values in METHODS[name].grid.items()}
+        settings += [
+            make_setting(name, **dict(zip(grid, values, strict=True)))
+            for values in product(*grid.values())
+        ]
     return tuple(settings)
 
 
