@@ -43,9 +43,7 @@ def test_the_page_its_charts_and_numbers_are_what_the_command_writes(tmp_path):
 
 def test_more_methods_and_metrics_than_the_papers_change_nothing(monkeypatch):
     monkeypatch.setitem(METHODS, "mine", Mine)
-    metric = Metric(
-        name="mine", heading="mine", better="lower", of=lambda runs: runs.summary.churn
-    )
+    metric = Metric(name="mine", heading="mine", better="lower", of=lambda runs: runs.summary.churn)
     monkeypatch.setitem(METRICS, "mine", metric)
     assert page(DOCS / "reproduction") == (DOCS / "reproduction.md").read_text("utf-8")
     for record in read_all(DOCS / "reproduction"):

@@ -183,7 +183,8 @@ def _mean_cell(value: MeanSd, *, is_best: bool) -> Cell:
 def _difference_cell(interval: Interval | None) -> Cell:
     if interval is None:
         return Cell(text="")
-    return Cell(text=numbers.difference(interval), value=interval.value)
+    difference, ends = numbers.difference_parts(interval)
+    return Cell(text=difference, spread=ends, value=interval.value)
 
 
 def _notes(
