@@ -57,7 +57,7 @@ def chosen_table(result: Result, beside: Beside | None = None) -> Table:
             cells += [cells[name] for _, cells in found]
         else:
             reason = next(failure for row in group for failure in row.failures)
-            cells.append(Cell(text=reason))
+            cells.append(Cell(text=reason, is_foreign=True))
         rows.append(tuple(cells))
     return Table(
         columns=tuple(column for column, _ in (*about, *found)),
