@@ -69,16 +69,40 @@ class Record:
 
 def keep(folder: Path, name: str, study: str, result: Result, command: str) -> None:
     """Write a result's three files."""
+    archive = _archive(result)
+    facts = _facts(study, result, command, hashlib.sha256(archive).hexdigest())
+    folder.mkdir(parents=True, exist_ok=True)
+    with atomic_write(folder / f"{name}.npz") as temporary:
+        temporary.write_bytes(archive)
+    with atomic_write(folder / f"{name}.csv") as temporary:
+        temporary.write_text(numbers(study, result, command), "utf-8")
+    with atomic_write(folder / f"{name}.json") as temporary:
+        temporary.write_text(json.dumps(facts, indent=1, ensure_ascii=False) + "\n", "utf-8")
+
+
+def _archive(result: Result) -> bytes:
+    """NAME.npz: (examples, settings, runs) predictions, and the labels that a run got right."""
+    data, rows = result.experiment.data, [row for row in result.settings if row.summary]
+    # In this order an example's predictions, which are mostly equal, compress best.
+    shape = (len(data.y_test), len(rows), result.experiment.runs)
+    predictions = [row.predictions["test"].T for row in rows]
+    stacked = np.stack(predictions, axis=1) if rows else np.empty(shape, int)
+    is_right = (stacked == data.y_test[:, None, None]).any(axis=(1, 2))
+    right = np.where(is_right, data.y_test, NEVER_RIGHT)
+    n_classes = len(data.classes)
+    buffer = io.BytesIO()
+    np.savez_compressed(
+        buffer,
+        predictions=stacked.astype(np.min_scalar_type(n_classes - 1)),
+        right=right.astype(np.min_scalar_type(-n_classes)),
+    )
+    return buffer.getvalue()
+
+
+def _facts(study: str, result: Result, command: str, sha256: str) -> dict[str, Any]:
+    """NAME.json: what was trained, and by which command, commit and versions."""
     experiment = result.experiment
-    whole = [r for r in result.settings if r.summary]
-    predictions = [r.predictions["test"].T for r in whole]
-    labels = experiment.data.y_test
-    # (examples, settings, runs): an example's predictions are mostly equal, and compress as such.
-    n_classes = len(experiment.data.classes)
-    shape = (len(labels), len(whole), experiment.runs)
-    stacked = np.stack(predictions, axis=1) if whole else np.empty(shape, int)
-    right = np.where((stacked == labels[:, None, None]).any(axis=(1, 2)), labels, NEVER_RIGHT)
-    facts = {
+    return {
         "study": study,
         "data": {
             "name": experiment.data.name,
@@ -93,31 +117,18 @@ def keep(folder: Path, name: str, study: str, result: Result, command: str) -> N
         "seed": experiment.seed,
         "settings": [
             {
-                "method": r.setting.name,
-                "parameters": r.setting.method.get_params(),
-                "failures": r.failures,
+                "method": row.setting.name,
+                "parameters": row.setting.method.get_params(),
+                "failures": row.failures,
             }
-            for r in result.settings
+            for row in result.settings
         ],
         "command": command,
         "commit": commit(),
         "made_by": result.made_by,
         "seconds": round(result.seconds),
+        "sha256": sha256,
     }
-    buffer = io.BytesIO()
-    np.savez_compressed(
-        buffer,
-        predictions=stacked.astype(np.min_scalar_type(n_classes - 1)),
-        right=right.astype(np.min_scalar_type(-n_classes)),
-    )
-    facts["sha256"] = hashlib.sha256(buffer.getvalue()).hexdigest()
-    folder.mkdir(parents=True, exist_ok=True)
-    with atomic_write(folder / f"{name}.npz") as temporary:
-        temporary.write_bytes(buffer.getvalue())
-    with atomic_write(folder / f"{name}.csv") as temporary:
-        temporary.write_text(numbers(study, result, command), "utf-8")
-    with atomic_write(folder / f"{name}.json") as temporary:
-        temporary.write_text(json.dumps(facts, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
 def read(path: Path) -> Record:
@@ -144,13 +155,13 @@ def _result(facts: dict[str, Any], predictions: Array, right: Array) -> Result:
     about = facts["data"]
     n_train, n_test = about["train"], len(right)
     data = Dataset(
-        about["name"],
-        np.empty((n_train, 0), np.float32),
-        np.zeros(n_train, np.int64),
-        np.empty((n_test, 0), np.float32),
-        right,
-        tuple(about["classes"]),
-        tuple(about["notes"]),
+        name=about["name"],
+        x_train=np.empty((n_train, 0), np.float32),
+        y_train=np.zeros(n_train, np.int64),
+        x_test=np.empty((n_test, 0), np.float32),
+        y_test=right,
+        classes=tuple(about["classes"]),
+        notes=tuple(about["notes"]),
     )
     settings, column = [], 0
     for row in facts["settings"]:
@@ -163,14 +174,19 @@ def _result(facts: dict[str, Any], predictions: Array, right: Array) -> Result:
         summary = {"test": churn_summary(runs, right)}
         settings.append(SettingResult(setting, {"test": runs}, summary))
     experiment = Experiment(
-        data,
-        tuple(result.setting for result in settings),
-        facts["model"],
-        Training(**facts["training"]),
-        facts["runs"],
-        facts["seed"],
+        data=data,
+        settings=tuple(result.setting for result in settings),
+        model=facts["model"],
+        training=Training(**facts["training"]),
+        runs=facts["runs"],
+        seed=facts["seed"],
     )
-    return Result(experiment, settings, (), tuple(facts["made_by"]), facts["seconds"])
+    return Result(
+        experiment=experiment,
+        settings=settings,
+        made_by=tuple(facts["made_by"]),
+        seconds=facts["seconds"],
+    )
 
 
 def read_all(folder: Path) -> list[Record]:

@@ -269,7 +269,11 @@ def experiments(
         parts.append(f"{epochs}epochs")
     return {
         "-".join([*parts, *([variant] if variant else [])]): Experiment(
-            _data(data, recipe), settings, recipe.model, _training(recipe, epochs), runs
+            data=_data(data, recipe),
+            settings=settings,
+            model=recipe.model,
+            training=_training(recipe, epochs),
+            runs=runs,
         )
         for variant, recipe in recipes.items()
     }
@@ -293,7 +297,15 @@ def resplit(data: Dataset, seed: int) -> Dataset:
     x = np.concatenate([data.x_train, data.x_test])[order]
     y = np.concatenate([data.y_train, data.y_test])[order]
     note = f"split at random once more, with seed {seed}"
-    return Dataset(data.name, x[:n], y[:n], x[n:], y[n:], data.classes, (*data.notes, note))
+    return Dataset(
+        name=data.name,
+        x_train=x[:n],
+        y_train=y[:n],
+        x_test=x[n:],
+        y_test=y[n:],
+        classes=data.classes,
+        notes=(*data.notes, note),
+    )
 
 
 def take(data: Dataset, n: int) -> Dataset:

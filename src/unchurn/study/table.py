@@ -220,5 +220,5 @@ def _shared_references(result: Result) -> Iterable[Note]:
     for name in (name for name in methods if name in fixed):
         # A method's defaults are the paper's.
         usual = ", as in the paper" if type(methods[name])().reference_is_fixed else ""
-        text = f"{name}'s runs share one reference{usual}: not quite independent."
-        yield Note(text=text[0].upper() + text[1:])
+        subject = name.capitalize() if name.isalpha() else name  # a word, or a name as it is typed
+        yield Note(text=f"{subject}'s runs share one reference{usual}: not quite independent.")
