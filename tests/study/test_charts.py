@@ -52,9 +52,23 @@ def test_curves_vary_one_parameter_with_a_standard_error(result):
     assert set(charts.curves(result)) == {"knn_ls k", "knn_ls a"}
 
 
-def test_published_numbers_are_drawn_beside_ours(result):
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([10, 100, 500], True),
+        ([3, 5, 10], False),
+        ([0, 1000], False),
+        ([0.005, 1.0], False),
+        ([], False),
+    ],
+)
+def test_counts_of_different_sizes_have_a_logarithmic_axis(values, expected):
+    assert charts._spans_powers(values) is expected
+
+
+def test_numbers_of_others_are_drawn_beside_ours(result):
     theirs = [{"metric": "churn", "k": k, "mean": 1.5} for k in (3, 81)]
-    spec = charts.curve(result, "knn_ls", "k", {"a": 0.5}, theirs).to_dict()
+    spec = charts.curve(result, "knn_ls", "k", {"a": 0.5}, {"the paper": theirs}).to_dict()
     (rows,) = spec["datasets"].values()
     assert [r["k"] for r in rows if r["by"] == "the paper"] == [3, 81]
     assert [r["k"] for r in rows if r["by"] == "us" and r["metric"] == "churn"] == [3, 9, 27]

@@ -46,7 +46,9 @@ def all_figures(
 def _figure2(record: Record) -> alt.VConcatChart:
     """Accuracy and churn along a, b and k, each with the other two fixed; the paper's beside."""
     panels = [
-        charts.curve(record.result, "knn_ls", parameter, others, _published(parameter))
+        charts.curve(
+            record.result, "knn_ls", parameter, others, {"the paper": _published(parameter)}
+        )
         for parameter, others in FIGURE2.items()
     ]
     chart: alt.VConcatChart = alt.vconcat(*panels)

@@ -127,26 +127,27 @@ def curve(
     method: str,
     parameter: str,
     others: dict[str, Any] | None = None,
-    published: list[dict[str, Any]] | None = None,
+    beside: dict[str, list[dict[str, Any]]] | None = None,
 ) -> alt.FacetChart:
     """Accuracy and churn along one parameter, with bands of one standard error.
 
-    `published`: rows like those of `curve_data`, drawn beside.
+    `beside`: rows like those of `curve_data`, by who else measured them.
     """
-    rows = [{**row, "by": "us"} for row in curve_data(result, method, parameter, others)]
-    rows += [{**row, "by": "the paper"} for row in published or []]
+    measured = {"us": curve_data(result, method, parameter, others), **(beside or {})}
+    rows = [{**row, "by": name} for name, own in measured.items() for row in own]
+    values = sorted({row[parameter] for row in rows})
     colour = alt.Color(
         "by:N",
         title="measured by",
-        scale=alt.Scale(domain=["us", "the paper"], range=["#4c78a8", "#888888"]),
-        legend=alt.Legend(symbolOpacity=1) if published else None,
+        scale=alt.Scale(domain=list(measured), range=["#4c78a8", "#888888"]),
+        legend=alt.Legend(symbolOpacity=1) if beside else None,
     )
     base = alt.Chart().encode(
         alt.X(
             f"{parameter}:Q",
-            scale=alt.Scale(type="log" if parameter == "k" else "linear", nice=False),
+            scale=alt.Scale(type="log" if _spans_powers(values) else "linear", nice=False),
             axis=alt.Axis(
-                values=sorted({row[parameter] for row in rows}),
+                values=values,
                 format="~g",
                 labelOverlap="greedy",
                 labelSeparation=4,
@@ -166,6 +167,13 @@ def curve(
         .resolve_scale(y="independent")
     )
     return chart
+
+
+def _spans_powers(values: list[float]) -> bool:
+    """Whether values are counts of such different size that a logarithmic axis suits them."""
+    if not values or not all(isinstance(value, int) and value > 0 for value in values):
+        return False
+    return max(values) > 10 * min(values)
 
 
 def curves(result: Result) -> dict[str, alt.FacetChart]:
