@@ -54,7 +54,7 @@ def read() -> list[Line]:
 
 def write() -> None:
     """Write the page and its chart anew."""
-    from unchurn.study.charts import save
+    from unchurn.report.charts import save
 
     lines, python = read(), platform.python_version()
     parts = {

@@ -51,8 +51,8 @@ def test_the_largest_k_is_where_balls_reach_r_0(assumed, n, delta):
 
 @given(assumptions, st.integers(1, 300), deltas)
 def test_the_optimal_k_is_the_best_of_all(assumed, n, delta):
-    bounds = [bounds.theorem1_bound(assumed, n, k, delta) for k in range(1, n + 1)]
-    assert bounds[bounds.optimal_k(assumed, n, delta) - 1] == pytest.approx(min(bounds))
+    of_all = [bounds.theorem1_bound(assumed, n, k, delta) for k in range(1, n + 1)]
+    assert of_all[bounds.optimal_k(assumed, n, delta) - 1] == pytest.approx(min(of_all))
 
 
 @pytest.mark.parametrize("assumed", [LINE, PLANE])

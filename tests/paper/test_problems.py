@@ -13,7 +13,6 @@ from unchurn.paper.theory.problems import FEWEST_TICKS, Line, Square, _disc, _me
 
 LINES = [Line(1.0, 0.0), Line(0.5, 0.5), Line(1.0, 0.8)]
 SQUARE = Square(1.0)
-RNG = np.random.default_rng(0)
 
 
 def mass(line, low, high):
@@ -29,9 +28,9 @@ def eta_k(x, y, k, query):
 
 
 @pytest.mark.parametrize("problem", [*LINES, SQUARE])
-def test_eta_is_as_smooth_as_assumed_and_no_smoother(problem):
+def test_eta_is_as_smooth_as_assumed_and_no_smoother(problem, rng):
     assumed = problem.assumptions
-    x, other = RNG.random((2, 100_000))
+    x, other = rng.random((2, 100_000))
     x[:1000] = 0.5
     ratio = np.abs(wedge(x, problem.alpha) - wedge(other, problem.alpha))
     ratio /= np.abs(x - other) ** assumed.alpha
@@ -40,17 +39,17 @@ def test_eta_is_as_smooth_as_assumed_and_no_smoother(problem):
 
 
 @pytest.mark.parametrize("line", LINES)
-def test_balls_on_the_line_have_the_assumed_mass(line):
+def test_balls_on_the_line_have_the_assumed_mass(line, rng):
     assumed = line.assumptions
-    for x, r in RNG.random((300, 2)) * [1, assumed.r_0]:
+    for x, r in rng.random((300, 2)) * [1, assumed.r_0]:
         assert mass(line, x - r, x + r) >= assumed.least_mass * r * (1 - 1e-9)
     r = 1e-6  # at the end where the density is lowest, it is no more than that
     assert mass(line, 0, r) == pytest.approx(assumed.least_mass * r, rel=1e-5)
 
 
-def test_discs_in_the_square_have_the_assumed_mass():
+def test_discs_in_the_square_have_the_assumed_mass(rng):
     assumed = SQUARE.assumptions
-    queries, r = RNG.random((1000, 2)), RNG.uniform(1e-3, assumed.r_0, 1000)
+    queries, r = rng.random((1000, 2)), rng.uniform(1e-3, assumed.r_0, 1000)
     queries[:100, 0], queries[100:200, 1], queries[:50] = 0, 1, 1
     measured, _ = _disc(queries, r, SQUARE.alpha)
     assert (measured >= assumed.least_mass * r**2 * (1 - 1e-4)).all()
@@ -157,10 +156,10 @@ def test_chunks_do_not_matter(monkeypatch):
         assert again == whole
 
 
-def test_neighbours_in_the_square_are_those_of_the_definition():
+def test_neighbours_in_the_square_are_those_of_the_definition(rng):
     points, y = SQUARE.draw(np.random.default_rng(3), 400)
     assert (np.diff(points[0]) >= 0).all()
-    for query in [*RNG.random((20, 2)), np.zeros(2), np.ones(2)]:
+    for query in [*rng.random((20, 2)), np.zeros(2), np.ones(2)]:
         distances = np.hypot(*(points - query[:, None]))
         for k in (1, 10, 400):
             expected = y[distances <= np.sort(distances)[k - 1]].mean()

@@ -78,7 +78,9 @@ def test_damage_is_noticed(result, tmp_path):
 def test_the_page_shows_ours_beside_the_papers(result, tmp_path):
     keep(tmp_path / "r", "table1-phishing", "table1", result, COMMAND)
     written = write_page(tmp_path / "r")
-    assert all(path.stat().st_size for path in written)
+    assert {path.name for path in written} == {
+        "r.md", "table1-phishing.csv", "figure1.svg", "against-the-paper.svg",
+    }  # fmt: skip
     text = (tmp_path / "r.md").read_text()
     assert text == page(tmp_path / "r")
     assert "Smaller than the study: 201 of 7,406 train" in text

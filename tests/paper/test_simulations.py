@@ -8,7 +8,7 @@ from unchurn import InputError
 from unchurn.paper.theory import bounds, simulations
 from unchurn.paper.theory import charts as theorem_charts
 from unchurn.paper.theory.problems import Line
-from unchurn.study import charts
+from unchurn.report.charts import save
 
 
 @pytest.fixture(scope="module")
@@ -146,8 +146,10 @@ def test_charts_show_every_point_and_are_drawn(rows, theorem, tmp_path):
         assert f'"value": {row["bound"]!r}' in text
     for fit in simulations.rates(rows[theorem]):
         assert f"{fit['fitted']:.3f}".removeprefix("-") in text
-    charts.save(chart, tmp_path / "chart.png")
-    assert (tmp_path / "chart.png").stat().st_size > 20_000
+    save(chart, tmp_path / "chart.svg")
+    drawn = (tmp_path / "chart.svg").read_text("utf-8")
+    assert all(problem in drawn for problem in {row["problem"] for row in rows[theorem]})
+    assert drawn.count('aria-roledescription="') > len(rows[theorem])
 
 
 def test_the_charts_reference_lines_start_at_the_first_mean(rows):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from unchurn.core.errors import InputError
+from unchurn.methods import METHODS, Control
 from unchurn.paper.published import ablation, along, find_published, published
 from unchurn.paper.studies import RECIPES, STUDIES, Study, experiments, smaller
 from unchurn.study.settings import make_setting
@@ -61,6 +62,16 @@ def test_what_the_paper_does_not_give_may_be_any():
     for n_warm in (1000, 2000):
         setting = make_setting("codistill_kl", a=0.5, n_warm=n_warm)
         assert find_published("trial-warm-up", "svhn", setting).mean["churn"] == 13.01
+
+
+@pytest.mark.parametrize("study", ["table1", "table2", "figure3"])
+def test_another_method_is_no_part_of_the_papers_studies(study, monkeypatch):
+    before = experiments(study, "phishing")
+    monkeypatch.setitem(METHODS, "mine", type("Mine", (Control,), {}))
+    after = experiments(study, "phishing")
+    assert list(after) == list(before)
+    for name, experiment in after.items():
+        assert experiment.settings == before[name].settings
 
 
 def test_figure3_is_as_captioned():

@@ -1,23 +1,21 @@
-import json
-
 import numpy as np
 import pytest
 
 from unchurn import Dataset, bench
+from unchurn.report.charts import save
 from unchurn.study import charts
 from unchurn.study.settings import make_setting
-
-RNG = np.random.default_rng(0)
-Y = RNG.integers(0, 3, 200)
-X = (RNG.normal(size=(200, 4)) + 1.5 * np.eye(3, 4)[Y]).astype(np.float32)
-DATA = Dataset("toy", X[:100], Y[:100], X[100:], Y[100:], ("a", "b", "c"))
 
 
 @pytest.fixture(scope="module")
 def result():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 200)
+    x = (rng.normal(size=(200, 4)) + 1.5 * np.eye(3, 4)[y]).astype(np.float32)
+    data = Dataset("toy", x[:100], y[:100], x[100:], y[100:], ("a", "b", "c"))
     settings = [make_setting("control")]
     settings += [make_setting("knn_ls", k=k, a=a) for k in (3, 9, 27) for a in (0.1, 0.5, 0.9)]
-    return bench(DATA, settings, runs=3, epochs=2, workers=1, validation=False)
+    return bench(data, settings, runs=3, epochs=2, workers=1, validation=False)
 
 
 def test_frontier_data_is_of_every_setting(result):
@@ -54,9 +52,23 @@ def test_curves_vary_one_parameter_with_a_standard_error(result):
     assert set(charts.curves(result)) == {"knn_ls k", "knn_ls a"}
 
 
-def test_published_numbers_are_drawn_beside_ours(result):
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([10, 100, 500], True),
+        ([3, 5, 10], False),
+        ([0, 1000], False),
+        ([0.005, 1.0], False),
+        ([], False),
+    ],
+)
+def test_counts_of_different_sizes_have_a_logarithmic_axis(values, expected):
+    assert charts._spans_powers(values) is expected
+
+
+def test_numbers_of_others_are_drawn_beside_ours(result):
     theirs = [{"metric": "churn", "k": k, "mean": 1.5} for k in (3, 81)]
-    spec = charts.curve(result, "knn_ls", "k", {"a": 0.5}, theirs).to_dict()
+    spec = charts.curve(result, "knn_ls", "k", {"a": 0.5}, {"the paper": theirs}).to_dict()
     (rows,) = spec["datasets"].values()
     assert [r["k"] for r in rows if r["by"] == "the paper"] == [3, 81]
     assert [r["k"] for r in rows if r["by"] == "us" and r["metric"] == "churn"] == [3, 9, 27]
@@ -74,31 +86,19 @@ def test_the_zoom_leaves_the_hopeless_out():
     assert 11 < low < 60
 
 
-@pytest.mark.parametrize("suffix", [".svg", ".png"])
-def test_charts_are_drawn_to_files(result, tmp_path, suffix):
-    drawn = {
-        "frontier": charts.frontier(result),
-        "curve": charts.curve(result, "knn_ls", "a"),
-        "panels": charts.smoothing_panels(),
-    }
-    for name, chart in drawn.items():
-        json.dumps(chart.to_dict())
-        charts.save(chart, tmp_path / f"{name}{suffix}")
-        assert (tmp_path / f"{name}{suffix}").stat().st_size > 5000
-    for name, chart in drawn.items():  # the same bytes, whatever was drawn before it
-        charts.save(chart, tmp_path / f"again{suffix}")
-        first, again = (tmp_path / f"{file}{suffix}" for file in (name, "again"))
-        assert first.read_bytes() == again.read_bytes()
+def test_every_setting_is_a_point_and_every_method_has_its_colour(result, tmp_path):
+    path = tmp_path / "frontier.svg"
+    save(charts.frontier(result), path)
+    drawn = path.read_text("utf-8")
+    assert drawn.count('aria-roledescription="circle"') == len(result.settings)
+    for colour in (charts.COLOURS["control"], charts.COLOURS["knn_ls"]):
+        assert f'fill="{colour}"' in drawn
 
 
-def test_the_panels_show_how_local_smoothing_mends_swapped_labels():
-    spec = charts.smoothing_panels(k=20, a=0.9, b=0.1).to_dict()
-    panels = [spec["datasets"][panel["data"]["name"]] for panel in spec["hconcat"]]
-    true, globally, locally = ([row["positive"] for row in panel] for panel in panels)
-    x = np.array([[row["x"], row["y"]] for row in panels[0]])
-    swapped = (np.abs(x.sum(axis=1)) > 2) & ((x.sum(axis=1) < 0) != (np.array(true) == 1))
-    assert set(true) == {0, 1}
-    assert set(globally) == {0.45, 0.55}
-    assert ((np.array(globally) > 0.5) == (np.array(true) > 0.5)).all()
-    mended = (np.array(locally) > 0.5) != (np.array(true) > 0.5)
-    assert mended[swapped].mean() > 0.95
+def test_methods_that_have_no_colour_get_one_each():
+    names = ["control", "knn_ls", *(f"knn_ls+{i}" for i in range(40))]
+    found = charts.colours(names)
+    assert list(found) == names
+    assert len(set(found.values()) | set(charts.COLOURS.values())) == 40 + len(charts.COLOURS)
+    assert {n: found[n] for n in names[:2]} == {n: charts.COLOURS[n] for n in names[:2]}
+    assert charts.colours(["mine", "control"])["mine"] == found["knn_ls+0"]

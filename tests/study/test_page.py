@@ -11,9 +11,9 @@ from unchurn.study.page import advice
 from unchurn.study.settings import make_setting
 
 EVIL = "<script>alert(1)</script>"
-RNG = np.random.default_rng(0)
-Y = RNG.integers(0, 3, 200)
-X = (RNG.normal(size=(200, 4)) + np.eye(3, 4)[Y]).astype(np.float32)
+_rng = np.random.default_rng(0)
+Y = _rng.integers(0, 3, 200)
+X = (_rng.normal(size=(200, 4)) + np.eye(3, 4)[Y]).astype(np.float32)
 ROWS = pl.DataFrame(X[100:], [EVIL, "one", "two", "three"])
 CLASSES = (EVIL, "dog", "eel")
 TABLE = Dataset(EVIL, X[:100], Y[:100], X[100:], Y[100:], CLASSES, notes=(EVIL,), test_rows=ROWS)
@@ -84,6 +84,54 @@ def test_it_fits_a_phone_and_the_dark(open_page, result):
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     background = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert sum(int(part) for part in background.strip("rgb()").split(",")) < 150
+
+
+def test_charts_have_the_colours_of_the_page_also_when_it_turns(open_page, result):
+    page, _, said = open_page(result, color_scheme="dark")
+
+    def shown():
+        """The colours of the page, of the charts' ground and of control's points."""
+        page.wait_for_selector(".chart .marks")
+        body = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        charts = page.eval_on_selector_all(
+            ".chart svg.marks", "all => all.map((one) => getComputedStyle(one).backgroundColor)"
+        )
+        control = page.eval_on_selector(
+            "[aria-roledescription=circle][aria-label*='method: control']",
+            "one => getComputedStyle(one).fill",
+        )
+        return body, charts, control
+
+    body, charts, control = shown()
+    assert set(charts) == {body} == {"rgb(20, 24, 29)"}
+    assert control == "rgb(230, 234, 240)"
+    page.emulate_media(color_scheme="light")
+    page.wait_for_function(
+        'getComputedStyle(document.querySelector(".chart svg.marks")).backgroundColor'
+        " === 'rgb(255, 255, 255)'"
+    )
+    body, charts, control = shown()
+    assert set(charts) == {body} == {"rgb(255, 255, 255)"}
+    assert control == "rgb(29, 35, 41)"
+    assert said == []
+
+
+def test_a_method_that_failed_says_why_over_the_rest_of_its_row(open_page, result):
+    rows = [
+        replace(row, predictions={}, summary={}, failures=(f"run 0: {EVIL}",))
+        if row.setting.name == "ensemble"
+        else row
+        for row in result.settings
+    ]
+    page, _, said = open_page(replace(result, settings=rows))
+    cells = page.locator("#methods tbody tr").last.locator("td")
+    assert cells.all_inner_texts() == ["ensemble", "failed", "1", f"run 0: {EVIL}"]
+    headings = page.locator("#methods th").count()
+    assert int(cells.last.get_attribute("colspan")) == headings - 3
+    page.get_by_role("button", name="churn", exact=True).click()  # the failed stay behind
+    page.get_by_role("button", name="churn", exact=True).click()
+    assert page.locator("#methods tbody tr").last.inner_text().startswith("ensemble")
+    assert said == []
 
 
 def test_images_have_thumbnails_and_tables_their_values(open_page, result):

@@ -109,10 +109,11 @@ def reproduce(
 
 
 def _figure1(console: Console, out: Path) -> None:
-    from unchurn.study import charts
+    from unchurn.paper.figures import smoothing_panels
+    from unchurn.report.charts import save
 
     out.mkdir(parents=True, exist_ok=True)
-    charts.save(charts.smoothing_panels(), out / "figure1.svg")
+    save(smoothing_panels(), out / "figure1.svg")
     console.print(f"wrote {out}/figure1.svg")
 
 
@@ -126,7 +127,7 @@ def _theorem(console: Console, what: str, out: Path, quick: bool, dry_run: bool)
     from unchurn.paper.records import commit
     from unchurn.paper.theory import charts as theorem_charts
     from unchurn.paper.theory import simulations
-    from unchurn.study import charts
+    from unchurn.report.charts import save
     from unchurn.study.result import maker
     from unchurn.study.run import circumstances
 
@@ -160,7 +161,7 @@ def _theorem(console: Console, what: str, out: Path, quick: bool, dry_run: bool)
     }
     with atomic_write(out / f"{name}.json") as temporary:
         temporary.write_text(json.dumps(facts, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    charts.save(draw[what](rows), out / f"{name}.svg")
+    save(draw[what](rows), out / f"{name}.svg")
     verdicts = [row["verdict"] for row in rows]
     for verdict in dict.fromkeys(verdicts):
         console.print(f"the bound {verdict}: {verdicts.count(verdict)} of {len(rows)} points")

@@ -17,12 +17,12 @@ from jinja2.sandbox import SandboxedEnvironment
 from unchurn.core.errors import InputError
 from unchurn.core.files import reading
 from unchurn.paper.quotes import quotes
-from unchurn.paper.records import Kept
+from unchurn.paper.records import Record
 
 NAME = "explanations.md.jinja"
 
 
-def explanations(folder: Path, kept: list[Kept]) -> Callable[..., str]:
+def explanations(folder: Path, records: list[Record]) -> Callable[..., str]:
     """A function that gives a block of the folder's explanations by name, "" if it has none.
 
     A block is a paragraph or more, with an empty line behind it.
@@ -39,7 +39,7 @@ def explanations(folder: Path, kept: list[Kept]) -> Callable[..., str]:
         template = environment.from_string(text)
     except jinja2.TemplateSyntaxError as error:
         raise InputError(f"{path}:{error.lineno}: {error.message}") from None
-    quoted = quotes(kept)
+    quoted = quotes(records)
 
     def explained(block: str, **values: str) -> str:
         if block not in template.blocks:

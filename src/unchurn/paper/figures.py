@@ -8,8 +8,11 @@ from typing import Any
 
 import altair as alt
 
+from unchurn.datasets import two_gaussians
+from unchurn.neighbors import knn_labels
+from unchurn.neighbors.soft_labels import blend_knn_labels, smooth_labels
 from unchurn.paper.published import FIGURE2, along
-from unchurn.paper.records import Kept, paper_row
+from unchurn.paper.records import Record, measured, paper_row
 from unchurn.paper.theory.charts import theorem1_chart, theorem2_chart
 from unchurn.study import charts
 
@@ -22,26 +25,30 @@ NAMED = 2  # a number so many times the other is named
 
 
 def all_figures(
-    kept: list[Kept], theorems: dict[str, dict[str, Any]]
+    records: list[Record], theorems: dict[str, dict[str, Any]]
 ) -> dict[str, alt.TopLevelMixin]:
     """Every chart that the results give, by the name of its file."""
-    figures: dict[str, alt.TopLevelMixin] = {"figure1.svg": charts.smoothing_panels()}
-    if rows := against_paper_data(kept):
+    figures: dict[str, alt.TopLevelMixin] = {"figure1.svg": smoothing_panels()}
+    if rows := against_paper_data(records):
         figures["against-the-paper.svg"] = against_paper(rows)
-    for one in kept:
-        if one.study == "figure2":
-            figures[f"{one.name}.svg"] = _figure2(one).properties(title=one.label)
-        if one.study == "figure3" and one.result.pareto():
-            figures[f"{one.name}.svg"] = charts.frontier(one.result).properties(title=one.label)
+    for record in records:
+        if record.study == "figure2":
+            figures[f"{record.name}.svg"] = _figure2(record).properties(title=record.label)
+        if record.study == "figure3" and record.result.pareto():
+            figures[f"{record.name}.svg"] = charts.frontier(record.result).properties(
+                title=record.label
+            )
     draw = {"theorem1": theorem1_chart, "theorem2": theorem2_chart}
     figures |= {f"{name}.svg": draw[name](facts["rows"]) for name, facts in theorems.items()}
     return figures
 
 
-def _figure2(one: Kept) -> alt.VConcatChart:
+def _figure2(record: Record) -> alt.VConcatChart:
     """Accuracy and churn along a, b and k, each with the other two fixed; the paper's beside."""
     panels = [
-        charts.curve(one.result, "knn_ls", parameter, others, _published(parameter))
+        charts.curve(
+            record.result, "knn_ls", parameter, others, {"the paper": _published(parameter)}
+        )
         for parameter, others in FIGURE2.items()
     ]
     chart: alt.VConcatChart = alt.vconcat(*panels)
@@ -57,22 +64,22 @@ def _published(parameter: str) -> list[dict[str, Any]]:
     ]
 
 
-def against_paper_data(kept: list[Kept]) -> list[dict[str, Any]]:
+def against_paper_data(records: list[Record]) -> list[dict[str, Any]]:
     """Published and our mean of error and churn in percent, for every row of Tables 1 and 2."""
     return [
         {
-            "dataset": one.label,
+            "dataset": record.label,
             "method": row.setting.name,
             "metric": name,
             "paper": round(turn(paper.mean[metric]), 4),
-            "ours": round(turn(100 * getattr(row.summary["test"], metric).mean), 4),
+            "ours": round(turn(100 * measured(row, metric).mean), 4),
         }
-        for one in kept
-        if one.study in ("table1", "table2") and one.is_main
-        for row in one.result.settings
-        if row.summary and (paper := paper_row(one.study, one.result, row)) is not None
+        for record in records
+        if record.study in ("table1", "table2") and record.is_main
+        for row in record.result.settings
+        if row.summary and (paper := paper_row(record.study, record.result, row)) is not None
         for name, metric, turn in AXES
-        if turn(100 * getattr(row.summary["test"], metric).mean) > 0  # the scale is a logarithm's
+        if turn(100 * measured(row, metric).mean) > 0  # the scale is a logarithm's
     ]
 
 
@@ -110,3 +117,32 @@ def against_paper(rows: list[dict[str, Any]]) -> alt.HConcatChart:
         panels.append((line + points + names).properties(width=300, height=300))
     chart: alt.HConcatChart = alt.hconcat(*panels)
     return chart
+
+
+def smoothing_panels(k: int = 20, a: float = 0.9, b: float = 0.1) -> alt.HConcatChart:
+    """Two Gaussians with swapped labels: as they are, smoothed globally, smoothed locally."""
+    data = two_gaussians.load()
+    knn = knn_labels(data.x_train, data.y_train, k)
+    panels = {
+        "labels, a tenth swapped": smooth_labels(data.y_train, 0, n_classes=2),
+        f"global smoothing, a={a:g}": smooth_labels(data.y_train, a, n_classes=2),
+        f"k-NN smoothing, k={k}, a={a:g}, b={b:g}": blend_knn_labels(knn, data.y_train, a=a, b=b),
+    }
+    drawn = []
+    for title, targets in panels.items():
+        rows = [
+            {"x": round(float(x), 3), "y": round(float(y), 3), "positive": round(float(p), 4)}
+            for (x, y), p in zip(data.x_train, targets[:, 1], strict=True)
+        ]
+        colour = alt.Scale(domain=[0, 0.5, 1], range=["#00a5b5", "#dddddd", "#c2188f"])
+        drawn.append(
+            alt.Chart(alt.InlineData(values=rows), title=title)
+            .mark_circle(size=18, opacity=0.9, aria=False)  # thousands, not to be read out
+            .encode(
+                alt.X("x:Q", title=None),
+                alt.Y("y:Q", title=None),
+                alt.Color("positive:Q", scale=colour, title="soft label"),
+            )
+            .properties(width=240, height=240)
+        )
+    return alt.hconcat(*drawn)

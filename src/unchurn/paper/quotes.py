@@ -1,4 +1,4 @@
-"""What explanations quote of the kept results, so that our numbers are not typed."""
+"""What explanations quote of the recorded results, so that our numbers are not typed."""
 
 from __future__ import annotations
 
@@ -8,75 +8,101 @@ from typing import Any
 
 import numpy as np
 
+from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError
-from unchurn.paper.published import METRICS
-from unchurn.paper.records import Kept, paper_row
+from unchurn.paper import records
+from unchurn.paper.published import PAPER_METRICS
+from unchurn.paper.records import Record, paper_row
 from unchurn.paper.studies import RUNS
 from unchurn.paper.tables import near_cells
+from unchurn.report.numbers import bare_percent
 from unchurn.study.result import SettingResult
 
 
-def quotes(kept: list[Kept]) -> dict[str, Callable[..., Any]]:
-    """Functions for a template, each of results by name and of settings by their text."""
-    by_name = {one.name: one for one in kept}
+def quotes(results: list[Record]) -> dict[str, Callable[..., Any]]:
+    """Functions for a template, by name; each takes a result's name and a setting's text."""
+    quoted = Quotes(results)
+    return {
+        "measured": quoted.measured,
+        "spread": quoted.spread,
+        "agreeing": quoted.agreeing,
+        "accuracies": quoted.accuracies,
+        "of_five": quoted.of_five,
+    }
 
-    def result(name: str) -> Kept:
-        if name not in by_name:
-            raise InputError(f"no result {name!r}")
-        return by_name[name]
 
-    def rows(name: str) -> dict[str, SettingResult]:
-        found = result(name).result.settings
-        return {f"{r.setting.name} {r.setting.text}".strip(): r for r in found if r.summary}
+class Quotes:
+    """Numbers of results as text: a template that saw more could write files."""
 
-    def row(name: str, setting: str) -> SettingResult:
-        found = rows(name)
-        if setting not in found:
-            raise InputError(f"{name} has no {setting!r}: it has {', '.join(found)}")
-        return found[setting]
+    def __init__(self, results: list[Record]) -> None:
+        self._by_name = {record.name: record for record in results}
 
-    def measured(name: str, setting: str, metric: str = "churn") -> str:
+    def measured(self, name: str, setting: str, metric: str = "churn") -> str:
         """Our mean in percent."""
-        if metric not in METRICS:
-            raise InputError(f"no metric {metric!r}: there are {', '.join(METRICS)}")
-        return f"{100 * getattr(row(name, setting).summary['test'], metric).mean:.2f}"
+        if metric not in PAPER_METRICS:
+            raise InputError(f"no metric {metric!r}: there are {', '.join(PAPER_METRICS)}")
+        return bare_percent(records.measured(self._row(name, setting), metric).mean)
 
-    def spread(prefix: str, setting: str) -> dict[str, str]:
+    def spread(self, prefix: str, setting: str) -> dict[str, str]:
         """The lowest and highest of our churns over the variants of a trial."""
-        churns = [measured(name, setting) for name in by_name if name.startswith(prefix)]
+        churns = [self.measured(n, setting) for n in self._by_name if n.startswith(prefix)]
         if not churns:
             raise InputError(f"no result {prefix}…")
         return {"low": min(churns, key=float), "high": max(churns, key=float)}
 
-    def agreeing(name: str, *settings: str) -> str:
+    def agreeing(self, name: str, *settings: str) -> str:
         """How many published numbers of these settings, or of all, ours agree with."""
-        one, near = result(name), []
-        for setting in settings or rows(name):
-            ours = row(name, setting)
-            paper = paper_row(one.study, one.result, ours)
-            near += near_cells(ours, paper, METRICS) if paper else []
+        record, near = self._record(name), []
+        for setting in settings or self._rows(name):
+            row = self._row(name, setting)
+            paper = paper_row(record.study, record.result, row)
+            near += near_cells(row, paper, PAPER_METRICS) if paper else []
         return f"{sum(near)} of {len(near)}"
 
-    def accuracies(name: str, setting: str) -> list[str]:
+    def accuracies(self, name: str, setting: str) -> list[str]:
         """The accuracy of each run in whole percent, lowest first."""
-        labels = result(name).result.experiment.data.y_test
-        runs = row(name, setting).predictions["test"]
-        return [f"{accuracy:.0f}" for accuracy in sorted(100 * np.mean(runs == labels, axis=1))]
+        labels = self._record(name).result.experiment.data.y_test
+        runs = self._row(name, setting).predictions["test"]
+        return [bare_percent(value, 0) for value in sorted(np.mean(runs == labels, axis=1))]
 
-    def of_five(name: str, setting: str) -> dict[str, str]:
+    def of_five(self, name: str, setting: str) -> dict[str, str]:
         """The churn of five of many runs: what 95 % of all choices of them lie between.
 
         And how many percent of the choices are as high as the paper's.
         """
-        one, runs = result(name), row(name, setting).predictions["test"]
-        paper = paper_row(one.study, one.result, row(name, setting))
+        record, row = self._record(name), self._row(name, setting)
+        runs, paper = row.predictions["test"], paper_row(record.study, record.result, row)
         if len(runs) < RUNS or paper is None:
             raise InputError(f"{name}: {setting!r} needs {RUNS} runs and a published churn")
-        pairs = np.array([np.mean(runs != run, axis=1) for run in runs])
-        fives = np.array(list(combinations(range(len(runs)), RUNS)))
-        churns = pairs[fives[:, :, None], fives[:, None, :]].sum(axis=(1, 2)) / (RUNS * (RUNS - 1))
-        low, high = 100 * np.quantile(churns, [0.025, 0.975])
-        as_high = 100 * np.mean(100 * churns >= paper.mean["churn"])
-        return {"low": f"{low:.2f}", "high": f"{high:.2f}", "as_high": f"{as_high:.0f}"}
+        churns = _churns_of_five(runs)
+        low, high = np.quantile(churns, [0.025, 0.975])
+        as_high = float(np.mean(100 * churns >= paper.mean["churn"]))
+        return {
+            "low": bare_percent(low),
+            "high": bare_percent(high),
+            "as_high": bare_percent(as_high, 0),
+        }
 
-    return {f.__name__: f for f in (measured, spread, agreeing, accuracies, of_five)}
+    def _record(self, name: str) -> Record:
+        if name not in self._by_name:
+            raise InputError(f"no result {name!r}")
+        return self._by_name[name]
+
+    def _rows(self, name: str) -> dict[str, SettingResult]:
+        """The settings of a result that did not fail, by method and parameters."""
+        settings = self._record(name).result.settings
+        return {f"{r.setting.name} {r.setting.text}".strip(): r for r in settings if r.summary}
+
+    def _row(self, name: str, setting: str) -> SettingResult:
+        rows = self._rows(name)
+        if setting not in rows:
+            raise InputError(f"{name} has no {setting!r}: it has {', '.join(rows)}")
+        return rows[setting]
+
+
+def _churns_of_five(runs: Array) -> Array:
+    """The mean churn over pairs, of every choice of five runs."""
+    pairs = np.array([np.mean(runs != run, axis=1) for run in runs])
+    fives = np.array(list(combinations(range(len(runs)), RUNS)))
+    total = pairs[fives[:, :, None], fives[:, None, :]].sum(axis=(1, 2))
+    return np.asarray(total / (RUNS * (RUNS - 1)))

@@ -7,7 +7,6 @@ what the predictions that were right give away.
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import io
 import json
@@ -24,20 +23,22 @@ from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError
 from unchurn.core.files import atomic_write, reading
 from unchurn.datasets.base import Dataset
-from unchurn.metrics.churn import churn_summary
-from unchurn.paper.published import METRICS, Published, find_published
+from unchurn.metrics.churn import MeanSd, churn_summary
+from unchurn.paper.published import PAPER_METRICS, Published, find_published
 from unchurn.paper.studies import RECIPES, smaller
+from unchurn.report import formats
+from unchurn.report.numbers import file_percent
+from unchurn.report.table import Cell, Column, Table
 from unchurn.study.experiment import Experiment
 from unchurn.study.result import Result, SettingResult
 from unchurn.study.settings import make_setting
-from unchurn.study.table import percent
 from unchurn.training.loop import Training
 
 NEVER_RIGHT = -1  # in the place of a label that no run predicted
 
 
 @dataclass(frozen=True)
-class Kept:
+class Record:
     """A published result, as it is read back; `facts` is the content of its JSON file."""
 
     name: str
@@ -68,16 +69,40 @@ class Kept:
 
 def keep(folder: Path, name: str, study: str, result: Result, command: str) -> None:
     """Write a result's three files."""
+    archive = _archive(result)
+    facts = _facts(study, result, command, hashlib.sha256(archive).hexdigest())
+    folder.mkdir(parents=True, exist_ok=True)
+    with atomic_write(folder / f"{name}.npz") as temporary:
+        temporary.write_bytes(archive)
+    with atomic_write(folder / f"{name}.csv") as temporary:
+        temporary.write_text(numbers(study, result, command), "utf-8")
+    with atomic_write(folder / f"{name}.json") as temporary:
+        temporary.write_text(json.dumps(facts, indent=1, ensure_ascii=False) + "\n", "utf-8")
+
+
+def _archive(result: Result) -> bytes:
+    """NAME.npz: (examples, settings, runs) predictions, and the labels that a run got right."""
+    data, rows = result.experiment.data, [row for row in result.settings if row.summary]
+    # In this order an example's predictions, which are mostly equal, compress best.
+    shape = (len(data.y_test), len(rows), result.experiment.runs)
+    predictions = [row.predictions["test"].T for row in rows]
+    stacked = np.stack(predictions, axis=1) if rows else np.empty(shape, int)
+    is_right = (stacked == data.y_test[:, None, None]).any(axis=(1, 2))
+    right = np.where(is_right, data.y_test, NEVER_RIGHT)
+    n_classes = len(data.classes)
+    buffer = io.BytesIO()
+    np.savez_compressed(
+        buffer,
+        predictions=stacked.astype(np.min_scalar_type(n_classes - 1)),
+        right=right.astype(np.min_scalar_type(-n_classes)),
+    )
+    return buffer.getvalue()
+
+
+def _facts(study: str, result: Result, command: str, sha256: str) -> dict[str, Any]:
+    """NAME.json: what was trained, and by which command, commit and versions."""
     experiment = result.experiment
-    whole = [r for r in result.settings if r.summary]
-    predictions = [r.predictions["test"].T for r in whole]
-    labels = experiment.data.y_test
-    # (examples, settings, runs): an example's predictions are mostly equal, and compress as such.
-    n_classes = len(experiment.data.classes)
-    shape = (len(labels), len(whole), experiment.runs)
-    stacked = np.stack(predictions, axis=1) if whole else np.empty(shape, int)
-    right = np.where((stacked == labels[:, None, None]).any(axis=(1, 2)), labels, NEVER_RIGHT)
-    facts = {
+    return {
         "study": study,
         "data": {
             "name": experiment.data.name,
@@ -92,34 +117,21 @@ def keep(folder: Path, name: str, study: str, result: Result, command: str) -> N
         "seed": experiment.seed,
         "settings": [
             {
-                "method": r.setting.name,
-                "parameters": r.setting.method.get_params(),
-                "failures": r.failures,
+                "method": row.setting.name,
+                "parameters": row.setting.method.get_params(),
+                "failures": row.failures,
             }
-            for r in result.settings
+            for row in result.settings
         ],
         "command": command,
         "commit": commit(),
         "made_by": result.made_by,
         "seconds": round(result.seconds),
+        "sha256": sha256,
     }
-    buffer = io.BytesIO()
-    np.savez_compressed(
-        buffer,
-        predictions=stacked.astype(np.min_scalar_type(n_classes - 1)),
-        right=right.astype(np.min_scalar_type(-n_classes)),
-    )
-    facts["sha256"] = hashlib.sha256(buffer.getvalue()).hexdigest()
-    folder.mkdir(parents=True, exist_ok=True)
-    with atomic_write(folder / f"{name}.npz") as temporary:
-        temporary.write_bytes(buffer.getvalue())
-    with atomic_write(folder / f"{name}.csv") as temporary:
-        temporary.write_text(numbers(study, result, command), "utf-8")
-    with atomic_write(folder / f"{name}.json") as temporary:
-        temporary.write_text(json.dumps(facts, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
-def read(path: Path) -> Kept:
+def read(path: Path) -> Record:
     """Read a result back from its JSON file and the predictions beside it."""
     with reading(path, "a kept result"):
         facts = json.loads(path.read_text("utf-8"))
@@ -135,7 +147,7 @@ def read(path: Path) -> Kept:
             )
         with np.load(io.BytesIO(archive), allow_pickle=False) as arrays:
             predictions, right = arrays["predictions"], arrays["right"].astype(np.int64)
-        return Kept(path.stem, _result(facts, predictions, right), facts)
+        return Record(path.stem, _result(facts, predictions, right), facts)
 
 
 def _result(facts: dict[str, Any], predictions: Array, right: Array) -> Result:
@@ -143,13 +155,13 @@ def _result(facts: dict[str, Any], predictions: Array, right: Array) -> Result:
     about = facts["data"]
     n_train, n_test = about["train"], len(right)
     data = Dataset(
-        about["name"],
-        np.empty((n_train, 0), np.float32),
-        np.zeros(n_train, np.int64),
-        np.empty((n_test, 0), np.float32),
-        right,
-        tuple(about["classes"]),
-        tuple(about["notes"]),
+        name=about["name"],
+        x_train=np.empty((n_train, 0), np.float32),
+        y_train=np.zeros(n_train, np.int64),
+        x_test=np.empty((n_test, 0), np.float32),
+        y_test=right,
+        classes=tuple(about["classes"]),
+        notes=tuple(about["notes"]),
     )
     settings, column = [], 0
     for row in facts["settings"]:
@@ -162,17 +174,22 @@ def _result(facts: dict[str, Any], predictions: Array, right: Array) -> Result:
         summary = {"test": churn_summary(runs, right)}
         settings.append(SettingResult(setting, {"test": runs}, summary))
     experiment = Experiment(
-        data,
-        tuple(result.setting for result in settings),
-        facts["model"],
-        Training(**facts["training"]),
-        facts["runs"],
-        facts["seed"],
+        data=data,
+        settings=tuple(result.setting for result in settings),
+        model=facts["model"],
+        training=Training(**facts["training"]),
+        runs=facts["runs"],
+        seed=facts["seed"],
     )
-    return Result(experiment, settings, (), tuple(facts["made_by"]), facts["seconds"])
+    return Result(
+        experiment=experiment,
+        settings=settings,
+        made_by=tuple(facts["made_by"]),
+        seconds=facts["seconds"],
+    )
 
 
-def read_all(folder: Path) -> list[Kept]:
+def read_all(folder: Path) -> list[Record]:
     """Every result in a folder, by name; one whose last file, its JSON, is not there is none."""
     paths = [path for path in sorted(folder.glob("*.json")) if path.with_suffix(".npz").exists()]
     return [read(path) for path in paths]
@@ -183,45 +200,66 @@ def paper_row(study: str, result: Result, row: SettingResult) -> Published | Non
     return find_published(study, result.experiment.data.name, row.setting)
 
 
+def measured(row: SettingResult, metric: str) -> MeanSd:
+    """What a setting's runs gave on the test part, by one of PAPER_METRICS."""
+    value: MeanSd = getattr(row.summary["test"], metric)
+    return value
+
+
 def numbers(study: str, result: Result, command: str) -> str:
     """One CSV row per setting: ours and the paper's in percent, and a hash of the predictions.
 
     Who runs the row's command on the same versions gets the same row, to the last byte.
     """
-    experiment = result.experiment
-    command = command.partition(" --methods ")[0]  # a row names its own method
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(
-        [
-            "dataset", "method", "settings", "model", "epochs", "runs", "train", "test",
-            *(f"{metric}{kind}" for metric in METRICS for kind in ("", "_sd")),
-            *(f"paper_{metric}{kind}" for metric in METRICS for kind in ("", "_sd")),
-            "predictions_sha256", "failure", "command",
-        ]
-    )  # fmt: skip
+    both = [f"{metric}{kind}" for metric in PAPER_METRICS for kind in ("", "_sd")]
+    headings = [
+        "dataset", "method", "settings", "model", "epochs", "runs", "train", "test",
+        *both, *(f"paper_{name}" for name in both), "predictions_sha256", "failure", "command",
+    ]  # fmt: skip
+    rows = []
     for row in result.settings:
-        theirs = paper_row(study, result, row)
-        ours, sha = [""] * (2 * len(METRICS)), ""
-        if row.summary:
-            values = [getattr(row.summary["test"], metric) for metric in METRICS]
-            ours = [percent(part) for value in values for part in (value.mean, value.sd)]
-            plain = np.ascontiguousarray(row.predictions["test"], np.int64)
-            sha = hashlib.sha256(plain.astype("<i8").tobytes()).hexdigest()
-        writer.writerow(
-            [
-                experiment.data.name, row.setting.name, row.setting.text, experiment.model,
-                experiment.training.epochs, experiment.runs, len(experiment.data.y_train),
-                len(experiment.data.y_test), *ours,
-                *(
-                    f"{part[metric]:g}" if metric in part else ""
-                    for metric in METRICS
-                    for part in ((theirs.mean, theirs.sd) if theirs else ({}, {}))
-                ),
-                sha, "; ".join(row.failures), f"{command} --methods {row.setting.name}",
-            ]
-        )  # fmt: skip
-    return file.getvalue()
+        texts = [
+            *_about(result.experiment, row),
+            *_ours(row),
+            *_theirs(paper_row(study, result, row)),
+            _hash(row),
+            "; ".join(row.failures),
+            # a row names its own method
+            f"{command.partition(' --methods ')[0]} --methods {row.setting.name}",
+        ]
+        rows.append(tuple(Cell(text=text) for text in texts))
+    return formats.csv_(Table(columns=tuple(Column(heading=h) for h in headings), rows=tuple(rows)))
+
+
+def _about(experiment: Experiment, row: SettingResult) -> list[str]:
+    """What was trained, how long, how often and on how much."""
+    data = experiment.data
+    counts = (experiment.training.epochs, experiment.runs, len(data.y_train), len(data.y_test))
+    return [data.name, row.setting.name, row.setting.text, str(experiment.model), *map(str, counts)]
+
+
+def _ours(row: SettingResult) -> list[str]:
+    """Mean and deviation of each metric; empty if a run failed."""
+    if not row.summary:
+        return [""] * (2 * len(PAPER_METRICS))
+    values = [measured(row, metric) for metric in PAPER_METRICS]
+    return [file_percent(part) for value in values for part in (value.mean, value.sd)]
+
+
+def _theirs(row: Published | None) -> list[str]:
+    """Mean and deviation of each metric as published; empty where nothing was."""
+    parts = (row.mean, row.sd) if row else ({}, {})
+    return [
+        f"{part[metric]:g}" if metric in part else "" for metric in PAPER_METRICS for part in parts
+    ]
+
+
+def _hash(row: SettingResult) -> str:
+    """The hash of a setting's predictions; empty if a run failed."""
+    if not row.summary:
+        return ""
+    plain = np.ascontiguousarray(row.predictions["test"], np.int64)
+    return hashlib.sha256(plain.astype("<i8").tobytes()).hexdigest()
 
 
 def commit() -> str:

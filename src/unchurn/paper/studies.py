@@ -12,7 +12,7 @@ from unchurn.core.errors import InputError
 from unchurn.datasets import DATASETS, Dataset, load
 from unchurn.datasets.base import SPLIT_SEED
 from unchurn.methods import METHODS
-from unchurn.paper.published import ENSEMBLE, FIGURE2, ablation, along, published
+from unchurn.paper.published import ENSEMBLE, FIGURE2, SINGLE_MODELS, ablation, along, published
 from unchurn.study.experiment import Experiment
 from unchurn.study.settings import Setting, make_setting
 from unchurn.training.loop import Training
@@ -60,7 +60,7 @@ class Study:
 
 def _table1(dataset: str) -> tuple[Setting, ...]:
     """The paper's choice of every method but the ensemble."""
-    rows = [published()[dataset, name] for name in METHODS if name != ENSEMBLE]
+    rows = [published()[dataset, name] for name in SINGLE_MODELS]
     return tuple(make_setting(row.method, **row.parameters) for row in rows)
 
 
@@ -82,13 +82,12 @@ def _figure3(dataset: str) -> tuple[Setting, ...]:
     """The appendix's grids of the single models, with k=100 and n_warm=1000."""
     fixed = {"k": (100,), "n_warm": (1000,)}
     settings = []
-    for name, method in METHODS.items():
-        if name != ENSEMBLE:
-            grid = {p: fixed.get(p, values) for p, values in method.grid.items()}
-            settings += [
-                make_setting(name, **dict(zip(grid, values, strict=True)))
-                for values in product(*grid.values())
-            ]
+    for name in SINGLE_MODELS:
+        grid = {p: fixed.get(p, values) for p, values in METHODS[name].grid.items()}
+        settings += [
+            make_setting(name, **dict(zip(grid, values, strict=True)))
+            for values in product(*grid.values())
+        ]
     return tuple(settings)
 
 
@@ -270,7 +269,11 @@ def experiments(
         parts.append(f"{epochs}epochs")
     return {
         "-".join([*parts, *([variant] if variant else [])]): Experiment(
-            _data(data, recipe), settings, recipe.model, _training(recipe, epochs), runs
+            data=_data(data, recipe),
+            settings=settings,
+            model=recipe.model,
+            training=_training(recipe, epochs),
+            runs=runs,
         )
         for variant, recipe in recipes.items()
     }
@@ -294,7 +297,15 @@ def resplit(data: Dataset, seed: int) -> Dataset:
     x = np.concatenate([data.x_train, data.x_test])[order]
     y = np.concatenate([data.y_train, data.y_test])[order]
     note = f"split at random once more, with seed {seed}"
-    return Dataset(data.name, x[:n], y[:n], x[n:], y[n:], data.classes, (*data.notes, note))
+    return Dataset(
+        name=data.name,
+        x_train=x[:n],
+        y_train=y[:n],
+        x_test=x[n:],
+        y_test=y[n:],
+        classes=data.classes,
+        notes=(*data.notes, note),
+    )
 
 
 def take(data: Dataset, n: int) -> Dataset:

@@ -5,95 +5,82 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from unchurn.paper.published import METRICS, Published, published
-from unchurn.paper.records import Kept, paper_row
+from unchurn.metrics.registry import METRICS
+from unchurn.paper.published import PAPER_METRICS, Published, published
+from unchurn.paper.records import Record, measured, paper_row
 from unchurn.paper.studies import smaller
+from unchurn.report import formats, numbers
+from unchurn.report.table import Cell, Column, Note, Table
 from unchurn.study.result import Result, SettingResult
-from unchurn.study.table import HEADINGS, Rows, as_markdown, as_text, mean_sd
 
 NEAR = 2  # published standard deviations within which a number is called near
+OF_TRIALS = ("accuracy", "churn")  # a trial's table has these, not all four
 
 
 def beside_paper(study: str, result: Result) -> str:
     """A result's table for the terminal."""
-    less = smaller(result.experiment)
-    rows = _rows(study, result, METRICS, less)
-    return as_text(rows, _footer([result], less), None, len(rows[0][0]))
+    return formats.text(_result_table(study, result))
 
 
-def table(one: Kept) -> str:
+def table(record: Record) -> str:
     """A result's table in Markdown."""
-    less = smaller(one.result.experiment)
-    return as_markdown(_rows(one.study, one.result, METRICS, less), _footer([one.result], less))
+    return formats.markdown(_result_table(record.study, record.result))
 
 
-def trial_table(variants: Sequence[Kept]) -> str:
+def trial_table(variants: Sequence[Record]) -> str:
     """A trial's variants on one dataset in Markdown: accuracy and churn, setting by setting."""
-    results = [one.result for one in variants]
+    results = [variant.result for variant in variants]
     parts = [smaller(result.experiment) for result in results]
     less = [part for part in parts[0] if all(part in others for others in parts)]
     tables = []
-    for one, own in zip(variants, parts, strict=True):
+    for variant, own in zip(variants, parts, strict=True):
         # Fewer epochs in one variant are what is tried; in all of them, a smaller trial.
         said = [part for part in own if part in less or not part.endswith("epochs")]
-        tables.append(_rows(one.study, one.result, METRICS[:2], said))
-    by_setting: dict[tuple[str, str], Rows] = {}
-    for one, (_, *lines) in zip(variants, tables, strict=True):
-        variant = one.name.rpartition("-")[2] if len(variants) > 1 else ""
-        for (method, setting, *cells), best in lines:
-            row = ([method, f"{setting} {variant}".strip(), *cells], best)
-            by_setting.setdefault((method, setting), []).append(row)
-    rows: Rows = [tables[0][0], *(row for same in by_setting.values() for row in same)]
-    return as_markdown(rows, _footer(results, less))
+        tables.append(_table(variant.study, variant.result, OF_TRIALS, said))
+    by_setting: dict[tuple[str, str], list[tuple[Cell, ...]]] = {}
+    for variant, own_table in zip(variants, tables, strict=True):
+        name = variant.name.rpartition("-")[2] if len(variants) > 1 else ""
+        for method, setting, *cells in own_table.rows:
+            row = (method, Cell(text=f"{setting.text} {name}".strip()), *cells)
+            by_setting.setdefault((method.text, setting.text), []).append(row)
+    return formats.markdown(
+        Table(
+            columns=tables[0].columns,
+            rows=tuple(row for rows in by_setting.values() for row in rows),
+            notes=_notes(results, less),
+        )
+    )
 
 
-def choice_table(one: Kept) -> str:
+def choice_table(record: Record) -> str:
     """What the paper's rule chooses of each method's settings, in Markdown, and what it chose."""
-    rows: Rows = [(["method", "chosen", "of", "accuracy", "churn", "the paper's choice"], set())]
-    for name, chosen in one.result.choose().items():
-        theirs = published()[one.dataset, name].parameters
-        summary = chosen.summary["test"]
-        cells = [name, chosen.setting.text, str(len(one.result.by_method[name]))]
-        cells += [mean_sd(summary.accuracy), mean_sd(summary.churn)]
-        rows.append(([*cells, " ".join(f"{p}={value:g}" for p, value in theirs.items())], set()))
-    return as_markdown(rows, [])
+    rows = []
+    for name, chosen in record.result.choose().items():
+        theirs = published()[record.dataset, name].parameters
+        rows.append(
+            (
+                Cell(text=name),
+                Cell(text=chosen.setting.text),
+                Cell(text=str(len(record.result.by_method[name]))),
+                *(_mean_cell(chosen, metric) for metric in OF_TRIALS),
+                Cell(text=" ".join(f"{p}={value:g}" for p, value in theirs.items())),
+            )
+        )
+    headings = ("of", "accuracy", "churn", "the paper's choice")
+    columns = (*_text_columns("method", "chosen"), *(Column(heading=h) for h in headings))
+    return formats.markdown(Table(columns=columns, rows=tuple(rows)))
 
 
-def _rows(study: str, result: Result, metrics: Sequence[str], less: list[str]) -> Rows:
-    """A heading, then for each setting our numbers, each with the paper's behind it.
-
-    In what it is less than the paper's is said in every row.
-    """
-    theirs = [paper_row(study, result, row) for row in result.settings]
-    heading = ["method", "setting"]
-    for name in HEADINGS[: len(metrics)]:
-        heading += [name, *(["paper"] if any(theirs) else [])]
-    heading += [*([f"within {NEAR} sd"] if any(theirs) else []), *(["only"] if less else [])]
-    rows: Rows = [(heading, set())]
-    for row, paper in zip(result.settings, theirs, strict=True):
-        cells = [row.setting.name, row.setting.text]
-        if not row.summary:
-            rows.append(([*cells, f"failed: {row.failures[0]}"], set()))
-            continue
-        for metric in metrics:
-            cells.append(mean_sd(getattr(row.summary["test"], metric)))
-            if any(theirs):
-                cells.append(papers(paper, metric))
-        if any(theirs):
-            near = near_cells(row, paper, metrics) if paper else []
-            cells.append(f"{sum(near)} of {len(near)}" if near else "")
-        rows.append(([*cells, *([", ".join(less)] if less else [])], set()))
-    return rows
-
-
-def papers(row: Published | None, metric: str) -> str:
+def published_text(row: Published | None, metric: str) -> str:
     """A published mean with its deviation; nothing if there is none."""
-    return f"{row.mean[metric]:.2f} ({row.sd[metric]:.2f})" if row and metric in row.mean else ""
+    if row is None or metric not in row.mean:
+        return ""
+    return numbers.with_spread(row.mean[metric] / 100, row.sd[metric] / 100)
 
 
 def near_cells(row: SettingResult, paper: Published, metrics: Sequence[str]) -> list[bool]:
     """Of each metric that both have: whether our mean is within two published deviations."""
-    ours = {metric: 100 * getattr(row.summary["test"], metric).mean for metric in metrics}
+    ours = {metric: 100 * measured(row, metric).mean for metric in metrics}
     return [
         bool(abs(ours[metric] - paper.mean[metric]) <= NEAR * paper.sd[metric])
         for metric in metrics
@@ -101,7 +88,54 @@ def near_cells(row: SettingResult, paper: Published, metrics: Sequence[str]) -> 
     ]
 
 
-def _footer(results: Sequence[Result], less: list[str]) -> list[str]:
+def _result_table(study: str, result: Result) -> Table:
+    """A result with all that the paper measured, and in what it is less than the study."""
+    return _table(study, result, PAPER_METRICS, smaller(result.experiment))
+
+
+def _table(study: str, result: Result, metrics: Sequence[str], less: list[str]) -> Table:
+    """For each setting our numbers, each with the paper's behind it where it published any.
+
+    In what it is less than the paper's is said in every row.
+    """
+    theirs = [paper_row(study, result, row) for row in result.settings]
+    columns = _text_columns("method", "setting")
+    for metric in metrics:
+        columns.append(Column(heading=METRICS[metric].heading))
+        columns += [Column(heading="paper")] if any(theirs) else []
+    columns += [Column(heading=f"within {NEAR} sd")] if any(theirs) else []
+    columns += [Column(heading="only")] if less else []
+    rows = []
+    for row, paper in zip(result.settings, theirs, strict=True):
+        cells = [Cell(text=row.setting.name), Cell(text=row.setting.text)]
+        if not row.summary:
+            rows.append((*cells, Cell(text=f"failed: {row.failures[0]}")))
+            continue
+        for metric in metrics:
+            cells.append(_mean_cell(row, metric))
+            cells += [Cell(text=published_text(paper, metric))] if any(theirs) else []
+        cells += [Cell(text=_agreement(row, paper, metrics))] if any(theirs) else []
+        cells += [Cell(text=", ".join(less))] if less else []
+        rows.append(tuple(cells))
+    return Table(columns=tuple(columns), rows=tuple(rows), notes=_notes([result], less))
+
+
+def _text_columns(*headings: str) -> list[Column]:
+    return [Column(heading=heading, is_text=True) for heading in headings]
+
+
+def _mean_cell(row: SettingResult, metric: str) -> Cell:
+    value = measured(row, metric)
+    return Cell(text=numbers.with_spread(value.mean, value.sd), value=value.mean)
+
+
+def _agreement(row: SettingResult, paper: Published | None, metrics: Sequence[str]) -> str:
+    """How many published numbers of a row ours are near to; nothing where none are published."""
+    near = near_cells(row, paper, metrics) if paper else []
+    return f"{sum(near)} of {len(near)}" if near else ""
+
+
+def _notes(results: Sequence[Result], less: list[str]) -> tuple[Note, ...]:
     """What was trained, how long, how often and on how much."""
     experiments = [result.experiment for result in results]
     first = experiments[0]
@@ -113,4 +147,5 @@ def _footer(results: Sequence[Result], less: list[str]) -> list[str]:
         f"{' or '.join(sizes)} training and {len(first.data.y_test):,} test examples. "
         "Percent, mean (sd over runs or pairs)."
     )
-    return [text, *([f"Smaller than the study: {', '.join(less)}."] if less else [])]
+    said = [f"Smaller than the study: {', '.join(less)}."] if less else []
+    return tuple(Note(text=line) for line in (text, *said))

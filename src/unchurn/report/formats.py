@@ -6,6 +6,7 @@ import csv
 import html as html_text
 import io
 import json
+import math
 import re
 import textwrap
 import unicodedata
@@ -46,8 +47,7 @@ def text(table: Table, width: int | None = None) -> str:
     sizes = _sizes(table, shown, with_spread)
     lines = [_line(table, shown, sizes, table.headings)]
     for row in table.rows:
-        whole = [("*" if c.is_best else "") + (c.whole if with_spread else c.text) for c in row]
-        lines.append(_line(table, shown, sizes, whole))
+        lines.append(_line(table, shown, sizes, [_in_text(cell, with_spread) for cell in row]))
     notes = list(_notes(table, "Asterisk", left_out))
     if left_out:
         notes.append(f"Not shown for want of width: {', '.join(left_out)}.")
@@ -75,9 +75,10 @@ def latex(table: Table) -> str:
         cells = [_in_latex(c.whole) for c in row]
         cells = [rf"\textbf{{{t}}}" if c.is_best else t for t, c in zip(cells, row, strict=True)]
         lines.append(" & ".join(cells + [""] * (len(table.columns) - len(row))) + r" \\")
-    lines += [r"\bottomrule", r"\end{tabular}", "", r"{\footnotesize"]
-    notes = [f"{_in_latex(note)}\\\\" for note in _notes(table, "Bold")]
-    return "\n".join([*lines, *notes, "}"]) + "\n"
+    lines += [r"\bottomrule", r"\end{tabular}"]
+    if notes := [f"{_in_latex(note)}\\\\" for note in _notes(table, "Bold")]:
+        lines += ["", r"{\footnotesize", *notes, "}"]
+    return "\n".join(lines) + "\n"
 
 
 def csv_(table: Table) -> str:
@@ -85,16 +86,19 @@ def csv_(table: Table) -> str:
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(table.headings)
-    writer.writerows(
-        [safe_cell(c.whole) if c.is_foreign else c.whole for c in r] for r in table.rows
-    )
+    for row in table.rows:
+        cells = [safe_cell(c.whole) if c.is_foreign else c.whole for c in row]
+        writer.writerow(cells + [""] * (len(table.columns) - len(row)))
     return file.getvalue()
 
 
 def json_(table: Table) -> str:
-    """A list of objects by heading, of values rather than text; what is no number is null."""
-    rows = [{h: _plain(c) for h, c in zip(table.headings, row, strict=False)} for row in table.rows]
-    notes = list(_notes(table, "Bold"))
+    """A list of objects by heading, of values rather than text; what is no number is null.
+
+    A short row is null where cells are missing, and has a "reason".
+    """
+    notes = [note.text for note in table.notes if not note.explains_mark]
+    rows = [_object(table.headings, row) for row in table.rows]
     return json.dumps({"rows": rows, "notes": notes}, indent=1, allow_nan=False) + "\n"
 
 
@@ -128,6 +132,7 @@ def in_markdown(words: str) -> str:
     """Text of the user's data as Markdown shows it as it is."""
     for character in "\\`*_[]|#":
         words = words.replace(character, f"\\{character}")
+    words = re.sub(r"&(?=\w+;)", "&amp;", words)  # `&lt;` is no `<`
     return " ".join(words.replace("<", "&lt;").replace(">", "&gt;").split())
 
 
@@ -153,7 +158,7 @@ def _sizes(table: Table, shown: list[int], with_spread: bool) -> list[int]:
         max(
             [
                 _width(table.columns[i].heading),
-                *(_width(r[i].whole if with_spread else r[i].text) + r[i].is_best for r in full),
+                *(_width(_in_text(row[i], with_spread)) for row in full),
             ]
         )
         for i in shown
@@ -175,6 +180,12 @@ def _line(table: Table, shown: list[int], sizes: list[int], cells: Iterable[str]
     return GAP.join(padded).rstrip()
 
 
+def _in_text(cell: Cell, with_spread: bool) -> str:
+    """A cell on one line; what would move a terminal's cursor or hide from the eye is a space."""
+    words = f"{'*' if cell.is_best else ''}{cell.whole if with_spread else cell.text}"
+    return "".join(c if c.isprintable() else " " for c in words)
+
+
 def _width(words: str) -> int:
     """How many places a terminal gives to it: letters of the East take two, accents none."""
     return sum(
@@ -194,11 +205,21 @@ def _in_latex(words: str) -> str:
     return words.replace("−", "$-$").replace("–", "--")
 
 
+def _object(headings: tuple[str, ...], row: tuple[Cell, ...]) -> dict[str, float | str | None]:
+    """A row as JSON has it."""
+    if len(row) == len(headings):
+        return {h: _plain(cell) for h, cell in zip(headings, row, strict=True)}
+    *cells, reason = row
+    filled: list[float | str | None] = [_plain(cell) for cell in cells]
+    filled += [None] * (len(headings) - len(cells))
+    return {**dict(zip(headings, filled, strict=True)), "reason": reason.text}
+
+
 def _plain(cell: Cell) -> float | str | None:
-    """A cell as JSON has it."""
+    """A cell as JSON has it, which knows neither NaN nor infinity."""
     if cell.value is None:
         return cell.text or None
-    return None if cell.value != cell.value else cell.value  # NaN alone is not itself
+    return cell.value if isinstance(cell.value, str) or math.isfinite(cell.value) else None
 
 
 def _in_html(cell: Cell, table: Table, column: int, n: int) -> str:

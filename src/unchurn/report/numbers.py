@@ -34,6 +34,16 @@ def bare_percent(value: float, digits: int = 2) -> str:
     return NONE if math.isnan(value) else f"{100 * value:.{digits}f}"
 
 
+def file_percent(value: float) -> str:
+    """Without its sign, for files that programs read: 1.2346, and nothing where it is not known."""
+    return "" if math.isnan(value) else f"{100 * value:.4f}"
+
+
+def with_spread(mean: float, sd: float) -> str:
+    """A mean with its deviation, for columns: 1.23 (0.12)."""
+    return NONE if math.isnan(mean) else f"{bare_percent(mean)} {spread(sd)}"
+
+
 def spread(sd: float) -> str:
     """A deviation as it stands behind a mean: (0.12)."""
     return f"({bare_percent(sd)})"
@@ -44,6 +54,11 @@ def points(value: float) -> str:
     return NONE if math.isnan(value) else f"{100 * value:+.2f} points"
 
 
+def signed(value: float) -> str:
+    """A difference in points, for columns: +0.12."""
+    return NONE if math.isnan(value) else f"{100 * value:+.2f}"
+
+
 def difference(estimate: Estimate) -> str:
     """A difference in points with its interval, for columns: +0.12 [-0.03, +0.27]."""
     return " ".join(part for part in difference_parts(estimate) if part)
@@ -51,24 +66,18 @@ def difference(estimate: Estimate) -> str:
 
 def difference_parts(estimate: Estimate) -> tuple[str, str]:
     """A difference and its interval apart, which is empty where it is not known."""
-    ends = (
-        "" if math.isnan(estimate.low) else f"[{_signed(estimate.low)}, {_signed(estimate.high)}]"
-    )
-    return _signed(estimate.value), ends
+    ends = "" if math.isnan(estimate.low) else f"[{signed(estimate.low)}, {signed(estimate.high)}]"
+    return signed(estimate.value), ends
 
 
 def between(estimate: Estimate, *, in_points: bool = False) -> str:
     """The ends alone: 1.00% to 1.50%, or +0.10 to +0.30."""
     if math.isnan(estimate.low):
         return "no interval"
-    show = _signed if in_points else percent
+    show = signed if in_points else percent
     return f"{show(estimate.low)} to {show(estimate.high)}"
 
 
 def behind(estimate: Estimate, *, in_points: bool = False) -> str:
     """The ends in brackets as they stand behind a number in a sentence, where they are known."""
     return "" if math.isnan(estimate.low) else f" ({between(estimate, in_points=in_points)})"
-
-
-def _signed(value: float) -> str:
-    return f"{100 * value:+.2f}"

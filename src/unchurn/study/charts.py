@@ -1,19 +1,15 @@
-"""Charts, one definition each: interactive in a page, SVG or PNG in a file."""
+"""Charts of a result, one definition each: interactive in a page, SVG or PNG in a file."""
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
+import colorsys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import numpy as np
 
-from unchurn.core.files import atomic_write
-from unchurn.datasets import two_gaussians
 from unchurn.metrics.over_runs import churn_standard_error
-from unchurn.neighbors import knn_labels
-from unchurn.neighbors.soft_labels import blend_knn_labels, smooth_labels
 
 if TYPE_CHECKING:
     from unchurn.study.result import Result
@@ -24,7 +20,22 @@ COLOURS = {
     "l1_reg": "#9c755f", "l2_reg": "#59a14f", "bi_tempered": "#edc948", "codistill_ce": "#b07aa1",
     "codistill_kl": "#ff9da7", "mixup": "#4e79a7", "ensemble": "#8c8c8c",
 }  # fmt: skip
+GOLDEN_RATIO = (5**0.5 - 1) / 2
 SIZE = {"width": 420, "height": 300}
+
+
+def colours(methods: Iterable[str]) -> dict[str, str]:
+    """A colour for each method: its own, or one that no other of these has."""
+    found: dict[str, str] = {}
+    for name in methods:
+        found[name] = COLOURS.get(name) or _another(sum(n not in COLOURS for n in found))
+    return found
+
+
+def _another(number: int) -> str:
+    """One of endlessly many colours: steps of the golden ratio around the wheel stay apart."""
+    rgb = colorsys.hls_to_rgb((number * GOLDEN_RATIO + 0.55) % 1, 0.42, 0.7)
+    return "#" + "".join(f"{round(255 * part):02x}" for part in rgb)
 
 
 def frontier_data(result: Result) -> list[dict[str, Any]]:
@@ -57,9 +68,7 @@ def frontier(result: Result) -> alt.LayerChart:
         alt.Y("accuracy:Q", title="accuracy, %", scale=alt.Scale(domain=y)),
         alt.Color(
             "method:N",
-            scale=alt.Scale(
-                domain=methods, range=[COLOURS.get(name, "#bab0ac") for name in methods]
-            ),
+            scale=alt.Scale(domain=methods, range=list(colours(methods).values())),
             sort=methods,
         ),
     )
@@ -118,26 +127,27 @@ def curve(
     method: str,
     parameter: str,
     others: dict[str, Any] | None = None,
-    published: list[dict[str, Any]] | None = None,
+    beside: dict[str, list[dict[str, Any]]] | None = None,
 ) -> alt.FacetChart:
     """Accuracy and churn along one parameter, with bands of one standard error.
 
-    `published`: rows like those of `curve_data`, drawn beside.
+    `beside`: rows like those of `curve_data`, by who else measured them.
     """
-    rows = [{**row, "by": "us"} for row in curve_data(result, method, parameter, others)]
-    rows += [{**row, "by": "the paper"} for row in published or []]
+    measured = {"us": curve_data(result, method, parameter, others), **(beside or {})}
+    rows = [{**row, "by": name} for name, own in measured.items() for row in own]
+    values = sorted({row[parameter] for row in rows})
     colour = alt.Color(
         "by:N",
         title="measured by",
-        scale=alt.Scale(domain=["us", "the paper"], range=["#4c78a8", "#888888"]),
-        legend=alt.Legend(symbolOpacity=1) if published else None,
+        scale=alt.Scale(domain=list(measured), range=["#4c78a8", "#888888"]),
+        legend=alt.Legend(symbolOpacity=1) if beside else None,
     )
     base = alt.Chart().encode(
         alt.X(
             f"{parameter}:Q",
-            scale=alt.Scale(type="log" if parameter == "k" else "linear", nice=False),
+            scale=alt.Scale(type="log" if _spans_powers(values) else "linear", nice=False),
             axis=alt.Axis(
-                values=sorted({row[parameter] for row in rows}),
+                values=values,
                 format="~g",
                 labelOverlap="greedy",
                 labelSeparation=4,
@@ -159,6 +169,13 @@ def curve(
     return chart
 
 
+def _spans_powers(values: list[float]) -> bool:
+    """Whether values are counts of such different size that a logarithmic axis suits them."""
+    if not values or not all(isinstance(value, int) and value > 0 for value in values):
+        return False
+    return max(values) > 10 * min(values)
+
+
 def curves(result: Result) -> dict[str, alt.FacetChart]:
     """A curve for every parameter that was varied around a method's chosen setting."""
     return {
@@ -173,51 +190,3 @@ def all_charts(result: Result) -> dict[str, alt.TopLevelMixin]:
     """Every chart of a result, by a name that suits a file."""
     along = {f"along_{name.replace(' ', '_')}": chart for name, chart in curves(result).items()}
     return {**({"frontier": frontier(result)} if frontier_data(result) else {}), **along}
-
-
-def smoothing_panels(k: int = 20, a: float = 0.9, b: float = 0.1) -> alt.HConcatChart:
-    """Two Gaussians with swapped labels: as they are, smoothed globally, smoothed locally."""
-    data = two_gaussians.load()
-    knn = knn_labels(data.x_train, data.y_train, k)
-    panels = {
-        "labels, a tenth swapped": smooth_labels(data.y_train, 0, n_classes=2),
-        f"global smoothing, a={a:g}": smooth_labels(data.y_train, a, n_classes=2),
-        f"k-NN smoothing, k={k}, a={a:g}, b={b:g}": blend_knn_labels(knn, data.y_train, a=a, b=b),
-    }
-    charts = []
-    for title, targets in panels.items():
-        rows = [
-            {"x": round(float(x), 3), "y": round(float(y), 3), "positive": round(float(p), 4)}
-            for (x, y), p in zip(data.x_train, targets[:, 1], strict=True)
-        ]
-        colour = alt.Scale(domain=[0, 0.5, 1], range=["#00a5b5", "#dddddd", "#c2188f"])
-        charts.append(
-            alt.Chart(alt.InlineData(values=rows), title=title)
-            .mark_circle(size=18, opacity=0.9, aria=False)  # thousands, not to be read out
-            .encode(
-                alt.X("x:Q", title=None),
-                alt.Y("y:Q", title=None),
-                alt.Color("positive:Q", scale=colour, title="soft label"),
-            )
-            .properties(width=240, height=240)
-        )
-    return alt.hconcat(*charts)
-
-
-def save(chart: alt.TopLevelMixin, path: Path) -> None:
-    """Write a chart as .svg or .png, drawn here and offline."""
-    with atomic_write(path) as temporary:
-        form: Any = path.suffix.removeprefix(".")
-        chart.save(str(temporary), format=form, scale_factor=2)
-        if form == "svg":
-            temporary.write_text(_renumbered(temporary.read_text("utf-8")), "utf-8")
-
-
-def _renumbered(svg: str) -> str:
-    """Ids numbered from 1: Vega counts through all charts of a process, so bytes would differ."""
-    numbers: dict[str, int] = {}
-
-    def renumber(found: re.Match[str]) -> str:
-        return f"{found[1]}{found[2]}{numbers.setdefault(found[2] + found[3], len(numbers) + 1)}"
-
-    return re.sub(r'(id="|url\(#)(clip|gradient_)(\d+)', renumber, svg)

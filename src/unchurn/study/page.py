@@ -16,49 +16,30 @@ import numpy as np
 from unchurn import __version__
 from unchurn.core.arrays import Array
 from unchurn.datasets.base import Dataset
-from unchurn.paper.published import METRICS
+from unchurn.report import formats
 from unchurn.report.html import write_page
+from unchurn.report.numbers import percent
 from unchurn.study import charts, selection
-from unchurn.study.table import (
-    APART,
-    DIFFERENCES,
-    HEADINGS,
-    best_single,
-    footer,
-    interval_text,
-    papers,
-)
+from unchurn.study.table import Beside, chosen_table, single_models
 
 if TYPE_CHECKING:
     from unchurn.study.result import Result, SettingResult
 
-PAPER = "the paper's four"
 N_EXAMPLES = 12  # of those that flip most
 N_FEATURES = 40  # of each, shown of a table
 
 
-def write_report(result: Result, path: Path) -> None:
+def write_report(result: Result, path: Path, *, beside: Beside | None = None) -> None:
     """Write the page; it asks nothing of the network, and everything in it is escaped."""
-    rows = _rows(result)
-    differences = DIFFERENCES if any(row["differences"] for row in rows) else ()
+    table = chosen_table(result, beside)
     write_page(
         path,
         Path(__file__).with_name("bench.html"),
         _charts(result),
         name=result.experiment.data.name,
         advice=advice(result),
-        rows=rows,
-        headings=[
-            "method",
-            "setting",
-            *(["tried"] if any(row["tried"] > 1 for row in rows) else ()),
-            *HEADINGS,
-            *([PAPER] if any(row["paper"] for row in rows) else ()),
-            *differences,
-        ],
-        n_differences=len(differences),
-        paper=PAPER,
-        footer=footer(result),
+        methods=formats.html(table, "methods"),
+        footer=formats.notes_of(table),
         examples=_examples(result),
         shown=_name(_shown(result)) if result.choose() else "",
         facts=_facts(result),
@@ -69,21 +50,21 @@ def write_report(result: Result, path: Path) -> None:
 def advice(result: Result) -> str:
     """What to use and why, in one sentence: the paper's rule over the methods' chosen settings."""
     chosen = result.choose()
-    single = [r for name, r in chosen.items() if name != APART]
+    single = list(single_models(chosen).values())
     if not single:
         return "Every method failed: see the reasons in the table."
     parts = [r.summary[result.chosen_on] for r in single]
     best = single[selection.choose([p.accuracy.mean for p in parts], [p.churn.mean for p in parts])]
     summary = best.summary["test"]
     text = (
-        f"{_name(best)}: {summary.accuracy.mean:.2%} accurate, and {summary.churn.mean:.2%} of "
-        "its predictions change from one retraining to the next"
+        f"{_name(best)}: {percent(summary.accuracy.mean)} accurate, and "
+        f"{percent(summary.churn.mean)} of its predictions change from one retraining to the next"
     )
     control = chosen.get("control")
     if control is None or control is best:
         return f"Use {text}."
     plain = control.summary["test"]
-    text += f" (plain training: {plain.accuracy.mean:.2%} and {plain.churn.mean:.2%})"
+    text += f" (plain training: {percent(plain.accuracy.mean)} and {percent(plain.churn.mean)})"
     if summary.accuracy.mean <= plain.accuracy.mean and summary.churn.mean >= plain.churn.mean:
         return f"Plain training will do: on the test part nothing is gained by {text}."
     chance = _chance(result, best)
@@ -96,7 +77,7 @@ def _chance(result: Result, best: SettingResult) -> str:
     """Whether the difference in churn from control is beyond chance, as far as that is known."""
     if (difference := result.against_control(best)) is None:
         return ""
-    churn = difference[1]
+    _, churn = difference
     if math.isnan(churn.low):
         return "; two runs cannot tell whether the difference in churn is chance"
     if churn.low <= 0 <= churn.high:
@@ -106,31 +87,6 @@ def _chance(result: Result, best: SettingResult) -> str:
 
 def _name(result: SettingResult) -> str:
     return f"{result.setting.name} {result.setting.text}".strip()
-
-
-def _rows(result: Result) -> list[dict[str, Any]]:
-    """One row per method: the chosen setting, numbers to show and to sort by."""
-    chosen = result.choose()
-    best = best_single(chosen)
-    rows = []
-    for name, group in result.by_method.items():
-        row: dict[str, Any] = {"method": name, "tried": len(group), "setting": "", "cells": []}
-        row["differences"] = []
-        if name in chosen:
-            row["setting"] = chosen[name].setting.text
-            summary = chosen[name].summary["test"]
-            if (difference := result.against_control(chosen[name])) is not None:
-                row["differences"] = [
-                    {"text": interval_text(d), "value": d.value} for d in reversed(difference)
-                ]
-            row["cells"] = [
-                {"value": getattr(summary, metric), "best": best.get(metric) == name}
-                for metric in METRICS
-            ]
-        row["paper"] = papers(result.experiment.data.name, name)
-        row["failure"] = next((f for r in group for f in r.failures), "")
-        rows.append(row)
-    return rows
 
 
 def _charts(result: Result) -> list[dict[str, Any]]:

@@ -1,0 +1,42 @@
+"""Numbers as text; each expected text is written out."""
+
+from math import nan
+
+import pytest
+
+from unchurn.metrics.intervals import Interval
+from unchurn.report import numbers
+
+BETWEEN = Interval(0.0012, -0.0003, 0.0027)
+ALONE = Interval(0.0012, nan, nan)
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (numbers.percent(0.01234), "1.23%"),
+        (numbers.percent(nan), "–"),
+        (numbers.bare_percent(0.98765), "98.77"),
+        (numbers.bare_percent(0.98765, 0), "99"),
+        (numbers.bare_percent(nan), "–"),
+        (numbers.file_percent(0.0123456), "1.2346"),
+        (numbers.file_percent(nan), ""),
+        (numbers.spread(0.0012), "(0.12)"),
+        (numbers.spread(nan), "(–)"),
+        (numbers.with_spread(0.0123, 0.0012), "1.23 (0.12)"),
+        (numbers.with_spread(0.0123, nan), "1.23 (–)"),
+        (numbers.with_spread(nan, nan), "–"),
+        (numbers.signed(-0.0012), "-0.12"),
+        (numbers.points(0.0012), "+0.12 points"),
+        (numbers.points(nan), "–"),
+        (numbers.difference(BETWEEN), "+0.12 [-0.03, +0.27]"),
+        (numbers.difference(ALONE), "+0.12"),
+        (numbers.between(BETWEEN), "-0.03% to 0.27%"),
+        (numbers.between(BETWEEN, in_points=True), "-0.03 to +0.27"),
+        (numbers.between(ALONE), "no interval"),
+        (numbers.behind(BETWEEN, in_points=True), " (-0.03 to +0.27)"),
+        (numbers.behind(ALONE), ""),
+    ],
+)
+def test_numbers_are_shown_alike_everywhere(found, expected):
+    assert found == expected
