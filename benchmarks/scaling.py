@@ -34,9 +34,11 @@ from unchurn.core.executors.ray import Ray
 from unchurn.neighbors.sharded import ROWS
 from unchurn.study.experiment import Experiment
 from unchurn.study.run import carry_out
+from unchurn.study.schedule import make_schedule
 from unchurn.study.settings import make_setting
 from unchurn.study.store import Store
-from unchurn.training.loop import Training
+from unchurn.training.config import Training
+from unchurn.training.learners.torch import TorchLearner
 
 SHORT, LONG = (200, 1), (8, 100)  # trainings, and epochs of each
 # The plan: so many nodes of so many cores like ours, and the network between them.
@@ -46,8 +48,13 @@ OnProgress = Callable[[int, int, Any], None]
 
 def sweep(trainings: int, epochs: int, seed: int) -> Experiment:
     """So many retrainings of plain digits."""
-    control = (make_setting("control"),)
-    return Experiment(load("digits"), control, "mlp", Training(epochs), trainings, seed)
+    return Experiment(
+        data=load("digits"),
+        settings=(make_setting("control"),),
+        learner=TorchLearner("mlp", Training(epochs)),
+        runs=trainings,
+        seed=seed,
+    )
 
 
 def seconds(
@@ -63,7 +70,7 @@ def seconds(
             on_progress(done, total, last)
 
         start = time.perf_counter()
-        carry_out(experiment, Store(Path(folder)), executor, note)
+        carry_out(make_schedule(experiment), Store(Path(folder)), executor, note)
         return time.perf_counter() - start, statistics.mean(each)
 
 

@@ -213,16 +213,17 @@ def step_parts(task: str, steps: int = 200) -> dict[str, float]:
 
 def grid(task: str, ours_each: float, best_each: float) -> dict[str, Any]:
     """The `grid` preset: its trainings, shared and not, at these seconds each."""
-    from unchurn.study.experiment import Experiment, plan
-    from unchurn.study.settings import preset_settings
-    from unchurn.training.loop import Training
+    from unchurn.paper.published import PAPER_METHODS
+    from unchurn.study.api import make_experiment
+    from unchurn.study.schedule import make_schedule
+    from unchurn.training.config import Training
+    from unchurn.training.learners.make import make_learner
 
     data, model, epochs = task_data(task)
-    training = Training(epochs=epochs)
-    settings = preset_settings("grid", data.name, training.n_steps(len(data.y_train)))
-    experiment = Experiment(data, settings, model=model, training=training, runs=RUNS)
-    todo = plan(experiment)
-    trainings, separate = len(todo.jobs), todo.n_separate
+    learner = make_learner(model, Training(epochs=epochs))
+    experiment = make_experiment(data, PAPER_METHODS, preset="grid", learner=learner, runs=RUNS)
+    schedule = make_schedule(experiment)
+    trainings, separate = len(schedule.jobs), schedule.n_separate
     hours = [n * each / 3600 for n, each in ((trainings, ours_each), (separate, best_each))]
     return {
         "key": "grid", "task": task, "settings": len(experiment.settings), "runs": RUNS,

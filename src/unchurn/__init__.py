@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from unchurn.neighbors.soft_labels import knn_smooth_labels as knn_smooth_labels
     from unchurn.neighbors.soft_labels import off_label_mass as off_label_mass
     from unchurn.neighbors.soft_labels import smooth_labels as smooth_labels
+    from unchurn.study.api import bench as bench
     from unchurn.study.result import Result as Result
-    from unchurn.study.result import bench as bench
     from unchurn.study.settings import make_setting as make_setting
     from unchurn.training.estimator import StableClassifier as StableClassifier
     from unchurn.training.learners.function import weighted_rows as weighted_rows
@@ -68,7 +68,7 @@ _HOME = {
     "METHODS": "methods",
     "StableClassifier": "training.estimator",
     # study
-    "bench": "study.result",
+    "bench": "study.api",
     "Result": "study.result",
     "make_setting": "study.settings",
     "weighted_rows": "training.learners.function",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from unchurn.cli.console import make_console
 from unchurn.cli.progress import carry_out, show_schedule
 
 if TYPE_CHECKING:
@@ -72,8 +73,6 @@ def bench(
     Finished runs are kept: the same command goes on where it stopped, however it stopped.
     """
     given = locals()
-    from rich.console import Console
-
     from unchurn.core.executors import make_executor
     from unchurn.methods.registry import split_methods
     from unchurn.study import table
@@ -85,7 +84,7 @@ def bench(
     options["methods"] = split_methods(methods) if methods else None
     options["model_args"] = _named_values(model_args) if model_args else None
     asked = make_config(config, options)
-    console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
+    console = make_console()
     schedule = make_schedule(asked.experiment())
     console.print(str(schedule.experiment.data))
     store = Store(asked.folder)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unchurn.cli.progress import carry_out, show_plan
+from unchurn.cli.console import make_console
+from unchurn.cli.progress import carry_out, show_schedule
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from unchurn.core.executors import Executor
+    from unchurn.study.experiment import Experiment
 
 PAGE, FIGURE1 = "page", "figure1"
 THEOREMS = {"theorem1": 1, "theorem2": 2}
@@ -45,67 +51,107 @@ def reproduce(
     Finished trainings are kept and shared: the same command goes on where it stopped. What is
     smaller than the paper's (--runs, --epochs, --subset) is labelled so.
     """
-    from rich.console import Console
-
     from unchurn.core.errors import InputError
     from unchurn.core.executors import make_executor
-    from unchurn.paper.records import keep
-    from unchurn.paper.studies import RUNS, STUDIES, experiments
-    from unchurn.paper.tables import beside_paper
-    from unchurn.study.store import Store
+    from unchurn.paper.studies import STUDIES
 
-    console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
+    given = locals()
+    console = make_console()
     names = [*STUDIES, FIGURE1, *THEOREMS, PAGE]
     if what not in names:
         raise InputError(f"nothing to reproduce named {what!r}: there are {', '.join(names)}")
-    studies_only = {
-        "--dataset": dataset is not None,
-        "--methods": methods is not None,
-        "--runs": runs != RUNS,
-        "--epochs": epochs is not None,
-        "--subset": subset is not None,
-        "--workers": workers is not None,
-        "--engine": engine != "local",
-        "--ray-address": ray_address is not None,
-    }
-    refused = studies_only | {"--dry-run": dry_run, "--quick": quick}
-    if what in STUDIES:
-        refused = {"--quick": quick}
-    elif what in THEOREMS:
-        refused = studies_only
-    if wrong := [option for option, given in refused.items() if given]:
-        raise InputError(f"{what} takes no {wrong[0]}")
+    _refuse_ignored(what, given)
     if what == FIGURE1:
         _figure1(console, out)
-        return
-    if what in THEOREMS:
+    elif what in THEOREMS:
         _theorem(console, what, out, quick, dry_run)
-        return
-    if what == PAGE:
+    elif what == PAGE:
         _page(console, out)
-        return
-    place = make_executor(engine, workers, ray_address)
-    store = Store(out)
-    options = {"runs": None if runs == RUNS else runs, "epochs": epochs, "subset": subset}
-    planned = []
-    for name in dataset.split(",") if dataset else STUDIES[what].datasets:
+    else:
+        executor = make_executor(engine, workers, ray_address)
+        study = _Study(what, dataset, methods, runs, epochs, subset)
+        _carry_out(console, study, out, executor, dry_run)
+
+
+def _refuse_ignored(what: str, given: dict[str, Any]) -> None:
+    """Refuse options that would have no effect."""
+    from unchurn.core.errors import InputError
+    from unchurn.paper.studies import RUNS, STUDIES
+
+    usual = {"runs": RUNS, "engine": "local", "dry_run": False, "quick": False}
+    of_studies = ("dataset", "methods", "runs", "epochs", "subset", "workers", "engine",
+                  "ray_address")  # fmt: skip
+    refused: tuple[str, ...] = (*of_studies, "dry_run", "quick")
+    if what in STUDIES:
+        refused = ("quick",)
+    elif what in THEOREMS:
+        refused = of_studies
+    if wrong := [name for name in refused if given[name] != usual.get(name)]:
+        raise InputError(f"{what} takes no --{wrong[0].replace('_', '-')}")
+
+
+@dataclass(frozen=True)
+class _Study:
+    """A table, a figure or a trial, as far as it was asked for."""
+
+    what: str
+    dataset: str | None
+    methods: str | None
+    runs: int
+    epochs: int | None
+    subset: int | None
+
+    @property
+    def datasets(self) -> Sequence[str]:
+        """Those that were asked for, or all that it has."""
+        from unchurn.paper.studies import STUDIES
+
+        return self.dataset.split(",") if self.dataset else STUDIES[self.what].datasets
+
+    def experiments(self, dataset: str) -> dict[str, Experiment]:
+        """What it trains on one of them, by name."""
+        from unchurn.paper.studies import experiments
+
+        methods = self.methods.split(",") if self.methods else None
+        size = {"runs": self.runs, "epochs": self.epochs, "subset": self.subset}
+        return experiments(self.what, dataset, methods=methods, **size)  # type: ignore[arg-type]
+
+    def command(self, dataset: str) -> str:
+        """The command that makes its results on one of them again."""
+        from unchurn.paper.studies import RUNS
+
+        runs = None if self.runs == RUNS else self.runs
+        options = {"runs": runs, "epochs": self.epochs, "subset": self.subset}
         given = [f" --{option} {value}" for option, value in options.items() if value is not None]
-        given += [f" --methods {methods}"] if methods else []
-        command = f"unchurn reproduce {what} --dataset {name}{''.join(given)}"
-        chosen = methods.split(",") if methods else None
-        found = experiments(what, name, runs=runs, epochs=epochs, subset=subset, methods=chosen)
-        for label, experiment in found.items():
-            console.print(f"\n{label}: {experiment.data}")
-            show_plan(console, experiment, store, place)
-            planned.append((label, command, experiment))
+        given += [f" --methods {self.methods}"] if self.methods else []
+        return f"unchurn reproduce {self.what} --dataset {dataset}{''.join(given)}"
+
+
+def _carry_out(
+    console: Console, study: _Study, out: Path, executor: Executor, dry_run: bool
+) -> None:
+    """Show what will be trained, then train it and write what came of it, one after another."""
+    from unchurn.paper.records import keep
+    from unchurn.paper.tables import beside_paper
+    from unchurn.study.schedule import make_schedule
+    from unchurn.study.store import Store
+
+    store = Store(out)
+    scheduled = []
+    for dataset in study.datasets:
+        for name, experiment in study.experiments(dataset).items():
+            console.print(f"\n{name}: {experiment.data}")
+            schedule = make_schedule(experiment)
+            show_schedule(console, schedule, store, executor)
+            scheduled.append((name, study.command(dataset), schedule))
     if dry_run:
         return
-    with place:
-        for label, command, experiment in planned:
-            result = carry_out(console, experiment, store, place)
-            keep(out, label, what, result, command)
-            console.print(f"\n{beside_paper(what, result)}")
-            console.print(f"{out}/{label}.csv, .json and .npz (every run's predictions)")
+    with executor:
+        for name, command, schedule in scheduled:
+            result = carry_out(console, schedule, store, executor)
+            keep(out, name, study.what, result, command)
+            console.print(f"\n{beside_paper(study.what, result)}")
+            console.print(f"{out}/{name}.csv, .json and .npz (every run's predictions)")
 
 
 def _figure1(console: Console, out: Path) -> None:
@@ -122,7 +168,7 @@ def _theorem(console: Console, what: str, out: Path, quick: bool, dry_run: bool)
     import json
     import time
 
-    from unchurn.core.files import atomic_write
+    from unchurn.core.files import write_text
     from unchurn.core.progress import progress_bar
     from unchurn.paper.records import commit
     from unchurn.paper.theory import charts as theorem_charts
@@ -159,8 +205,7 @@ def _theorem(console: Console, what: str, out: Path, quick: bool, dry_run: bool)
         "rates": simulations.rates(rows),
         "rows": rows,
     }
-    with atomic_write(out / f"{name}.json") as temporary:
-        temporary.write_text(json.dumps(facts, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    write_text(out / f"{name}.json", json.dumps(facts, indent=1, ensure_ascii=False) + "\n")
     save(draw[what](rows), out / f"{name}.svg")
     verdicts = [row["verdict"] for row in rows]
     for verdict in dict.fromkeys(verdicts):

@@ -11,7 +11,7 @@ from typing import Any
 import jinja2
 
 from unchurn.core.errors import InputError
-from unchurn.core.files import atomic_write, reading
+from unchurn.core.files import reading, write_text
 from unchurn.methods import METHODS
 from unchurn.metrics.intervals import Interval
 from unchurn.paper.explanations import explanations
@@ -41,12 +41,9 @@ def write_page(folder: Path) -> list[Path]:
         save(chart, written[-1])
     for record in records:
         written.append(folder / f"{record.name}.csv")
-        with atomic_write(written[-1]) as temporary:
-            rows = numbers(record.study, record.result, record.facts["command"])
-            temporary.write_text(rows, "utf-8")
+        write_text(written[-1], numbers(record.study, record.result, record.facts["command"]))
     written.append(folder.with_name(f"{folder.name}.md"))
-    with atomic_write(written[-1]) as temporary:
-        temporary.write_text(text, "utf-8")
+    write_text(written[-1], text)
     return written
 
 
@@ -75,8 +72,8 @@ def _render(folder: Path, records: list[Record], theorems: dict[str, Any]) -> st
         records,
         key=lambda record: (
             order.index(record.dataset),
-            record.result.experiment.training.epochs,
-            len(record.result.experiment.data.y_train),
+            record.result.subject.learner["training"]["epochs"],
+            record.result.subject.data.n_train,
             record.name,
         ),
     )

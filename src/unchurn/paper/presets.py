@@ -1,24 +1,40 @@
-"""What the paper hands down to a bench: the preset "paper", and the column of published numbers."""
+"""What the paper hands down to a study: the preset "paper", and the column of published numbers.
+
+Both are found by their entry points (pyproject.toml), so that a study knows nothing of the paper.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from unchurn.core.errors import InputError
-from unchurn.paper.published import beside, published
-from unchurn.study.settings import Setting, make_setting
+from unchurn.methods import combine
+from unchurn.methods.registry import named_method, parse_method
+from unchurn.paper.published import PAPER_METHODS, beside, published
+from unchurn.study.settings import Setting
 from unchurn.study.table import Beside
 
-# Steps that the paper's MNIST training takes: warm-ups keep their share of it in shorter trainings.
-PAPERS_STEPS = 20 * 469
 PAPERS_COLUMN = Beside(heading="paper", of=beside)
 
 
-def papers_choice(name: str, dataset: str) -> Setting:
-    """The setting that the paper reports for a method on a dataset."""
-    row = published().get((dataset, name))
-    if row is None:
-        make_setting(name)  # says so if there is no such method at all
-        known = sorted({dataset for dataset, _ in published()})
-        if dataset in known:
-            raise InputError(f"the paper has no setting of {name}")
+def paper(methods: Sequence[str] | None, dataset: str) -> list[Setting]:
+    """The settings that the paper reports for a dataset; what it has not is as it is written."""
+    return [_papers_choice(method, dataset) for method in methods or PAPER_METHODS]
+
+
+def _papers_choice(method: str, dataset: str) -> Setting:
+    """One method, or several combined; parameters that are written go before the paper's."""
+    written = parse_method(method)
+    parts = [named_method(name, **{**_papers(name, dataset), **given}) for name, given in written]
+    return Setting("+".join(name for name, _ in written), combine(*parts))
+
+
+def _papers(name: str, dataset: str) -> dict[str, Any]:
+    """The paper's parameters of one of its methods; none of others."""
+    if name not in PAPER_METHODS:
+        return {}
+    known = sorted({dataset for dataset, _ in published()})
+    if dataset not in known:
         raise InputError(f"the paper has no setting for {dataset}; it has for {', '.join(known)}")
-    return make_setting(name, **row.parameters)
+    return dict(published()[dataset, name].parameters)

@@ -61,7 +61,7 @@ class Quotes:
 
     def accuracies(self, name: str, setting: str) -> list[str]:
         """The accuracy of each run in whole percent, lowest first."""
-        labels = self._record(name).result.experiment.data.y_test
+        labels = self._record(name).result.subject.labels["test"]
         runs = self._row(name, setting).predictions["test"]
         return [bare_percent(value, 0) for value in sorted(np.mean(runs == labels, axis=1))]
 

@@ -12,27 +12,28 @@ import io
 import json
 import shutil
 import subprocess
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from unchurn import __version__
 from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError
-from unchurn.core.files import atomic_write, reading
-from unchurn.datasets.base import Dataset
-from unchurn.metrics.churn import MeanSd, churn_summary
+from unchurn.core.files import atomic_write, reading, write_text
+from unchurn.core.version import __version__
+from unchurn.metrics.churn import MeanSd
+from unchurn.metrics.registry import Runs
 from unchurn.paper.published import PAPER_METRICS, Published, find_published
 from unchurn.paper.studies import RECIPES, smaller
 from unchurn.report import formats
 from unchurn.report.numbers import file_percent
 from unchurn.report.table import Cell, Column, Table
-from unchurn.study.experiment import Experiment
 from unchurn.study.result import Result, SettingResult
 from unchurn.study.settings import make_setting
-from unchurn.training.loop import Training
+from unchurn.study.subject import DataFacts, Subject
+from unchurn.training.config import Training
+from unchurn.training.learners.torch import TorchLearner
 
 NEVER_RIGHT = -1  # in the place of a label that no run predicted
 
@@ -53,12 +54,12 @@ class Record:
     @property
     def dataset(self) -> str:
         """The name of its dataset."""
-        return self.result.experiment.data.name
+        return self.result.subject.data.name
 
     @property
     def label(self) -> str:
         """Its dataset, and in what it is less than the paper's."""
-        less = ", ".join(smaller(self.result.experiment))
+        less = ", ".join(smaller(self.result.subject))
         return self.dataset + (f" ({less})" if less else "")
 
     @property
@@ -74,22 +75,20 @@ def keep(folder: Path, name: str, study: str, result: Result, command: str) -> N
     folder.mkdir(parents=True, exist_ok=True)
     with atomic_write(folder / f"{name}.npz") as temporary:
         temporary.write_bytes(archive)
-    with atomic_write(folder / f"{name}.csv") as temporary:
-        temporary.write_text(numbers(study, result, command), "utf-8")
-    with atomic_write(folder / f"{name}.json") as temporary:
-        temporary.write_text(json.dumps(facts, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    write_text(folder / f"{name}.csv", numbers(study, result, command))
+    write_text(folder / f"{name}.json", json.dumps(facts, indent=1, ensure_ascii=False) + "\n")
 
 
 def _archive(result: Result) -> bytes:
     """NAME.npz: (examples, settings, runs) predictions, and the labels that a run got right."""
-    data, rows = result.experiment.data, [row for row in result.settings if row.summary]
+    labels, rows = result.subject.labels["test"], [row for row in result.settings if row.runs]
     # In this order an example's predictions, which are mostly equal, compress best.
-    shape = (len(data.y_test), len(rows), result.experiment.runs)
+    shape = (len(labels), len(rows), result.subject.runs)
     predictions = [row.predictions["test"].T for row in rows]
     stacked = np.stack(predictions, axis=1) if rows else np.empty(shape, int)
-    is_right = (stacked == data.y_test[:, None, None]).any(axis=(1, 2))
-    right = np.where(is_right, data.y_test, NEVER_RIGHT)
-    n_classes = len(data.classes)
+    is_right = (stacked == labels[:, None, None]).any(axis=(1, 2))
+    right = np.where(is_right, labels, NEVER_RIGHT)
+    n_classes = len(result.subject.data.classes)
     buffer = io.BytesIO()
     np.savez_compressed(
         buffer,
@@ -101,20 +100,19 @@ def _archive(result: Result) -> bytes:
 
 def _facts(study: str, result: Result, command: str, sha256: str) -> dict[str, Any]:
     """NAME.json: what was trained, and by which command, commit and versions."""
-    experiment = result.experiment
+    subject = result.subject
     return {
         "study": study,
         "data": {
-            "name": experiment.data.name,
-            "fingerprint": experiment.data.fingerprint,
-            "train": len(experiment.data.y_train),
-            "classes": experiment.data.classes,
-            "notes": experiment.data.notes,
+            "name": subject.data.name,
+            "fingerprint": subject.data.fingerprint,
+            "train": subject.data.n_train,
+            "classes": subject.data.classes,
+            "notes": subject.data.notes,
         },
-        "model": experiment.model,
-        "training": asdict(experiment.training),
-        "runs": experiment.runs,
-        "seed": experiment.seed,
+        **subject.learner,
+        "runs": subject.runs,
+        "seed": subject.seed,
         "settings": [
             {
                 "method": row.setting.name,
@@ -151,41 +149,43 @@ def read(path: Path) -> Record:
 
 
 def _result(facts: dict[str, Any], predictions: Array, right: Array) -> Result:
-    """A result as if from its runs; the inputs, which are not kept, are empty."""
-    about = facts["data"]
-    n_train, n_test = about["train"], len(right)
-    data = Dataset(
-        name=about["name"],
-        x_train=np.empty((n_train, 0), np.float32),
-        y_train=np.zeros(n_train, np.int64),
-        x_test=np.empty((n_test, 0), np.float32),
-        y_test=right,
-        classes=tuple(about["classes"]),
-        notes=tuple(about["notes"]),
-    )
+    """A result as if from its runs."""
     settings, column = [], 0
     for row in facts["settings"]:
         setting = make_setting(row["method"], **row["parameters"])
         if row["failures"]:
-            settings.append(SettingResult(setting, {}, {}, tuple(row["failures"])))
+            settings.append(SettingResult(setting, {}, tuple(row["failures"])))
             continue
-        runs = predictions[:, column].T
+        runs = Runs(predictions=predictions[:, column].T, labels=right)
         column += 1
-        summary = {"test": churn_summary(runs, right)}
-        settings.append(SettingResult(setting, {"test": runs}, summary))
-    experiment = Experiment(
-        data=data,
-        settings=tuple(result.setting for result in settings),
-        model=facts["model"],
-        training=Training(**facts["training"]),
-        runs=facts["runs"],
-        seed=facts["seed"],
-    )
+        settings.append(SettingResult(setting, {"test": runs}))
     return Result(
-        experiment=experiment,
+        subject=_subject(facts, right),
         settings=settings,
         made_by=tuple(facts["made_by"]),
         seconds=facts["seconds"],
+    )
+
+
+def _subject(facts: dict[str, Any], labels: Array) -> Subject:
+    """What was trained, on what, how long and how often."""
+    about, learner = facts["data"], TorchLearner(facts["model"], Training(**facts["training"]))
+    return Subject(
+        data=DataFacts(
+            name=about["name"],
+            classes=tuple(about["classes"]),
+            fingerprint=about["fingerprint"],
+            n_train=about["train"],
+            n_validation=0,
+            notes=tuple(about["notes"]),
+        ),
+        labels={"test": labels},
+        learner=learner.identity,
+        learner_label=learner.label,
+        learner_facts=learner.facts,
+        length=learner.length,
+        runs=facts["runs"],
+        seed=facts["seed"],
     )
 
 
@@ -197,7 +197,7 @@ def read_all(folder: Path) -> list[Record]:
 
 def paper_row(study: str, result: Result, row: SettingResult) -> Published | None:
     """What the paper published for a setting of a result, if anything."""
-    return find_published(study, result.experiment.data.name, row.setting)
+    return find_published(study, result.subject.data.name, row.setting)
 
 
 def measured(row: SettingResult, metric: str) -> MeanSd:
@@ -219,7 +219,7 @@ def numbers(study: str, result: Result, command: str) -> str:
     rows = []
     for row in result.settings:
         texts = [
-            *_about(result.experiment, row),
+            *_about(result.subject, row),
             *_ours(row),
             *_theirs(paper_row(study, result, row)),
             _hash(row),
@@ -231,16 +231,17 @@ def numbers(study: str, result: Result, command: str) -> str:
     return formats.csv_(Table(columns=tuple(Column(heading=h) for h in headings), rows=tuple(rows)))
 
 
-def _about(experiment: Experiment, row: SettingResult) -> list[str]:
+def _about(subject: Subject, row: SettingResult) -> list[str]:
     """What was trained, how long, how often and on how much."""
-    data = experiment.data
-    counts = (experiment.training.epochs, experiment.runs, len(data.y_train), len(data.y_test))
-    return [data.name, row.setting.name, row.setting.text, str(experiment.model), *map(str, counts)]
+    model, epochs = subject.learner["model"], subject.learner["training"]["epochs"]
+    counts = (epochs, subject.runs, subject.data.n_train, len(subject.labels["test"]))
+    setting = row.setting
+    return [subject.data.name, setting.name, setting.text, model, *map(str, counts)]
 
 
 def _ours(row: SettingResult) -> list[str]:
     """Mean and deviation of each metric; empty if a run failed."""
-    if not row.summary:
+    if not row.runs:
         return [""] * (2 * len(PAPER_METRICS))
     values = [measured(row, metric) for metric in PAPER_METRICS]
     return [file_percent(part) for value in values for part in (value.mean, value.sd)]
@@ -256,7 +257,7 @@ def _theirs(row: Published | None) -> list[str]:
 
 def _hash(row: SettingResult) -> str:
     """The hash of a setting's predictions; empty if a run failed."""
-    if not row.summary:
+    if not row.runs:
         return ""
     plain = np.ascontiguousarray(row.predictions["test"], np.int64)
     return hashlib.sha256(plain.astype("<i8").tobytes()).hexdigest()

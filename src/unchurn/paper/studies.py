@@ -15,7 +15,9 @@ from unchurn.methods import METHODS
 from unchurn.paper.published import ENSEMBLE, FIGURE2, SINGLE_MODELS, ablation, along, published
 from unchurn.study.experiment import Experiment
 from unchurn.study.settings import Setting, make_setting
-from unchurn.training.loop import Training
+from unchurn.study.subject import Subject
+from unchurn.training.config import Training
+from unchurn.training.learners.torch import TorchLearner
 
 RUNS = 5  # of every setting, in the paper
 
@@ -261,8 +263,6 @@ def experiments(
         parts.append(f"{subset}examples")
     if runs != RUNS:
         parts.append(f"{runs}runs")
-    if runs < 2:
-        raise InputError(f"churn needs at least 2 runs, not {runs}")
     if epochs is not None:
         if len({recipe.epochs for recipe in recipes.values()}) > 1:
             raise InputError(f"{what} tries several numbers of epochs itself")
@@ -271,8 +271,7 @@ def experiments(
         "-".join([*parts, *([variant] if variant else [])]): Experiment(
             data=_data(data, recipe),
             settings=settings,
-            model=recipe.model,
-            training=_training(recipe, epochs),
+            learner=TorchLearner(recipe.model, _training(recipe, epochs)),
             runs=runs,
         )
         for variant, recipe in recipes.items()
@@ -322,15 +321,14 @@ def take(data: Dataset, n: int) -> Dataset:
     )
 
 
-def smaller(experiment: Experiment) -> list[str]:
-    """In what an experiment is less than the paper's; empty if in nothing."""
-    data, recipe = experiment.data, RECIPES[experiment.data.name]
-    source = DATASETS[data.name]
+def smaller(subject: Subject) -> list[str]:
+    """In what a study is less than the paper's; empty if in nothing."""
+    source, recipe = DATASETS[subject.data.name], RECIPES[subject.data.name]
     counts = {
-        "train": (len(data.y_train), source.n_train),
-        "test": (len(data.y_test), source.n_test),
-        "epochs": (experiment.training.epochs, recipe.epochs),
-        "runs": (experiment.runs, RUNS),
+        "train": (subject.data.n_train, source.n_train),
+        "test": (len(subject.labels["test"]), source.n_test),
+        "epochs": (subject.learner["training"]["epochs"], recipe.epochs),
+        "runs": (subject.runs, RUNS),
     }
     return [
         f"{ours:,} of {theirs:,} {name}" for name, (ours, theirs) in counts.items() if ours < theirs

@@ -30,7 +30,7 @@ def table(record: Record) -> str:
 def trial_table(variants: Sequence[Record]) -> str:
     """A trial's variants on one dataset in Markdown: accuracy and churn, setting by setting."""
     results = [variant.result for variant in variants]
-    parts = [smaller(result.experiment) for result in results]
+    parts = [smaller(result.subject) for result in results]
     less = [part for part in parts[0] if all(part in others for others in parts)]
     tables = []
     for variant, own in zip(variants, parts, strict=True):
@@ -90,7 +90,7 @@ def near_cells(row: SettingResult, paper: Published, metrics: Sequence[str]) -> 
 
 def _result_table(study: str, result: Result) -> Table:
     """A result with all that the paper measured, and in what it is less than the study."""
-    return _table(study, result, PAPER_METRICS, smaller(result.experiment))
+    return _table(study, result, PAPER_METRICS, smaller(result.subject))
 
 
 def _table(study: str, result: Result, metrics: Sequence[str], less: list[str]) -> Table:
@@ -137,14 +137,14 @@ def _agreement(row: SettingResult, paper: Published | None, metrics: Sequence[st
 
 def _notes(results: Sequence[Result], less: list[str]) -> tuple[Note, ...]:
     """What was trained, how long, how often and on how much."""
-    experiments = [result.experiment for result in results]
-    first = experiments[0]
-    models = dict.fromkeys(str(experiment.model) for experiment in experiments)
-    lengths = dict.fromkeys(experiment.training.length for experiment in experiments)
-    sizes = dict.fromkeys(f"{len(experiment.data.y_train):,}" for experiment in experiments)
+    subjects = [result.subject for result in results]
+    first = subjects[0]
+    models = dict.fromkeys(subject.learner["model"] for subject in subjects)
+    lengths = dict.fromkeys(subject.length for subject in subjects)
+    sizes = dict.fromkeys(f"{subject.data.n_train:,}" for subject in subjects)
     text = (
         f"{first.data.name}: {', '.join(models)}; {', '.join(lengths)}; {first.runs} runs; "
-        f"{' or '.join(sizes)} training and {len(first.data.y_test):,} test examples. "
+        f"{' or '.join(sizes)} training and {len(first.labels['test']):,} test examples. "
         "Percent, mean (sd over runs or pairs)."
     )
     said = [f"Smaller than the study: {', '.join(less)}."] if less else []

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from unchurn.core.errors import InputError
-from unchurn.core.files import atomic_write, reading
+from unchurn.core.files import atomic_write, reading, write_text
 from unchurn.methods import Combination, Method, combine
 from unchurn.methods.registry import named_method
 from unchurn.metrics.registry import Runs
@@ -35,14 +35,14 @@ def save(result: Result, folder: Path) -> None:
     """Write all but the runs themselves; the record last, so that what it names is there."""
     folder.mkdir(parents=True, exist_ok=True)
     for form, name in TABLES.items():
-        _write(folder / name, result.table(form))
+        write_text(folder / name, result.table(form))
     write_predictions(result, folder / PREDICTIONS)
     arrays = {f"labels/{part}": labels for part, labels in result.subject.labels.items()}
     for number, one in enumerate(result.settings):
         arrays |= {f"{number}/{part}": p for part, p in one.predictions.items()}
-    with atomic_write(folder / ARRAYS) as temporary, temporary.open("wb") as file:
+    with atomicwrite_text(folder / ARRAYS) as temporary, temporary.open("wb") as file:
         np.savez_compressed(file, **{name: _small(array) for name, array in arrays.items()})
-    _write(folder / JSON, json.dumps(_record(result), indent=1, allow_nan=False) + "\n")
+    write_text(folder / JSON, json.dumps(_record(result), indent=1, allow_nan=False) + "\n")
 
 
 def load(folder: Path) -> Result:
@@ -150,8 +150,3 @@ def _method(method: Method) -> dict[str, Any]:
 def _small(array: Any) -> Any:
     """Class numbers in the smallest type that holds them."""
     return array.astype(np.min_scalar_type(int(array.max(initial=0))))
-
-
-def _write(path: Path, text: str) -> None:
-    with atomic_write(path) as temporary:
-        temporary.write_text(text, "utf-8")

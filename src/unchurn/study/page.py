@@ -2,48 +2,38 @@
 
 from __future__ import annotations
 
-import base64
-import io
 import math
 import platform
 from collections import Counter
-from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from unchurn import __version__
-from unchurn.core.arrays import Array
-from unchurn.datasets.base import Dataset
+from unchurn.core.version import __version__
 from unchurn.report import formats
 from unchurn.report.html import write_page
 from unchurn.report.numbers import percent
 from unchurn.study import charts, selection
-from unchurn.study.table import Beside, chosen_table, single_models
+from unchurn.study.table import chosen_table, single_models
 
 if TYPE_CHECKING:
     from unchurn.study.result import Result, SettingResult
 
-N_EXAMPLES = 12  # of those that flip most
-N_FEATURES = 40  # of each, shown of a table
 
-
-def write_report(result: Result, path: Path, *, beside: Beside | None = None) -> None:
+def write_report(result: Result, path: Path) -> None:
     """Write the page; it asks nothing of the network, and everything in it is escaped."""
-    table = chosen_table(result, beside)
+    table = chosen_table(result)
     write_page(
         path,
         Path(__file__).with_name("bench.html"),
         _charts(result),
-        name=result.experiment.data.name,
+        name=result.subject.data.name,
         advice=advice(result),
         methods=formats.html(table, "methods"),
         footer=formats.notes_of(table),
         examples=_examples(result),
-        shown=_name(_shown(result)) if result.choose() else "",
+        shown=_name(result.repeated) if result.repeated else "",
         facts=_facts(result),
-        notes=[*result.experiment.data.notes, *result.notes],
+        notes=[*result.subject.data.notes, *result.notes],
     )
 
 
@@ -77,7 +67,7 @@ def _chance(result: Result, best: SettingResult) -> str:
     """Whether the difference in churn from control is beyond chance, as far as that is known."""
     if (difference := result.against_control(best)) is None:
         return ""
-    _, churn = difference
+    churn = difference["churn"]
     if math.isnan(churn.low):
         return "; two runs cannot tell whether the difference in churn is chance"
     if churn.low <= 0 <= churn.high:
@@ -99,79 +89,39 @@ def _charts(result: Result) -> list[dict[str, Any]]:
     return [{"title": title, "spec": chart.to_dict()} for title, chart in shown.items()]
 
 
-def _shown(result: Result) -> SettingResult:
-    """The setting whose flips are shown: control if it is there."""
-    chosen = result.choose()
-    return chosen.get("control") or next(iter(chosen.values()))
-
-
 def _examples(result: Result) -> list[dict[str, Any]]:
-    """The test examples whose predictions differ in the most pairs of runs."""
-    if not result.choose():
+    """The test examples that flip most, with what every run predicted."""
+    repeated = result.repeated
+    if repeated is None:
         return []
-    runs, data = _shown(result).predictions["test"], result.experiment.data
-    differ = sum((runs[i] != runs[j]).astype(int) for i, j in combinations(range(len(runs)), 2))
-    order = np.argsort(-np.asarray(differ), kind="stable")[:N_EXAMPLES]
+    classes, labels = result.subject.data.classes, result.subject.labels["test"]
+    runs = repeated.predictions["test"]
     return [
         {
-            "number": int(i),
-            "label": data.classes[data.y_test[i]],
+            "number": example.number,
+            "label": classes[labels[example.number]],
             "predicted": [
-                f"{data.classes[c]}\N{NO-BREAK SPACE}×{n}"
-                for c, n in Counter(runs[:, i].tolist()).most_common()
+                f"{classes[c]}\N{NO-BREAK SPACE}×{n}"
+                for c, n in Counter(runs[:, example.number].tolist()).most_common()
             ],
-            "image": _thumbnail(data.x_test[i]),
-            "features": _features(data, int(i)),
+            "image": example.image,
+            "features": example.features,
         }
-        for i in order
-        if np.asarray(differ)[i] > 0
+        for example in result.examples
     ]
-
-
-def _features(data: Dataset, number: int) -> list[tuple[str, str]]:
-    """Names and values of a test example as its owner knows it; a table without names by number."""
-    if data.test_rows is not None:
-        values: dict[str, Any] = data.test_rows.row(number, named=True)
-    else:
-        values = {str(i): v for i, v in enumerate(data.x_test[number].ravel()[:N_FEATURES])}
-    shown = list(values.items())[:N_FEATURES]
-    return [(name, f"{v:.4g}" if isinstance(v, float) else str(v)) for name, v in shown]
-
-
-def _thumbnail(x: Array) -> str:
-    """An image as a data address; empty for a row of a table."""
-    from PIL import Image
-
-    if x.ndim < 2:
-        return ""
-    if x.ndim == 3 and x.shape[2] != 3:
-        x = x[..., 0]
-    pixels = (255 * x.clip(0, 1)).astype(np.uint8)
-    image = Image.fromarray(pixels).resize((64, 64), Image.Resampling.NEAREST)
-    buffer = io.BytesIO()
-    image.save(buffer, "PNG")
-    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
 
 
 def _facts(result: Result) -> dict[str, str]:
     """Settings of the experiment and where the page was made."""
-    experiment = result.experiment
-    parts, training = experiment.parts, experiment.training
-    held_out = f"{len(parts.y['validation']):,} to choose on, " if experiment.validation else ""
-    facts = {
-        "data": f"{experiment.data.name}: {len(parts.x_train):,} to train on, {held_out}"
-        f"{len(experiment.data.y_test):,} to test on, {parts.n_classes} classes",
-        "fingerprint of the data": experiment.data.fingerprint,
-    }
-    if experiment.learner is None:
-        facts["network"] = experiment.model if isinstance(experiment.model, str) else "own"
-        facts["training"] = (
-            f"{training.length} of batches of {training.batch_size}, Adam, "
-            f"learning rate {training.learning_rate:g}"
-        )
-    return facts | {
-        "runs of each setting": str(experiment.runs),
-        "seed": str(experiment.seed),
+    subject, data = result.subject, result.subject.data
+    held_out = f"{data.n_validation:,} to choose on, " if data.n_validation else ""
+    return {
+        "data": f"{data.name}: {data.n_train:,} to train on, {held_out}"
+        f"{len(subject.labels['test']):,} to test on, {len(data.classes)} classes",
+        "fingerprint of the data": data.fingerprint,
+        **subject.learner_facts,
+        "runs of each setting": str(subject.runs),
+        "seed": str(subject.seed),
         "runs made by": "; ".join(result.made_by),
         "page made by": f"unchurn {__version__} on Python {platform.python_version()}",
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -216,8 +216,6 @@ def collect(runs: TrainedRuns) -> Result:
 
 
 def _with_examples(result: Result, runs: TrainedRuns) -> Result:
-    from dataclasses import replace
-
     repeated = result.repeated
     if repeated is None:
         return result
@@ -233,10 +231,10 @@ def _failure(members: Sequence[TrainedRun]) -> str | None:
 def _classes(members: Sequence[TrainedRun], part: str) -> Classes:
     """What a run predicts: of several members, by the mean of their probabilities."""
     if len(members) == 1:
-        alone: Classes = members[0].arrays[part]
-        return alone if alone.ndim == 1 else alone.argmax(axis=1)
-    total = sum(member.arrays[part].astype(np.float64) for member in members)
-    return np.argmax(total, axis=1)
+        alone = members[0].arrays[part]
+        return alone if alone.ndim == 1 else np.asarray(alone.argmax(axis=1))
+    total = np.sum([member.arrays[part] for member in members], axis=0, dtype=np.float64)
+    return np.asarray(total.argmax(axis=1))
 
 
 def _number(value: MeanSd) -> dict[str, float | None]:

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unchurn import __version__
 from unchurn.core.arrays import Array, Float32
 from unchurn.core.errors import InputError
 from unchurn.core.executors import Call, Executor
+from unchurn.core.version import __version__
 from unchurn.methods import Reference
 from unchurn.neighbors import knn_labels
 from unchurn.study.experiment import Job
@@ -160,7 +160,7 @@ class _Driver:
         """Call for a training; `known` stands for what is known of its reference."""
         arguments = (self.schedule.jobs[key], self.common, known)
         gpus = self.experiment.learner.n_gpus
-        self.calls.append(Call(_Training(key), _train, arguments, gpus))
+        self.calls.append(Call(_Training(key), _train, arguments, gpus=gpus))
 
     def _search(self, key: Key, reference: TrainedRun) -> None:
         """Call for the neighbours among a reference's logits."""
