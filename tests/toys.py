@@ -6,7 +6,15 @@ from sklearn.ensemble import ExtraTreesClassifier
 from torch import nn
 
 from unchurn import Dataset, weighted_rows
+from unchurn.core.executors.local import Local
 from unchurn.methods import Batch
+from unchurn.metrics.registry import Runs
+from unchurn.study import run
+from unchurn.study.result import Result, SettingResult, collect
+from unchurn.study.schedule import make_schedule
+from unchurn.study.store import Store
+from unchurn.study.subject import DataFacts, Subject
+from unchurn.training.learners.torch import TorchLearner
 
 
 def blobs(n, *, distance=1.5, n_classes=3, seed=0):
@@ -59,3 +67,31 @@ def extra_trees(x, targets, seed):
     rows, labels, weights = weighted_rows(x, targets)
     model = ExtraTreesClassifier(5, max_depth=6, random_state=seed)
     return model.fit(rows, labels, sample_weight=weights).predict_proba
+
+
+def result(rows, labels, *, name="toy", runs=None, n_train=0, notes=()):
+    """A Result of settings with predictions (R, n), or with the reasons why they failed."""
+    n_runs = runs or next(len(found) for _, found in rows if not isinstance(found, str))
+    settings = [
+        SettingResult(setting, {}, (found,))
+        if isinstance(found, str)
+        else SettingResult(setting, {"test": Runs(predictions=found, labels=labels)})
+        for setting, found in rows
+    ]
+    facts = DataFacts(
+        name=name, classes=("no", "yes"), fingerprint="0", n_train=n_train, n_validation=0,
+        notes=notes,
+    )  # fmt: skip
+    learner = TorchLearner()
+    subject = Subject(
+        data=facts, labels={"test": labels}, learner=learner.identity, learner_label=learner.label,
+        learner_facts=learner.facts, length=learner.length, runs=n_runs, seed=0,
+    )  # fmt: skip
+    return Result(subject, settings)
+
+
+def carry_out(experiment, folder, workers=1, **options):
+    """The result of an experiment, its runs kept in a folder."""
+    return collect(
+        run.carry_out(make_schedule(experiment), Store(folder), Local(workers), **options)
+    )

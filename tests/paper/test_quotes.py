@@ -3,16 +3,13 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+import toys
 from unchurn import InputError
-from unchurn.core.executors.local import Local
 from unchurn.paper.explanations import explanations
 from unchurn.paper.published import published
 from unchurn.paper.quotes import quotes
 from unchurn.paper.records import keep, read_all
 from unchurn.paper.studies import experiments
-from unchurn.study.result import collect
-from unchurn.study.run import carry_out
-from unchurn.study.store import Store
 
 pytestmark = pytest.mark.usefixtures("small_phishing")
 
@@ -24,8 +21,7 @@ def folder(tmp_path):
         (experiment,) = experiments(
             "table1", "phishing", runs=runs, epochs=1, methods=["control", "mixup"]
         ).values()
-        carry_out(experiment, Store(tmp_path), Local(1))
-        keep(tmp_path / "r", name, "table1", collect(experiment, Store(tmp_path)), "command")
+        keep(tmp_path / "r", name, "table1", toys.carry_out(experiment, tmp_path), "command")
     return tmp_path / "r"
 
 
@@ -36,7 +32,7 @@ def test_explanations_quote_what_was_measured(folder):
     summary = control.summary["test"]
     assert quoted["measured"]("many", "control") == f"{100 * summary.churn.mean:.2f}"
     assert quoted["measured"]("many", "control", "accuracy") == f"{100 * summary.accuracy.mean:.2f}"
-    right = control.predictions["test"] == one.result.experiment.data.y_test
+    right = control.predictions["test"] == one.result.subject.labels["test"]
     accuracies = [f"{value:.0f}" for value in np.sort(100 * right.mean(axis=1))]
     assert quoted["accuracies"]("many", "control") == accuracies
     assert quoted["agreeing"]("many").endswith(" of 8")

@@ -10,6 +10,7 @@ from unchurn.methods import METHODS, Control
 from unchurn.paper.published import ablation, along, find_published, published
 from unchurn.paper.studies import RECIPES, STUDIES, Study, experiments, smaller
 from unchurn.study.settings import make_setting
+from unchurn.study.subject import subject_of
 
 pytestmark = pytest.mark.usefixtures("small_phishing")
 
@@ -86,7 +87,7 @@ def test_what_is_smaller_is_in_the_name_and_said():
     assert name == "table1-phishing-control-50examples-3runs-2epochs"
     (run,) = experiments("table1", "phishing", epochs=2, runs=3, subset=50).values()
     assert len(run.data.y_train) == 50
-    assert smaller(run) == [
+    assert smaller(subject_of(run)) == [
         "50 of 7,406 train", "99 of 3,649 test", "2 of 20 epochs",
         "3 of 5 runs",
     ]  # fmt: skip
@@ -97,9 +98,9 @@ def test_what_is_smaller_is_in_the_name_and_said():
 
 def test_variants_differ_in_recipe_only():
     found = experiments("trial-epochs", "phishing")
-    assert [run.training.epochs for run in found.values()] == [5, 10, 20, 50, 100]
+    assert [run.learner.training.epochs for run in found.values()] == [5, 10, 20, 50, 100]
     assert next(iter(found)) == "trial-epochs-phishing-5epochs"
-    assert {run.model for run in found.values()} == {"mlp"}
+    assert {run.learner.model for run in found.values()} == {"mlp"}
 
 
 def test_a_variant_may_train_on_fewer_examples(monkeypatch):

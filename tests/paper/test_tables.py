@@ -1,13 +1,10 @@
 import pytest
 
-from unchurn.core.executors.local import Local
+import toys
 from unchurn.paper.page import page
 from unchurn.paper.records import keep, read_all
 from unchurn.paper.studies import experiments
 from unchurn.paper.tables import table, trial_table
-from unchurn.study.result import collect
-from unchurn.study.run import carry_out
-from unchurn.study.store import Store
 
 pytestmark = pytest.mark.usefixtures("small_phishing")
 
@@ -17,8 +14,7 @@ def variants(tmp_path):
     """Two of the splits that are tried; k=500 needs more rows than these and fails."""
     found = experiments("trial-split", "phishing", runs=2, epochs=1)
     for name, experiment in list(found.items())[:2]:
-        carry_out(experiment, Store(tmp_path), Local(1))
-        keep(tmp_path / "r", name, "trial-split", collect(experiment, Store(tmp_path)), "command")
+        keep(tmp_path / "r", name, "trial-split", toys.carry_out(experiment, tmp_path), "command")
     return read_all(tmp_path / "r")
 
 
@@ -47,7 +43,7 @@ def test_variants_stand_under_each_other_setting_by_setting(variants):
 def test_part_of_a_trial_stands_beside_the_whole_of_it(variants, tmp_path):
     found = experiments("trial-split", "phishing", runs=2, epochs=1, methods=["control"])
     name, experiment = next(iter(found.items()))
-    result = collect(experiment, Store(tmp_path))
+    result = toys.carry_out(experiment, tmp_path)
     keep(tmp_path / "r", name, "trial-split", result, "command --methods control")
     text = page(tmp_path / "r")
     assert "\n`command`\n" in text
@@ -58,8 +54,7 @@ def test_part_of_a_trial_stands_beside_the_whole_of_it(variants, tmp_path):
 def test_fewer_epochs_are_less_only_where_all_variants_have_fewer(tmp_path):
     found = experiments("trial-epochs", "phishing", runs=2, methods=["control"])
     for name, experiment in list(found.items())[1:3]:
-        carry_out(experiment, Store(tmp_path), Local(1))
-        keep(tmp_path / "r", name, "trial-epochs", collect(experiment, Store(tmp_path)), "command")
+        keep(tmp_path / "r", name, "trial-epochs", toys.carry_out(experiment, tmp_path), "command")
     text = trial_table(read_all(tmp_path / "r"))
     assert "phishing: mlp; 10 epochs, 20 epochs; 2 runs" in text
     assert "of 20 epochs" not in text
@@ -71,8 +66,7 @@ def test_every_variant_says_how_many_examples_it_has(tmp_path):
         (experiment,) = experiments(
             "table1", "phishing", runs=2, epochs=1, subset=n, methods=["control"]
         ).values()
-        carry_out(experiment, Store(tmp_path), Local(1))
-        result = collect(experiment, Store(tmp_path))
+        result = toys.carry_out(experiment, tmp_path)
         keep(tmp_path / "r", f"trial-size-phishing-{n}", "trial-size", result, "command")
     text = trial_table(read_all(tmp_path / "r"))
     _, _, few, more, *_ = text.splitlines()

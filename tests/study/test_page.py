@@ -118,7 +118,7 @@ def test_charts_have_the_colours_of_the_page_also_when_it_turns(open_page, resul
 
 def test_a_method_that_failed_says_why_over_the_rest_of_its_row(open_page, result):
     rows = [
-        replace(row, predictions={}, summary={}, failures=(f"run 0: {EVIL}",))
+        replace(row, runs={}, failures=(f"run 0: {EVIL}",))
         if row.setting.name == "ensemble"
         else row
         for row in result.settings

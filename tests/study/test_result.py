@@ -6,19 +6,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from unchurn import Dataset, bench
+import toys
+from unchurn import bench
 from unchurn.core.errors import InputError
 from unchurn.study.charts import all_charts
 from unchurn.study.experiment import Experiment
-from unchurn.study.result import collect
+from unchurn.study.folder import write_predictions
+from unchurn.study.run import read_runs
+from unchurn.study.schedule import make_schedule
 from unchurn.study.settings import make_setting
 from unchurn.study.store import Store
-from unchurn.training.loop import Training
+from unchurn.training.config import Training
+from unchurn.training.learners.torch import TorchLearner
 
-RNG = np.random.default_rng(0)
-Y = RNG.integers(0, 3, 200)
-X = (RNG.normal(size=(200, 4)) + 1.5 * np.eye(3, 4)[Y]).astype(np.float32)
-DATA = Dataset("toy", X[:100], Y[:100], X[100:], Y[100:], ("a", "b", "c"))
+DATA = toys.dataset(200)
 SETTINGS = [make_setting("control"), *(make_setting("label_smoothing", a=a) for a in (0.1, 0.9)),
             make_setting("ensemble", m=3)]  # fmt: skip
 
@@ -57,7 +58,8 @@ def test_a_winner_that_the_test_set_chose_gets_no_interval(on_test, on_validatio
     assert on_test.against_control(winner) is None
     assert on_test.against_control(on_test.choose()["ensemble"]) is not None
     assert on_test.against_control(on_test.choose()["control"]) is None
-    accuracy, churn = on_validation.against_control(on_validation.choose()["label_smoothing"])
+    found = on_validation.against_control(on_validation.choose()["label_smoothing"])
+    accuracy, churn = found["accuracy"], found["churn"]
     control = on_validation.choose()["control"].summary["test"]
     winner = on_validation.choose()["label_smoothing"].summary["test"]
     assert accuracy.value == pytest.approx(winner.accuracy.mean - control.accuracy.mean)
@@ -135,7 +137,7 @@ def test_own_data_are_chosen_on_validation_and_ours_on_test():
     ours = replace(DATA, name="phishing")
     assert bench(ours, ["control"], runs=2, epochs=1, workers=1).chosen_on == "test"
     by_name = bench("two_gaussians", ["control"], runs=2, epochs=1, workers=1)
-    assert (by_name.experiment.data.name, by_name.chosen_on) == ("two_gaussians", "test")
+    assert (by_name.subject.data.name, by_name.chosen_on) == ("two_gaussians", "test")
 
 
 def test_names_and_settings_may_be_mixed():
@@ -152,7 +154,7 @@ def test_predictions_of_an_earlier_bench_in_the_folder_go(tmp_path):
     (tmp_path / "mine.parquet").touch()
     for methods, runs in ((["control", "mixup"], 3), (["control"], 2)):
         result = bench(DATA, methods, runs=runs, epochs=1, workers=1, validation=False)
-        result.write_predictions(tmp_path)
+        write_predictions(result, tmp_path)
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == ["control-0.parquet", "control-1.parquet", "mine.parquet"]
 
@@ -194,15 +196,17 @@ def test_files_are_safe_to_open():
 
 def test_results_need_every_run_whole(tmp_path):
     bench(DATA, SETTINGS, runs=3, epochs=3, workers=1, validation=False, out=tmp_path)
-    experiment = Experiment(DATA, tuple(SETTINGS), training=Training(epochs=3), runs=3)
+    learner = TorchLearner("mlp", Training(epochs=3))
+    experiment = Experiment(data=DATA, settings=tuple(SETTINGS), learner=learner, runs=3)
+    schedule = make_schedule(experiment)
     damaged, *_, gone = sorted((tmp_path / "runs").iterdir())
     (damaged / "test.npy").write_bytes(b"")
     with pytest.raises(InputError, match=r"checksum.*run the same bench again"):
-        collect(experiment, Store(tmp_path))
+        read_runs(schedule, Store(tmp_path))
     shutil.rmtree(damaged)
     shutil.rmtree(gone)
     with pytest.raises(InputError, match="trainings are missing: run the same bench again"):
-        collect(experiment, Store(tmp_path))
+        read_runs(schedule, Store(tmp_path))
 
 
 def test_bad_input_is_named(on_test):

@@ -6,12 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from unchurn import Dataset
-from unchurn.metrics.churn import MeanSd, churn_summary
-from unchurn.metrics.registry import METRICS, Metric
+import toys
+from unchurn.metrics.churn import MeanSd
+from unchurn.metrics.registry import METRICS, Metric, Runs
 from unchurn.report.table import Cell
-from unchurn.study.experiment import Experiment
-from unchurn.study.result import Result, SettingResult
+from unchurn.study.result import SettingResult
 from unchurn.study.settings import make_setting
 from unchurn.study.table import Beside, chosen_table, render, settings_table
 
@@ -24,7 +23,7 @@ def row(setting, flips):
     runs = np.tile(LABELS, (3, 1))
     for run in range(3):
         runs[run, run * flips : (run + 1) * flips] ^= 1
-    return SettingResult(setting, {"test": runs}, {"test": churn_summary(runs, LABELS)})
+    return SettingResult(setting, {"test": Runs(predictions=runs, labels=LABELS)})
 
 
 @pytest.fixture
@@ -34,9 +33,7 @@ def result():
         row(make_setting("mixup", a=0.3), 4),
         row(make_setting("ensemble", m=3), 1),
     ]
-    blank = np.zeros((N, 1), np.float32)
-    data = Dataset("toy", blank, LABELS, blank, LABELS, ("no", "yes"))
-    return Result(Experiment(data, tuple(r.setting for r in rows), runs=3), rows)
+    return toys.result([(r.setting, r.predictions["test"]) for r in rows], LABELS)
 
 
 def column(table, heading):
@@ -84,7 +81,7 @@ def test_another_metric_is_a_column_of_every_table(result, monkeypatch):
 
 
 def test_a_failed_method_has_its_reason_in_the_place_of_numbers(result):
-    failed = SettingResult(make_setting("anchor"), {}, {}, ("run 1: <b>no</b>",))
+    failed = SettingResult(make_setting("anchor"), {}, ("run 1: <b>no</b>",))
     with_failed = replace(result, settings=[*result.settings, failed])
     table = chosen_table(with_failed)
     assert [cell.text for cell in table.rows[-1]] == ["anchor", "failed", "run 1: <b>no</b>"]
@@ -93,13 +90,15 @@ def test_a_failed_method_has_its_reason_in_the_place_of_numbers(result):
     assert (last["runs"], last["churn"], last["failure"]) == (2, None, "run 1: <b>no</b>")
 
 
-def test_what_somebody_else_measured_stands_beside(result):
+def test_what_somebody_else_measured_stands_beside(result, monkeypatch):
+    without = chosen_table(result).headings
     known = {("toy", "mixup"): "1 / 2"}
     beside = Beside(heading="theirs", of=lambda dataset, name: known.get((dataset, name), ""))
-    table = chosen_table(result, beside)
+    monkeypatch.setattr("unchurn.study.table.handed_down", lambda: (beside,))
+    table = chosen_table(result)
     assert [cell.text for cell in column(table, "theirs")] == ["", "1 / 2", ""]
     known.clear()
-    assert chosen_table(result, beside).headings == chosen_table(result).headings
+    assert chosen_table(result).headings == without
 
 
 def test_programs_get_every_setting_and_readers_the_chosen_ones(result):

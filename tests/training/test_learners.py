@@ -3,24 +3,16 @@
 import lightgbm as lgb
 import numpy as np
 import pytest
-from sklearn.ensemble import ExtraTreesClassifier
 
-from unchurn import Dataset, bench, weighted_rows
+import toys
+from unchurn import bench, weighted_rows
 from unchurn.core.errors import InputError
 from unchurn.methods import Anchor, Control, Ensemble, KnnLS
 from unchurn.study.settings import make_setting
-from unchurn.training.learners.function import fit_learner
+from unchurn.training.learners.function import FunctionLearner
 
-RNG = np.random.default_rng(0)
-Y = RNG.integers(0, 3, 240)
-X = (RNG.normal(size=(240, 4)) + 1.5 * np.eye(3, 4)[Y]).astype(np.float32)
-DATA = Dataset("toy", X[:120], Y[:120], X[120:], Y[120:], ("a", "b", "c"))
-
-
-def extra_trees(x, targets, seed):
-    rows, labels, weights = weighted_rows(x, targets)
-    model = ExtraTreesClassifier(5, max_depth=6, random_state=seed)
-    return model.fit(rows, labels, sample_weight=weights).predict_proba
+X, Y = toys.blobs(240)
+DATA = toys.dataset(240)
 
 
 def boosted_trees(x, targets, seed):
@@ -30,7 +22,7 @@ def boosted_trees(x, targets, seed):
     return lgb.train(parameters, lgb.Dataset(rows, labels, weight=weights), 10).predict
 
 
-@pytest.mark.parametrize("learner", [extra_trees, boosted_trees])
+@pytest.mark.parametrize("learner", [toys.extra_trees, boosted_trees])
 def test_a_learner_takes_part_with_the_methods_that_change_targets(learner):
     result = bench(DATA, learner=learner, runs=3, workers=1, validation=False)
     assert list(result.by_method) == ["control", "label_smoothing", "knn_ls", "anchor", "ensemble"]
@@ -45,12 +37,14 @@ def test_a_learner_takes_part_with_the_methods_that_change_targets(learner):
 
 def test_shared_fits_are_those_that_separate_ones_would_be():
     settings = [make_setting("control"), make_setting("knn_ls", k=7), make_setting("ensemble", m=3)]
-    result = bench(DATA, settings, learner=extra_trees, runs=2, workers=1, validation=False)
+    result = bench(DATA, settings, learner=toys.extra_trees, runs=2, workers=1, validation=False)
     for setting, method in zip(
         result.settings, (Control(), KnnLS(k=7), Ensemble(m=3)), strict=True
     ):
         for run in range(2):
-            alone = fit_learner(extra_trees, method, X[:120], Y[:120], 3, seed=0, run=run)
+            alone = FunctionLearner(toys.extra_trees).fit(
+                method, X[:120], Y[:120], 3, seed=0, run=run
+            )
             expected = alone.probabilities(X[120:]).argmax(axis=1)
             np.testing.assert_array_equal(setting.predictions["test"][run], expected)
 
@@ -62,7 +56,7 @@ def test_probabilities_of_zero_are_finite_as_logits():
         given.append(targets)
         return lambda x: np.tile([1.0, 0.0, 0.0], (len(x), 1))
 
-    fit_learner(certain, Anchor(a=1.0), X[:120], Y[:120], 3, seed=0, run=0)
+    FunctionLearner(certain).fit(Anchor(a=1.0), X[:120], Y[:120], 3, seed=0, run=0)
     np.testing.assert_allclose(given[1], np.tile([1, 0, 0], (120, 1)), atol=1e-6)
 
 
@@ -82,12 +76,12 @@ def test_predictions_of_the_wrong_shape_or_none_at_all_are_refused():
 
 def test_methods_that_change_more_are_refused():
     with pytest.raises(InputError, match="mixup changes more than the targets"):
-        bench(DATA, ["control", "mixup"], learner=extra_trees)
+        bench(DATA, ["control", "mixup"], learner=toys.extra_trees)
 
 
-def test_weighted_rows_keep_every_bit_of_weight():
-    targets = RNG.dirichlet(np.ones(3), 50).astype(np.float32)
-    targets[:10] = np.eye(3)[RNG.integers(0, 3, 10)]
+def test_weighted_rows_keep_every_bit_of_weight(rng):
+    targets = rng.dirichlet(np.ones(3), 50).astype(np.float32)
+    targets[:10] = np.eye(3)[rng.integers(0, 3, 10)]
     rows, labels, weights = weighted_rows(X[:50], targets)
     assert len(rows) == 10 + 3 * 40
     back = np.zeros_like(targets)

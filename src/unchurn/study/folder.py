@@ -40,7 +40,7 @@ def save(result: Result, folder: Path) -> None:
     arrays = {f"labels/{part}": labels for part, labels in result.subject.labels.items()}
     for number, one in enumerate(result.settings):
         arrays |= {f"{number}/{part}": p for part, p in one.predictions.items()}
-    with atomicwrite_text(folder / ARRAYS) as temporary, temporary.open("wb") as file:
+    with atomic_write(folder / ARRAYS) as temporary, temporary.open("wb") as file:
         np.savez_compressed(file, **{name: _small(array) for name, array in arrays.items()})
     write_text(folder / JSON, json.dumps(_record(result), indent=1, allow_nan=False) + "\n")
 

@@ -17,12 +17,14 @@ from unchurn.core.executors import Call
 from unchurn.core.executors.local import Local
 from unchurn.methods import Method
 from unchurn.neighbors.sharded import sharded_knn_labels
-from unchurn.study.experiment import Experiment, plan
+from unchurn.study.experiment import Experiment
 from unchurn.study.result import collect
-from unchurn.study.run import KILLED, carry_out
+from unchurn.study.run import KILLED, carry_out, read_runs
+from unchurn.study.schedule import make_schedule
 from unchurn.study.settings import Setting, make_setting
 from unchurn.study.store import Store
-from unchurn.training.loop import Training
+from unchurn.training.config import Training
+from unchurn.training.learners.torch import TorchLearner
 from unchurn.training.networks import mlp
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'unchurn[ray]'")
@@ -94,7 +96,8 @@ def toy(path, settings=SETTINGS, wait=0.0):
     x = (rng.normal(size=(120, 4)) + 1.5 * np.eye(3, 4)[y]).astype(np.float32)
     data = Dataset("toy", x[:60], y[:60], x[60:], y[60:], ("a", "b", "c"))
     training = Training(epochs=2, batch_size=32)
-    return Experiment(data, tuple(settings), Logged(str(path), wait), training, runs=3)
+    learner = TorchLearner(Logged(str(path), wait), training)
+    return Experiment(data=data, settings=tuple(settings), learner=learner, runs=3)
 
 
 def pids(path):
@@ -105,7 +108,7 @@ def stored(experiment, folder):
     """The bytes of every array that was kept, by job."""
     store = Store(folder)
     found = {}
-    for job in plan(experiment).jobs:
+    for job in make_schedule(experiment).jobs.values():
         run = store.get(experiment.identity(job))
         assert run.record["failure"] is None
         found[str(job)] = {name: array.tobytes() for name, array in run.arrays.items()}
@@ -113,7 +116,7 @@ def stored(experiment, folder):
 
 
 def on_this_machine(experiment, folder):
-    carry_out(experiment, Store(folder), Local(1))
+    carry_out(make_schedule(experiment), Store(folder), Local(1))
     return stored(experiment, folder)
 
 
@@ -134,10 +137,10 @@ def test_the_same_bytes_as_here_and_every_training_once(cluster, tmp_path):
     log = tmp_path / "log"
     experiment = toy(log)
     with Ray(cluster.address) as executor:
-        carry_out(experiment, Store(tmp_path / "ray"), executor)
-        assert len(pids(log)) == len(plan(experiment).jobs)
-        carry_out(experiment, Store(tmp_path / "ray"), executor)
-        assert len(pids(log)) == len(plan(experiment).jobs)  # all is kept
+        carry_out(make_schedule(experiment), Store(tmp_path / "ray"), executor)
+        assert len(pids(log)) == len(make_schedule(experiment).jobs)
+        carry_out(make_schedule(experiment), Store(tmp_path / "ray"), executor)
+        assert len(pids(log)) == len(make_schedule(experiment).jobs)  # all is kept
     assert not ray.is_initialized()
     assert os.getpid() not in pids(log)
     assert stored(experiment, tmp_path / "ray") == on_this_machine(experiment, tmp_path / "here")
@@ -153,9 +156,9 @@ def test_out_of_memory_is_a_failed_run(tmp_path, monkeypatch):
     monkeypatch.setattr("unchurn.core.executors.ray._same_versions", dict)  # it would be killed too
     monkeypatch.setattr("unchurn.core.executors.ray._check", lambda *versions: None)
     with executor:
-        carry_out(experiment, store, executor)
+        carry_out(make_schedule(experiment), store, executor)
     cluster.shutdown()
-    assert collect(experiment, store).settings[0].failures == tuple(
+    assert collect(read_runs(make_schedule(experiment), store)).settings[0].failures == tuple(
         f"run {run}: {KILLED}" for run in range(3)
     )
 
@@ -192,7 +195,7 @@ def test_the_driver_is_killed_interrupted_and_started_again(cluster, tmp_path):
 def test_a_worker_is_killed_and_a_node_removed_in_the_middle(session, tmp_path):
     log = tmp_path / "log"
     experiment = toy(log, wait=0.1)
-    jobs = len(plan(experiment).jobs)
+    jobs = len(make_schedule(experiment).jobs)
     doomed = session.add_node(**NODE)
 
     def disturb(done, total, last):
@@ -203,7 +206,7 @@ def test_a_worker_is_killed_and_a_node_removed_in_the_middle(session, tmp_path):
             session.remove_node(doomed, allow_graceful=False)
 
     with Ray(session.address) as executor:
-        carry_out(experiment, Store(tmp_path / "ray"), executor, disturb)
+        carry_out(make_schedule(experiment), Store(tmp_path / "ray"), executor, disturb)
     # Each kill repeats what its process was at; the node, what it was at or had not yet given away.
     assert jobs < len(pids(log)) <= jobs + 2 + 2
     assert stored(experiment, tmp_path / "ray") == on_this_machine(experiment, tmp_path / "here")
@@ -230,8 +233,8 @@ def test_what_is_killed_again_and_again_is_a_failed_run(session, tmp_path, monke
     experiment = toy(tmp_path / "log", [make_setting("control"), greedy])
     store = Store(tmp_path / "ray")
     with Ray(session.address) as executor:
-        carry_out(experiment, store, executor)
-    control, greedy = collect(experiment, store).settings
+        carry_out(make_schedule(experiment), store, executor)
+    control, greedy = collect(read_runs(make_schedule(experiment), store)).settings
     assert control.failures == ()
     assert greedy.failures == (f"run 1: {KILLED}",)
     # Ray tries twice on one core, then on two, which is all that the largest node has.
@@ -256,9 +259,9 @@ def test_an_error_of_the_call_is_raised_as_it_is(session, tmp_path):
         raise InputError("no net today")
 
     experiment = toy(tmp_path / "log", [make_setting("control")])
-    object.__setattr__(experiment, "model", broken)
+    object.__setattr__(experiment.learner, "model", broken)
     with Ray() as executor, pytest.raises(InputError, match=r"^no net today$"):
-        carry_out(experiment, Store(tmp_path / "ray"), executor)
+        carry_out(make_schedule(experiment), Store(tmp_path / "ray"), executor)
     assert ray.is_initialized()  # the session was here before, and stays
 
 

@@ -1,4 +1,4 @@
-"""Make the miniature sweep and what must come of it: python tests/golden/make.py
+"""Make the miniature sweep and what must come of it: python tests/study/golden/make.py
 
 Run it only when a change is meant to change results; the test reads the sweep's runs, trains
 nothing, and must arrive at the same table and chart data on any machine.
@@ -16,9 +16,11 @@ from unchurn.study import charts
 from unchurn.study.experiment import Experiment
 from unchurn.study.result import Result, collect
 from unchurn.study.run import carry_out
+from unchurn.study.schedule import make_schedule
 from unchurn.study.settings import make_setting
 from unchurn.study.store import Store
-from unchurn.training.loop import Training
+from unchurn.training.config import Training
+from unchurn.training.learners.torch import TorchLearner
 
 HERE = Path(__file__).parent
 SETTINGS = (
@@ -38,7 +40,8 @@ def miniature() -> Experiment:
     y = np.where(number % 11 == 0, (y + 1) % 3, y)  # some labels are wrong
     x = x.astype(np.float32)
     data = Dataset("miniature", x[:80], y[:80], x[80:], y[80:], ("a", "b", "c"))
-    return Experiment(data, SETTINGS, training=Training(epochs=6, batch_size=16), runs=3)
+    learner = TorchLearner("mlp", Training(epochs=6, batch_size=16))
+    return Experiment(data=data, settings=SETTINGS, learner=learner, runs=3)
 
 
 def outcomes(result: Result) -> dict[str, str]:
@@ -53,7 +56,6 @@ def outcomes(result: Result) -> dict[str, str]:
 
 if __name__ == "__main__":
     shutil.rmtree(HERE / "runs", ignore_errors=True)
-    store = Store(HERE)
-    carry_out(miniature(), store, Local(1))
-    for name, content in outcomes(collect(miniature(), store)).items():
+    runs = carry_out(make_schedule(miniature()), Store(HERE), Local(1))
+    for name, content in outcomes(collect(runs)).items():
         (HERE / name).write_text(content)

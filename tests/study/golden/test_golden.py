@@ -8,7 +8,8 @@ import pytest
 
 from unchurn.core.executors.local import Local
 from unchurn.study.result import collect
-from unchurn.study.run import carry_out
+from unchurn.study.run import carry_out, read_runs
+from unchurn.study.schedule import make_schedule
 from unchurn.study.store import Store
 
 HERE = Path(__file__).parent
@@ -20,7 +21,7 @@ miniature, outcomes = GOLDEN["miniature"], GOLDEN["outcomes"]
 def found(tmp_path_factory):
     folder = tmp_path_factory.mktemp("golden")
     shutil.copytree(HERE / "runs", folder / "runs")
-    return outcomes(collect(miniature(), Store(folder)))
+    return outcomes(collect(read_runs(make_schedule(miniature()), Store(folder))))
 
 
 @pytest.mark.parametrize("name", ["table.csv", "table.md", "chart.json"])
@@ -32,8 +33,8 @@ def test_nothing_of_the_sweep_is_trained_again(tmp_path):
     """Were an identity to change without SEMANTICS, old runs would be lost to everyone."""
     shutil.copytree(HERE / "runs", tmp_path / "runs")
     reports: list[tuple[int, int]] = []
-    carry_out(
-        miniature(), Store(tmp_path), Local(1), lambda done, total, _: reports.append((done, total))
-    )
+    schedule = make_schedule(miniature())
+    note = lambda done, total, _: reports.append((done, total))  # noqa: E731
+    carry_out(schedule, Store(tmp_path), Local(1), note)
     assert len(reports) == 1
     assert reports[0][0] == reports[0][1] == len(list((HERE / "runs").iterdir()))
