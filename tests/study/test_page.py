@@ -6,14 +6,13 @@ import numpy as np
 import polars as pl
 import pytest
 
+import toys
 from unchurn import Dataset, bench
 from unchurn.study.page import advice
 from unchurn.study.settings import make_setting
 
 EVIL = "<script>alert(1)</script>"
-_rng = np.random.default_rng(0)
-Y = _rng.integers(0, 3, 200)
-X = (_rng.normal(size=(200, 4)) + np.eye(3, 4)[Y]).astype(np.float32)
+X, Y = toys.blobs(200, distance=1)
 ROWS = pl.DataFrame(X[100:], [EVIL, "one", "two", "three"])
 CLASSES = (EVIL, "dog", "eel")
 TABLE = Dataset(EVIL, X[:100], Y[:100], X[100:], Y[100:], CLASSES, notes=(EVIL,), test_rows=ROWS)
@@ -159,12 +158,12 @@ def test_advice_names_the_setting_and_what_it_is_better_than(result):
 
 def test_advice_is_not_to_change_what_is_no_better_on_the_test_part(result):
     control, other = result.settings[:2]
-    same = control.summary["test"]
-    higher = replace(same, accuracy=replace(same.accuracy, mean=1))
+    same, labels = control.runs["test"], result.subject.labels["test"]
+    right = replace(same, predictions=np.tile(labels, (3, 1)))
     settings = [
-        replace(control, summary={"test": same, "validation": same}),
-        replace(other, summary={"test": same, "validation": higher}),
+        replace(control, runs={"test": same, "validation": same}),
+        replace(other, runs={"test": same, "validation": right}),
     ]
-    on_validation = replace(result.experiment, validation=True)
-    text = advice(replace(result, experiment=on_validation, settings=settings))
+    subject = replace(result.subject, labels={"test": labels, "validation": labels})
+    text = advice(replace(result, subject=subject, settings=settings))
     assert text.startswith("Plain training will do: on the test part nothing is gained by label_sm")

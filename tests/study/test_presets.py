@@ -44,7 +44,7 @@ def test_a_warm_up_keeps_its_share_of_a_short_training():
     [
         (
             lambda: preset_settings("fast", "digits"),
-            "no preset 'fast': there are quick, grid, paper",
+            "no preset 'fast': there are quick",
         ),
         (lambda: preset_settings("quick", "digits", ["knn"]), "no method 'knn'"),
         (lambda: preset_settings("grid", "digits", ["knn"]), "no method 'knn'"),

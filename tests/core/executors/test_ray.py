@@ -218,12 +218,12 @@ class Greedy(Method):
 
     path: str = ""
 
-    def batch(self, x, t, w, rng):
+    def batch(self, batch, rng):
         if rng.bit_generator.seed_seq.spawn_key[0] == 1:
             with Path(self.path).open("a") as file:
                 file.write(f"{os.environ['OMP_NUM_THREADS']}\n")
             os.kill(os.getpid(), signal.SIGKILL)
-        return x, t, w
+        return batch
 
 
 def test_what_is_killed_again_and_again_is_a_failed_run(session, tmp_path, monkeypatch):
