@@ -20,7 +20,7 @@ def test_bench_shows_a_plan_a_table_and_where_it_is(run, tmp_path):
     table = pl.read_csv(tmp_path / "b/table.csv")
     assert table["method"].to_list() == ["control", "knn_ls", "ensemble"]
     assert {p.name for p in (tmp_path / "b").iterdir()} == {
-        "bench.json", "predictions", "runs", "table.csv", "table.md", "table.tex",
+        "predictions", "result.json", "result.npz", "runs", "table.csv", "table.md", "table.tex",
     }  # fmt: skip
     assert run("report", "b") == (0, "wrote b/report.html\nwrote b/frontier.svg\n", "")
     assert "Use " in (tmp_path / "b/report.html").read_text()
@@ -28,7 +28,6 @@ def test_bench_shows_a_plan_a_table_and_where_it_is(run, tmp_path):
 
 
 def test_a_page_is_not_written_where_none_can_be(run, tmp_path):
-    (tmp_path / "bench.json").write_text("{}")
     code, _, err = run("report", ".", "-o", "nowhere/page.html")
     assert (code, err) == (
         2,
@@ -37,8 +36,9 @@ def test_a_page_is_not_written_where_none_can_be(run, tmp_path):
 
 
 def test_a_report_needs_a_finished_bench(run, tmp_path):
-    message = "unchurn: b: no finished bench is there (bench.json is missing)\n"
-    assert run("report", "b") == (2, "", message)
+    code, out, err = run("report", "b")
+    assert (code, out) == (2, "")
+    assert err.startswith("unchurn: b: no finished bench is there (result.json is missing): run")
 
 
 def test_a_network_that_diverges_is_a_failed_run(run, tmp_path):
@@ -56,7 +56,7 @@ def test_a_network_that_diverges_is_a_failed_run(run, tmp_path):
 def test_a_dry_run_only_plans(run, tmp_path):
     code, out, _ = run("bench", *SHORT, "--out", "b", "--dry-run")
     assert code == 0
-    assert "11 settings × 2 runs" in out
+    assert "13 settings × 2 runs" in out
     assert not (tmp_path / "b").exists()
 
 
@@ -90,7 +90,7 @@ def test_a_config_file_takes_the_same_and_options_go_before_it(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--preset", "fast"], "preset: input should be 'quick', 'paper' or 'grid', not 'fast'"),
+        (["--preset", "fast"], "no preset 'fast': there are quick, grid, paper"),
         (["--runs", "1"], "runs: input should be greater than or equal to 2, not 1"),
         (["--select-on", "train"], "select_on: input should be 'test' or 'validation'"),
         (["--methods", "knn"], "no method 'knn'"),

@@ -119,17 +119,3 @@ def test_python_runs_it_as_a_module():
     command = [sys.executable, "-m", "unchurn", "--version"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout == f"unchurn {unchurn.__version__}\n"
-
-
-def test_a_name_that_needs_more_than_is_installed_says_what():
-    script = """
-import sys
-sys.modules["torch"] = None  # as if it were not installed
-import unchurn
-try: unchurn.StableClassifier
-except ImportError as error: print(error)
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "StableClassifier needs torch: pip install 'unchurn[train]'\n"

@@ -133,9 +133,10 @@ def report(
     from unchurn.study import charts
     from unchurn.study.result import Result
 
+    if output is not None:
+        check_place(output)
     result = Result.load(folder)
     page = output or folder / "report.html"
-    check_place(page)
     result.report(page)
     typer.echo(f"wrote {page}")
     for name, chart in charts.all_charts(result).items():

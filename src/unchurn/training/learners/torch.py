@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -88,7 +89,8 @@ class TorchLearner:
         except Exception as error:  # whatever the user's own code raises
             if isinstance(self.model, str):
                 raise
-            name = getattr(self.model, "__name__", "of your own")
+            own = inspect.unwrap(self.model)
+            name = f"{own.__module__}:{getattr(own, '__qualname__', type(own).__name__)}"
             raise InputError(f"model {name!r} fails on {shape}, {n_classes}: {error}") from error
 
     def fit(

@@ -1,0 +1,132 @@
+"""`unchurn.bench` and `unchurn bench`: one code, one set of defaults, one folder."""
+
+import inspect
+import sys
+
+import numpy as np
+import pytest
+from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
+from sklearn.svm import LinearSVC
+
+import toys
+from unchurn import bench, cli
+from unchurn.core.errors import InputError
+from unchurn.study.api import make_experiment
+from unchurn.study.config import BenchConfig
+from unchurn.training.learners.make import make_learner
+
+DATA = toys.dataset(200)
+QUICK = {"runs": 2, "epochs": 1, "workers": 1}
+
+
+def test_defaults_are_the_same():
+    ours = {name: p.default for name, p in inspect.signature(bench).parameters.items()}
+    for name, field in BenchConfig.model_fields.items():
+        if name in ours and name not in ("data", "model_args"):
+            assert field.get_default() == ours[name], name
+
+
+def test_both_leave_the_same_folder(tmp_path, monkeypatch):
+    methods = "control,label_smoothing(a=0.3)+ema,ensemble(m=2)"
+    options = ("--runs", "2", "--epochs", "2", "--batch-size", "64", "--learning-rate", "0.01",
+               "--workers", "1", "--out", str(tmp_path / "cli"))  # fmt: skip
+    monkeypatch.setattr(sys, "argv", ["unchurn", "bench", "digits", "--methods", methods, *options])
+    with pytest.raises(SystemExit) as stop:
+        cli.main()
+    assert not stop.value.code
+    bench("digits", methods.split(","), runs=2, epochs=2, batch_size=64, learning_rate=0.01,
+          workers=1, out=tmp_path / "api")  # fmt: skip
+    one, two = (
+        {p.relative_to(folder): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+        for folder in (tmp_path / "cli", tmp_path / "api")
+    )
+    assert one.keys() == two.keys()
+    apart = {p.name for p in one if one[p] != two[p]}
+    assert apart <= {"record.json", "result.json"}  # which have the seconds that it took
+
+
+def test_an_estimator_is_benched_by_name_class_or_object(tmp_path):
+    name = "sklearn.ensemble:ExtraTreesClassifier"
+    given = {"n_estimators": 5, "max_depth": 4}
+    by_name = bench(DATA, ["control", "knn_ls(k=5)"], model=name, model_args=given, **QUICK)
+    by_class = bench(
+        DATA, ["control", "knn_ls(k=5)"], model=ExtraTreesClassifier, model_args=given, **QUICK
+    )
+    of_object = bench(
+        DATA, ["control", "knn_ls(k=5)"], model=ExtraTreesClassifier(**given), **QUICK
+    )
+    assert by_name.table("csv") == by_class.table("csv") == of_object.table("csv")
+    assert by_name.subject.learner_label == "ExtraTreesClassifier"
+    assert "n_estimators=5" in by_name.subject.learner_facts["estimator"]
+
+
+def test_without_methods_it_tries_what_the_model_can():
+    result = bench(DATA, model=ExtraTreesClassifier(3), **QUICK)
+    assert list(result.by_method) == ["control", "label_smoothing", "knn_ls", "anchor", "ensemble"]
+
+
+def test_an_estimators_plain_fit_is_its_own(tmp_path):
+    """Retrained by hand with the stream's seed, it predicts the same."""
+    from unchurn.training.streams import Stream
+
+    result = bench(DATA, ["control"], model=ExtraTreesClassifier(3), validation=False, **QUICK)
+    for run in range(2):
+        seed = int(Stream(0, run, 0).generator("weights").integers(2**31))
+        alone = ExtraTreesClassifier(3, random_state=seed).fit(DATA.x_train, DATA.y_train)
+        np.testing.assert_array_equal(
+            result.settings[0].predictions["test"][run], alone.predict(DATA.x_test)
+        )
+
+
+def test_classes_that_training_never_saw_have_a_column():
+    from unchurn.training.learners.sklearn import EstimatorTraining
+
+    targets = np.eye(3, dtype=np.float32)[np.arange(20) % 2]  # never class 2
+    predict = EstimatorTraining(ExtraTreesClassifier(3))(DATA.x_train[:20], targets, 0)
+    p = predict(DATA.x_test)
+    assert p.shape == (100, 3)
+    assert (p[:, 2] == 0).all()
+    np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"model": LinearSVC()}, "LinearSVC has no predict_proba"),
+        ({"model": "sklearn.ensemble:Nothing"}, "model 'sklearn.ensemble:Nothing': module"),
+        ({"model": HistGradientBoostingClassifier, "model_args": {"no": 1}}, "HistGradient.*no"),
+        (
+            {"model": ExtraTreesClassifier(), "methods": ["ema"]},
+            "ema changes more than the targets",
+        ),
+        ({"model": "cnn"}, "no model 'cnn': there are mlp"),
+        ({"model": 3}, "model must be a name, an estimator, or a function"),
+        ({"scenario": "upgrades"}, "no scenario 'upgrades': there are retrain"),
+        ({"device": "gpu"}, "device 'gpu' cannot be used"),
+    ],
+)
+def test_bad_input_is_named(options, message):
+    with pytest.raises(InputError, match=message):
+        bench(DATA, options.pop("methods", ["control"]), **options, **QUICK)
+
+
+def test_an_estimator_without_weights_takes_no_soft_targets():
+    from sklearn.neighbors import KNeighborsClassifier
+
+    learner = make_learner(KNeighborsClassifier())
+    with pytest.raises(InputError, match=r"softens targets: KNeighborsClassifier.fit takes no"):
+        make_experiment(DATA, ["label_smoothing"], learner=learner)
+    make_experiment(DATA, ["control", "ensemble"], learner=learner)
+
+
+def test_the_time_of_what_will_run_is_measured():
+    """An estimate asks the learner itself, on some of the examples."""
+    asked = []
+
+    def slow(x, targets, seed):
+        asked.append(len(x))
+        return lambda x: np.full((len(x), 3), 1 / 3)
+
+    x, y = toys.blobs(5000)
+    assert make_learner(slow).seconds(x, y, 3) > 0
+    assert asked == [2000]

@@ -1,0 +1,85 @@
+"""What a bench leaves in a folder, and that it is read again without data or network."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+import toys
+from unchurn import bench
+from unchurn.core.errors import InputError
+from unchurn.study.result import Result
+
+METHODS = ["control", "label_smoothing(a=0.3)+ema(decay=0.9)", "ensemble(m=2)"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bench")
+    bench(toys.dataset(200), METHODS, runs=3, epochs=2, workers=1, out=folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def result():
+    return bench(toys.dataset(200), METHODS, runs=3, epochs=2, workers=1)
+
+
+def test_a_result_comes_back_whole(folder, result, tmp_path):
+    loaded = Result.load(folder)
+    assert loaded.to_dict() == {**result.to_dict(), "seconds": loaded.seconds}
+    for form in ("text", "markdown", "latex", "csv", "json", "html"):
+        assert loaded.table(form) == result.table(form)
+    assert loaded.examples == result.examples
+    assert [one.setting for one in loaded.settings] == [one.setting for one in result.settings]
+    for one, other in zip(loaded.settings, result.settings, strict=True):
+        for part in ("test", "validation"):
+            np.testing.assert_array_equal(one.predictions[part], other.predictions[part])
+    loaded.report(tmp_path / "page.html")
+    assert "Use " in (tmp_path / "page.html").read_text()
+
+
+def test_what_is_saved_again_is_the_same(folder, tmp_path):
+    Result.load(folder).save(tmp_path)
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"runs", "predictions", "result.json", "result.npz", "table.csv", "table.md",
+                     "table.tex"}  # fmt: skip
+    for name in names - {"runs", "predictions"}:
+        assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
+
+
+def test_the_record_is_plain_and_says_what_was_studied(folder):
+    record = json.loads((folder / "result.json").read_text())
+    assert record["schema"] == "unchurn.bench/1"
+    assert record["subject"]["learner_label"] == "mlp"
+    assert [s["method"] for s in record["settings"]] == [
+        "control",
+        "label_smoothing+ema",
+        "ensemble",
+    ]
+    assert record["settings"][1]["setting"] == "a=0.3 + decay=0.9"
+    assert set(record["settings"][1]["less_control"]) == {"accuracy", "churn"}
+    assert record["settings"][0]["metrics"]["test"]["churn"]["mean"] > 0
+
+
+def test_what_is_not_there_or_damaged_is_one_line(folder, tmp_path):
+    with pytest.raises(InputError, match="no finished bench is there"):
+        Result.load(tmp_path)
+    shutil.copytree(folder, tmp_path / "copy")
+    (tmp_path / "copy/result.npz").write_bytes(b"no")
+    with pytest.raises(InputError, match=r"result\.npz: damaged, or not a bench's predictions"):
+        Result.load(tmp_path / "copy")
+    (tmp_path / "copy/result.json").write_text("{}")
+    shutil.copy(folder / "result.npz", tmp_path / "copy")
+    with pytest.raises(InputError, match=r"result\.json: damaged"):
+        Result.load(tmp_path / "copy")
+
+
+def test_a_failed_setting_comes_back_with_its_reason(tmp_path):
+    result = bench(
+        toys.dataset(60), ["control", "knn_ls(k=500)"], runs=2, epochs=1, workers=1, out=tmp_path
+    )
+    loaded = Result.load(tmp_path)
+    assert loaded.settings[1].failures == result.settings[1].failures
+    assert "k=500 is more than" in loaded.table()

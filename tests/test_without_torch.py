@@ -1,0 +1,59 @@
+"""What needs no torch works where it is not installed."""
+
+import subprocess
+import sys
+
+import pytest
+
+WITHOUT = """
+import sys
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("torch", "safetensors"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name.partition(".")[0])
+sys.meta_path.insert(0, Absent())
+"""
+
+
+def run(script, folder):
+    return subprocess.run(
+        [sys.executable, "-c", WITHOUT + script], cwd=folder, capture_output=True, text=True
+    )
+
+
+@pytest.mark.parametrize(
+    ("model", "arguments"),
+    [
+        ("sklearn.ensemble:HistGradientBoostingClassifier", "max_iter=3"),
+        ("lightgbm", "n_estimators=3, verbosity=-1"),
+    ],
+)
+def test_an_estimator_is_benched_and_reported(tmp_path, model, arguments):
+    options = ["digits", "--model", model, "--model-args", arguments, "--runs", "2",
+               "--methods", "control,label_smoothing(a=0.1),ensemble(m=2)", "--workers", "2",
+               "--out", "b"]  # fmt: skip
+    script = f"sys.argv = ['unchurn', 'bench', *{options!r}]\nfrom unchurn.cli import main\nmain()"
+    done = run(script, tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "3 settings × 2 runs of" in done.stdout
+    assert "6 trainings" in done.stdout
+    script = "sys.argv = ['unchurn', 'report', 'b']\nfrom unchurn.cli import main\nmain()"
+    assert run(script, tmp_path).stdout.startswith("wrote b/report.html")
+    assert "Use " in (tmp_path / "b/report.html").read_text()
+
+
+def test_what_needs_it_says_so(tmp_path):
+    script = "import unchurn\ntry: unchurn.StableClassifier\nexcept ImportError as e: print(e)"
+    expected = "StableClassifier needs torch: pip install 'unchurn[train]'\n"
+    assert run(script, tmp_path).stdout == expected
+    script = "sys.argv = ['unchurn', 'bench', 'digits']\nfrom unchurn.cli import main\nmain()"
+    done = run(script, tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "unchurn: this needs torch: pip install 'unchurn[train]'\n"
+
+
+def test_every_method_is_there(tmp_path):
+    script = "from unchurn import METHODS\nprint(len([kind() for kind in METHODS.values()]))"
+    from unchurn import METHODS
+
+    assert run(script, tmp_path).stdout == f"{len(METHODS)}\n"
