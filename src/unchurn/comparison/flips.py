@@ -14,8 +14,8 @@ from unchurn.core.files import atomic_write, safe_cell
 if TYPE_CHECKING:
     import polars as pl
 
-    from unchurn.comparison.compare import Comparison
     from unchurn.comparison.inputs.pairs import Paired
+    from unchurn.comparison.result import Comparison
 
 KINDS = ("bad", "wrong to wrong", "good", "unlabelled")  # in the order of a labeller's interest
 
@@ -59,8 +59,8 @@ def flipped(comparison: Comparison, most: int | None = None) -> pl.DataFrame:
 def _of_prediction(paired: Paired, rows: IntArray) -> npt.NDArray[np.float64]:
     """The candidate's probability of what it predicts, which need not be its most probable."""
     assert paired.probabilities is not None  # noqa: S101
-    place = np.array([paired.columns.index(c) if c in paired.columns else -1
-                      for c in paired.classes])  # fmt: skip
+    scored = paired.scored_classes
+    place = np.array([scored.index(c) if c in scored else -1 for c in paired.classes])
     at = place[paired.candidate[rows]]
     found = paired.probabilities[1][rows][np.arange(len(rows)), at]
     return np.where(at < 0, np.nan, found)
