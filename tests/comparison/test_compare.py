@@ -12,9 +12,8 @@ from scipy.spatial.distance import jensenshannon
 import unchurn
 from unchurn import compare, flips
 from unchurn.comparison import words
-from unchurn.comparison.flips import flipped
 from unchurn.comparison.inputs.columns import Columns
-from unchurn.comparison.result import MEASURES
+from unchurn.comparison.result import MEASURES, flipped
 from unchurn.core.errors import InputError
 from unchurn.metrics.intervals import paired_difference, proportion
 

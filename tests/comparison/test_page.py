@@ -6,7 +6,7 @@ import pytest
 
 from unchurn import compare
 from unchurn.comparison import words
-from unchurn.comparison.flips import flipped
+from unchurn.comparison.result import flipped
 from unchurn.gate.verdict import Check, Verdict
 
 EVIL = "<script>alert(1)</script>"

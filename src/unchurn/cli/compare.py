@@ -126,7 +126,7 @@ def write_files(
 ) -> None:
     """Write the flips and the page, where they were asked for."""
     if flips is not None:
-        from unchurn.comparison.flips import write_flipped
+        from unchurn.comparison.result import write_flipped
 
         count = write_flipped(result, flips)
         typer.echo(f"wrote {flips}: {count:,} flips", err=True)

@@ -154,8 +154,10 @@ def _compared(
         paired.labels is not None and paired.clusters is None
     )  # it takes rows as independent
     moved, thresholds = movement(paired)
-    slice_counts = count_slices(paired, outcomes, counting)
-    slices, too_small = compare_slices(slice_counts, counts, min_slice)
+    slice_counts = count_slices(paired, outcomes, counting) if paired.slices else []
+    slices, too_small = (
+        compare_slices(slice_counts, counts, min_slice) if slice_counts else ([], [])
+    )
     return Comparison(
         paired=paired,
         outcomes=outcomes,

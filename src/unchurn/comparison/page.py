@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from unchurn.comparison import words
 from unchurn.comparison.charts import charts
-from unchurn.comparison.flips import KINDS, flipped
+from unchurn.comparison.result import KINDS, Comparison, flipped
 from unchurn.core.files import check_place
 from unchurn.core.version import __version__
 from unchurn.report import formats
 from unchurn.report.html import write_page
 from unchurn.report.table import Cell, Column, Table
-
-if TYPE_CHECKING:
-    from unchurn.comparison.result import Comparison
 
 # However many examples were compared, the page holds no more than these.
 N_FLIPS = 1000

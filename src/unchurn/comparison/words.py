@@ -262,5 +262,5 @@ def _rich_table(table: Table) -> RichTable:
     for column in table.columns:
         drawn.add_column(Text(column.heading), justify="left" if column.is_text else "right")
     for row in table.rows:
-        drawn.add_row(*(Text(cell.whole) for cell in row))
+        drawn.add_row(*(Text(cell.text) for cell in row))
     return drawn

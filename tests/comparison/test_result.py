@@ -3,7 +3,7 @@
 import polars as pl
 
 from unchurn import Columns, compare
-from unchurn.comparison.flips import flipped, write_flipped
+from unchurn.comparison.result import flipped, write_flipped
 
 
 def frame(predictions, **columns):
