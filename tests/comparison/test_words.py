@@ -40,3 +40,10 @@ def test_a_heading_with_a_class_in_it_shows_as_text():
     result = compare(pl.DataFrame(table), pl.DataFrame(table), columns=Columns(positive="<i>"))
     head = formats.markdown(words.thresholds(result)).splitlines()[0]
     assert head == "| threshold for &lt;i&gt; | churn |"
+
+
+def test_what_is_not_known_is_a_dash_that_nothing_is_sorted_by():
+    result = compare(np.zeros(60, int), np.zeros(60, int), slices={"s": ["x"] * 60})
+    rest = words.slices(result).rows[0][4]
+    assert rest.text == "–"
+    assert "<td>–</td>" in formats.html(words.slices(result))

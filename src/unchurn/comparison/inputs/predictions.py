@@ -87,43 +87,28 @@ def read_predictions(source: Any, name: str, asked: Columns) -> Predictions:
         positive=None if asked.positive is None else plain_names([asked.positive])[0],
         threshold=asked.threshold,
     )
-    taken = {"id": chosen.id or NO_IDS}
-    may_be_wrong = (
-        asked.probabilities is None and chosen.prediction is not None and asked.threshold is None
-    )
+    is_given = chosen.prediction is not None and asked.threshold is None
+    may_be_wrong = is_given and asked.probabilities is None
     probabilities, problem = _probabilities(table, chosen, rule, may_be_wrong=may_be_wrong)
-    if problem:
-        taken["probabilities"] = f"none ({problem})"
     if asked.threshold is not None and not probabilities:
         raise InputError(f"{name}: a threshold needs probabilities, and there are none")
-    predicted = None
-    if chosen.prediction is not None and asked.threshold is None:
-        predicted = as_labels(table[chosen.prediction], name)
-        taken["prediction"] = chosen.prediction
-    labels = None
-    if chosen.label is not None:
-        labels = as_labels(table[chosen.label], name)
-        taken["label"] = chosen.label
-    deciding = list(probabilities.values()) if predicted is None else [predicted]
-    rows = _rows_with(deciding, name)
+    given = as_labels(table[str(chosen.prediction)], name) if is_given else None
+    labels = None if chosen.label is None else as_labels(table[chosen.label], name)
+    rows = _rows_with(list(probabilities.values()) if given is None else [given], name)
     ids = _ids(table, name, chosen.id)
-    if probabilities:
-        taken["probabilities"] = _in_words(chosen.probabilities, list(probabilities))
-        probabilities = {c: rows.kept(values) for c, values in probabilities.items()}
-        if predicted is None:
-            taken["prediction"] = rule.in_words(list(probabilities))
     kept_ids = rows.kept(ids)
     _check_ids(kept_ids, name)
+    probabilities = {c: rows.kept(values) for c, values in probabilities.items()}
     return Predictions(
         name=name,
         ids=kept_ids,
-        predicted=rule.decide(probabilities) if predicted is None else rows.kept(predicted),
+        predicted=rule.decide(probabilities) if given is None else rows.kept(given),
         labels=None if labels is None else rows.kept(labels),
         probabilities=probabilities,
         slices={c: rows.kept(table[c]) for c in chosen.slices},
         cluster=None if chosen.cluster is None else rows.kept(table[chosen.cluster]),
         positive=rule.named_positive(list(probabilities)),
-        taken=taken,
+        taken=_taken(chosen, rule, list(probabilities), problem),
         excluded={f"without a prediction in {name}": rows.n_gone} if rows.n_gone else {},
         ids_without_prediction=rows.gone(ids).drop_nulls().unique(),
         all_columns=() if opened.is_array else opened.names,
@@ -290,11 +275,25 @@ def _check_sums(probabilities: list[pl.Series], name: str) -> None:
         )
 
 
-def _in_words(columns: tuple[str, ...], classes: list[str]) -> str:
-    """The names of the columns of probabilities; of one, the class as well."""
-    if len(columns) == 1:
-        return f"{columns[0]} (of class {classes[1]})"
-    return ", ".join(columns) if len(columns) < 6 else f"{columns[0]} … {columns[-1]}"
+def _taken(chosen: Chosen, rule: _Rule, classes: list[str], problem: str | None) -> dict[str, str]:
+    """What each column was taken for, and by which rule there are predictions without one."""
+    taken = {"id": chosen.id or NO_IDS}
+    if problem:
+        taken["probabilities"] = f"none ({problem})"
+    is_given = chosen.prediction is not None and rule.threshold is None
+    if is_given:
+        taken["prediction"] = str(chosen.prediction)
+    if chosen.label is not None:
+        taken["label"] = chosen.label
+    if classes:
+        columns = chosen.probabilities
+        shown = ", ".join(columns) if len(columns) < 6 else f"{columns[0]} … {columns[-1]}"
+        taken["probabilities"] = (
+            shown if len(columns) > 1 else f"{columns[0]} (of class {classes[1]})"
+        )
+        if not is_given:
+            taken["prediction"] = rule.in_words(classes)
+    return taken
 
 
 def _ids(table: pl.DataFrame, name: str, column: str | None) -> pl.Series:
