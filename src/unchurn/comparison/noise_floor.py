@@ -20,6 +20,7 @@ from unchurn.metrics.intervals import Interval
 from unchurn.metrics.over_runs import churn_over_runs, excess_over_runs, prediction_interval
 from unchurn.report.numbers import percent
 
+BENCH_RETRAININGS = "predictions/control-*.parquet"  # runs of plain training in a bench's folder
 SEED_ONLY = (
     "retrainings that vary only the seed give the noise of the seed alone: new data or code may "
     "move more"
@@ -74,10 +75,10 @@ def retraining_files(
     files: dict[Path, Path] = {}
     for path in paths:
         if path.is_dir():
-            found = sorted((path / "predictions").glob("control-*.parquet"))
+            found = sorted(path.glob(BENCH_RETRAININGS))
             if not found:
                 raise InputError(
-                    f"{path}: no predictions/control-*.parquet is there, as unchurn bench writes"
+                    f"{path}: no {BENCH_RETRAININGS} is there, as unchurn bench writes"
                 )
             files |= {file.resolve(): file for file in found if file.resolve() not in known}
         elif (full := path.resolve()) in known or full in files:

@@ -18,6 +18,8 @@ from unchurn.core.errors import InputError
 if TYPE_CHECKING:
     import polars as pl
 
+Side = tuple[str, npt.NDArray[np.bool_]]  # a model or the labels, and which classes it knows
+
 
 @dataclass(frozen=True)
 class Probabilities:
@@ -64,7 +66,7 @@ class Paired:
 
 
 @dataclass(frozen=True)
-class _Rows:
+class _SharedRows:
     """The rows of each model that are compared, in the order of base's; None: all as they stand."""
 
     base: IntArray | None
@@ -85,7 +87,7 @@ def pair(
     predictions tell it from all others and no more.
     """
     asked = asked or Columns()
-    _check_places(base, candidate)
+    _check_same_rows(base, candidate)
     rows = _shared_rows(base.ids, candidate.ids)
     n = len(base.ids if rows.base is None else rows.base)
     excluded = {**base.excluded, **candidate.excluded}
@@ -128,7 +130,7 @@ def pair(
     )
 
 
-def _check_places(one: Predictions | Labels, two: Predictions | Labels) -> None:
+def _check_same_rows(one: Predictions | Labels, two: Predictions | Labels) -> None:
     """Rows without ids are told by their place: then both have as many."""
     first, second = one.n_rows_if_no_ids, two.n_rows_if_no_ids
     if (first is None) != (second is None):
@@ -154,13 +156,13 @@ def _same_ids(left: pl.Series, right: pl.Series) -> tuple[pl.Series, pl.Series]:
     return left.cast(pl.String), right.cast(pl.String)
 
 
-def _shared_rows(base: pl.Series, candidate: pl.Series) -> _Rows:
+def _shared_rows(base: pl.Series, candidate: pl.Series) -> _SharedRows:
     """The rows of both tables whose ids are in both."""
     found = find(*_same_ids(base, candidate))
     if found is None or (found >= 0).all():
-        return _Rows(None, found)
+        return _SharedRows(None, found)
     kept = np.flatnonzero(found >= 0)
-    return _Rows(kept, found[kept])
+    return _SharedRows(kept, found[kept])
 
 
 def _n_shared(some: pl.Series, ids: pl.Series) -> int:
@@ -174,7 +176,11 @@ def _at(column: pl.Series, rows: IntArray | None) -> pl.Series:
 
 
 def _coded(
-    base: Predictions, candidate: Predictions, rows: _Rows, ids: pl.Series, labels: Labels | None
+    base: Predictions,
+    candidate: Predictions,
+    rows: _SharedRows,
+    ids: pl.Series,
+    labels: Labels | None,
 ) -> tuple[Coded, list[str]]:
     """Predictions, and true labels if any, as numbers of their classes; notes.
 
@@ -183,7 +189,7 @@ def _coded(
     sides = ((base, rows.base), (candidate, rows.candidate))
     truths = [(model.labels, at) for model, at in sides if model.labels is not None]
     if labels is not None:
-        _check_places(base, labels)
+        _check_same_rows(base, labels)
         truths = [(labels.labels, find(*_same_ids(ids, labels.ids)))]
     values, (one, two, *others) = number(
         [base.predicted, candidate.predicted, *(truth for truth, _ in truths)]
@@ -245,9 +251,6 @@ def _check_classes(coded: Coded, base: str, candidate: str) -> list[str]:
     return notes
 
 
-Side = tuple[str, npt.NDArray[np.bool_]]  # who it is, and which classes are known there
-
-
 def _unshared(names: npt.NDArray[np.str_], one: Side, two: Side, *, must_share: bool) -> list[str]:
     """Notes on classes that only one of two sides knows."""
     (first, a), (second, b) = one, two
@@ -277,7 +280,7 @@ def _scored_classes(base: Predictions, candidate: Predictions) -> tuple[str, ...
 
 
 def _probabilities(
-    base: Predictions, candidate: Predictions, rows: _Rows, classes: tuple[str, ...]
+    base: Predictions, candidate: Predictions, rows: _SharedRows, classes: tuple[str, ...]
 ) -> tuple[Probabilities, Probabilities] | None:
     """Both models' probabilities of these classes."""
 
@@ -290,7 +293,7 @@ def _probabilities(
 
 
 def _groups(
-    base: Predictions, candidate: Predictions, rows: _Rows, asked: Columns
+    base: Predictions, candidate: Predictions, rows: _SharedRows, asked: Columns
 ) -> tuple[dict[str, pl.Series], pl.Series | None]:
     """Slices by column, and what groups rows that are not independent, from either file."""
 

@@ -142,7 +142,7 @@ def read_groups(slices: dict[str, Any], cluster: Any) -> Groups:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Rows:
+class _WithPrediction:
     """Which rows have a prediction; None if all have."""
 
     mask: pl.Series | None
@@ -157,13 +157,13 @@ class _Rows:
         return values.clear() if self.mask is None else values.filter(~self.mask)
 
 
-def _rows_with(deciding: list[pl.Series], name: str) -> _Rows:
+def _rows_with(deciding: list[pl.Series], name: str) -> _WithPrediction:
     """The rows in which nothing that decides the prediction is missing."""
     gone = reduce(or_, [values.is_null() for values in deciding])
     if gone.all():
         raise InputError(f"{name}: no row has a prediction")
     n_gone = int(gone.sum())
-    return _Rows(mask=~gone if n_gone else None, n_gone=n_gone)
+    return _WithPrediction(mask=~gone if n_gone else None, n_gone=n_gone)
 
 
 @dataclass(frozen=True, kw_only=True)
