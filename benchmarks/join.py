@@ -4,7 +4,7 @@ Both find the row of each id in a shuffled copy, in turn, each round begun by th
 medians over rounds of seconds, with the least and the most, and of processor seconds. Both must
 find the same rows.
 
-Usage: python benchmarks/join.py [rows [rounds]], ten million and seven unless given
+Usage: python benchmarks/join.py [rows [rounds]], ten million and fifteen unless given
 """
 
 import statistics
@@ -41,13 +41,19 @@ def time_ways(
     return times
 
 
+def _far_apart(rng: np.random.Generator, n: int) -> pl.Series:
+    """Distinct random numbers of up to 62 bits."""
+    drawn = pl.Series(rng.integers(0, 2**62, n + n // 100)).unique(maintain_order=True)
+    return drawn.head(n)
+
+
 def main() -> None:
     """Time both on whole numbers that lie far apart, and on text."""
-    n, rounds, *_ = [*(int(a) for a in sys.argv[1:]), *(10_000_000, 7)[len(sys.argv) - 1 :]]
+    n, rounds, *_ = [*(int(a) for a in sys.argv[1:]), *(10_000_000, 15)[len(sys.argv) - 1 :]]
     rng = np.random.default_rng(0)
     numbers = pl.int_range(n, eager=True)
     kinds = {
-        "numbers far apart": numbers * 1_000_003,
+        "numbers far apart": _far_apart(rng, n),
         "text": numbers.cast(pl.String).str.zfill(12),
     }
     for kind, ids in kinds.items():

@@ -153,7 +153,9 @@ def _compared(
     is_tested = (
         paired.labels is not None and paired.clusters is None
     )  # it takes rows as independent
-    moved, thresholds = movement(paired)
+    moved, thresholds = (
+        movement(paired, *paired.probabilities) if paired.probabilities else (None, [])
+    )
     slice_counts = count_slices(paired, outcomes, counting) if paired.slices else []
     slices, too_small = (
         compare_slices(slice_counts, counts, min_slice) if slice_counts else ([], [])

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unchurn.comparison.inputs.classes import in_blocks
-from unchurn.comparison.inputs.pairs import Paired
+from unchurn.comparison.inputs.pairs import Paired, Probabilities
 
 THRESHOLDS = tuple(round(0.05 * i, 2) for i in range(1, 20))
 TINY = 1e-300  # keeps 0 log 0 at 0, and changes no other probability
@@ -16,16 +16,15 @@ EDGES = np.array([-np.inf, *THRESHOLDS, np.inf, np.inf])  # of the bins; two mor
 LABELS = 4  # none, the negative class, the positive class, another one
 
 
-def movement(paired: Paired) -> tuple[dict[str, float] | None, list[dict[str, float]]]:
+def movement(
+    paired: Paired, before: Probabilities, after: Probabilities
+) -> tuple[dict[str, float] | None, list[dict[str, float]]]:
     """How far probabilities moved, and for two classes what flips at other thresholds.
 
     Mean |Δp|, and mean Jensen–Shannon divergence in bits; churn, and both accuracies where there
     are labels, at each threshold. Both from one reading: what is looked up by id is looked up once.
     Rows without probabilities are left out.
     """
-    if paired.probabilities is None:
-        return None, []
-    before, after = paired.probabilities
     scored = paired.scored_classes
     two = len(scored) == 2
     labels = paired.labels if two and set(scored) & set(paired.classes) else None

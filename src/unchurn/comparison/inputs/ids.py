@@ -3,9 +3,11 @@
 Whole numbers that lie close together, as most ids do, have a place each. Other numbers and text go
 by a hash table of our own, checked by what they are hashes of; any other kind is left to Polars.
 
-Polars' join could do it all, but takes longer: on 10 million shuffled ids (two cores, medians of 7
-rounds in turn) the table took 1.9 s and the join 4.8 s for numbers that lie far apart, 1.9 s and
-4.3 s for text. `python benchmarks/join.py` measures it anew.
+Polars' join could do it all, but takes longer: on 10 million shuffled ids (two busy cores, medians
+of 15 rounds in turn) the table took 1.8 s and the join 3.8 s for numbers that lie far apart, 1.2 s
+and 2.3 s for text; the best rounds 1.1 s and 1.5 s, 1.1 s and 2.0 s. So it is twice as fast where
+others use the machine, less so for numbers where nobody does. `python benchmarks/join.py` measures
+it anew.
 """
 
 from __future__ import annotations
