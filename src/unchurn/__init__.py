@@ -12,15 +12,15 @@ from unchurn.core.extras import what_is_missing
 from unchurn.core.version import __version__
 
 if TYPE_CHECKING:
-    from unchurn.comparison.compare import Comparison as Comparison
     from unchurn.comparison.compare import compare as compare
-    from unchurn.comparison.inputs.predictions import Columns as Columns
+    from unchurn.comparison.inputs.columns import Columns as Columns
+    from unchurn.comparison.result import Comparison as Comparison
     from unchurn.core.errors import InputError as InputError
     from unchurn.datasets import Dataset as Dataset
     from unchurn.datasets import load as load
     from unchurn.datasets import load_csv as load_csv
-    from unchurn.gate.decide import Policy as Policy
-    from unchurn.gate.decide import Verdict as Verdict
+    from unchurn.gate.policy import Policy as Policy
+    from unchurn.gate.verdict import Verdict as Verdict
     from unchurn.methods import METHODS as METHODS
     from unchurn.metrics.churn import ChurnSummary as ChurnSummary
     from unchurn.metrics.churn import Flips as Flips
@@ -48,11 +48,11 @@ _HOME = {
     "Flips": "metrics.churn",
     "ChurnSummary": "metrics.churn",
     "compare": "comparison.compare",
-    "Comparison": "comparison.compare",
-    "Columns": "comparison.inputs.predictions",
+    "Comparison": "comparison.result",
+    "Columns": "comparison.inputs.columns",
     # decide
-    "Policy": "gate.decide",
-    "Verdict": "gate.decide",
+    "Policy": "gate.policy",
+    "Verdict": "gate.verdict",
     # data
     "Dataset": "datasets",
     "load": "datasets",

@@ -2,7 +2,6 @@ import json
 import subprocess
 import sys
 
-import numpy as np
 import polars as pl
 import pytest
 
@@ -40,8 +39,7 @@ def test_json(run):
     assert [size["retrains"] for size in found["excess"]["sizes"]] == [2, 3, 5, 10]
 
 
-def test_retrainings_are_measured(run, tmp_path):
-    rng = np.random.default_rng(0)
+def test_retrainings_are_measured(run, tmp_path, rng):
     runs = rng.random((4, 500)) < 0.05
     for i, predictions in enumerate(runs):
         frame = pl.DataFrame({"id": range(500), "prediction": predictions.astype(int)})

@@ -1,11 +1,13 @@
 """Classes are numbered in order, without gaps, in as few bytes as they need."""
 
+from collections import Counter
+
 import numpy as np
 import polars as pl
 import pytest
 
 from unchurn import compare
-from unchurn.comparison.inputs.classes import UNLABELLED, number, without_unused
+from unchurn.comparison.inputs.classes import UNLABELLED, Coded, count, cross, in_order, number
 
 
 @pytest.mark.parametrize(
@@ -18,12 +20,40 @@ from unchurn.comparison.inputs.classes import UNLABELLED, number, without_unused
     ],
 )
 def test_numbers_name_the_classes(columns, classes):
-    found, numbers = without_unused(*number([pl.Series(column) for column in columns]))
-    assert [str(c) for c in found] == classes
-    for column, codes in zip(columns, numbers, strict=True):
+    values, (base, candidate) = number([pl.Series(column) for column in columns])
+    named = tuple(str(value) for value in values)
+    coded = Coded(classes=named, base=base, candidate=candidate, labels=base).without_unused()
+    assert list(coded.classes) == classes
+    for column, codes in zip(columns, (coded.base, coded.candidate), strict=True):
         assert codes.dtype == np.int8
-        named = [None if code == UNLABELLED else found[int(code)] for code in codes]
-        assert [str(n) for n in named] == [str(c) for c in column]
+        shown = [None if code == UNLABELLED else coded.classes[code] for code in codes]
+        assert shown == [None if value is None else str(value) for value in column]
+    np.testing.assert_array_equal(coded.labels, coded.base)
+
+
+def test_one_class_against_the_rest():
+    coded = Coded(classes=("a", "b", "c"), base=np.array([0, 1, 2]), candidate=np.array([1, 1, 0]),
+                  labels=np.array([UNLABELLED, 1, 0]))  # fmt: skip
+    found = coded.against_rest("b", "not b")
+    assert found.classes == ("not b", "b")
+    assert (found.base.tolist(), found.candidate.tolist()) == ([0, 1, 0], [1, 1, 0])
+    assert found.labels.tolist() == [UNLABELLED, 1, 0]
+
+
+@pytest.mark.parametrize("n", [1000, 200_000])  # one block of rows, and several
+def test_counts_are_those_of_a_loop(rng, n):
+    rows, columns = rng.integers(-1, 4, n), rng.integers(0, 3, n)
+    pairs = Counter(zip(rows.tolist(), columns.tolist(), strict=True))
+    table = [[pairs[row, column] for column in range(3)] for row in range(4)]
+    assert cross(rows, columns, (4, 3)).tolist() == table
+    assert count(rows, 4).tolist() == [sum(row) for row in table]
+
+
+def test_numbers_in_another_order_have_gaps_where_there_is_no_row(rng):
+    numbers, rows = np.array([5, 6, 7], np.int8), rng.integers(-1, 3, 100_000)
+    expected = [[5, 6, 7, UNLABELLED][row] for row in rows]
+    np.testing.assert_array_equal(in_order(numbers, rows), expected)
+    assert in_order(numbers, None) is numbers
 
 
 def test_many_classes_take_more_bytes():
@@ -40,9 +70,9 @@ def test_a_class_of_rows_left_out_is_no_class():
 
 
 @pytest.mark.parametrize("step", [1, 10**9])
-def test_millions_are_as_a_few(step):
+def test_millions_are_as_a_few(rng, step):
     """Several blocks of rows, in another order, against counting by hand."""
-    rng, n = np.random.default_rng(0), 200_000
+    n = 200_000
     ids, order = np.arange(n) * step, rng.permutation(n)
     y, a, b = rng.integers(0, 5, (3, n))
     base = pl.DataFrame({"id": ids, "prediction": a, "label": y, "third": np.arange(n) % 3})

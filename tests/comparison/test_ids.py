@@ -52,8 +52,7 @@ def test_narrow_and_unsigned_numbers_do_not_overflow(kind, low, high):
 
 @pytest.mark.parametrize("step", [1, 10**12])
 @pytest.mark.parametrize("kind", [pl.Int64, pl.String])
-def test_many_rows_in_several_blocks(step, kind):
-    rng = np.random.default_rng(0)
+def test_many_rows_in_several_blocks(rng, step, kind):
     order = rng.permutation(300_000)
     ids = pl.Series(np.arange(300_000) * step).cast(kind)
     found = find(ids, ids.gather(order[:200_000]))

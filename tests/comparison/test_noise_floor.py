@@ -4,21 +4,19 @@ import pytest
 
 from unchurn import compare
 from unchurn.comparison import words
-from unchurn.comparison.inputs.predictions import Columns
+from unchurn.comparison.inputs.columns import Columns
 from unchurn.core.errors import InputError
-
-RNG = np.random.default_rng(0)
 
 
 def frame(predictions, **columns):
     return pl.DataFrame({"id": range(len(predictions)), "prediction": predictions, **columns})
 
 
-def test_the_noise_floor_and_what_is_beyond_it():
-    truth = RNG.integers(0, 2, 3000)
+def test_the_noise_floor_and_what_is_beyond_it(rng):
+    truth = rng.integers(0, 2, 3000)
 
     def retrained(rate):
-        return np.where(RNG.random(3000) < rate, 1 - truth, truth)
+        return np.where(rng.random(3000) < rate, 1 - truth, truth)
 
     base, *others = (retrained(0.03) for _ in range(6))
     same = compare(base, retrained(0.03), retrains=others).floor
@@ -39,8 +37,8 @@ def test_the_noise_floor_and_what_is_beyond_it():
     assert "only the seed" in " ".join(alone.notes)
 
 
-def test_the_floor_is_of_the_rows_that_all_have():
-    base, candidate, other = RNG.integers(0, 2, (3, 100))
+def test_the_floor_is_of_the_rows_that_all_have(rng):
+    base, candidate, other = rng.integers(0, 2, (3, 100))
     retrain = frame(other)[20:].sample(fraction=1, shuffle=True, seed=0)
     floor = compare(frame(base), frame(candidate), retrains=[retrain, frame(other)]).floor
     assert floor.n == 80
@@ -48,11 +46,11 @@ def test_the_floor_is_of_the_rows_that_all_have():
     assert floor.candidate == np.mean(base[20:] != candidate[20:])
 
 
-def test_clusters_widen_the_floor_too():
+def test_clusters_widen_the_floor_too(rng):
     users = np.repeat(np.arange(200), 10)
-    hard = np.repeat(RNG.random(200) < 0.2, 10)  # users whose rows flip often, in any retraining
-    flip = (hard & (RNG.random((4, 2000)) < 0.7)).astype(int)
-    flip[0] |= np.repeat(RNG.random(200) < 0.2, 10)
+    hard = np.repeat(rng.random(200) < 0.2, 10)  # users whose rows flip often, in any retraining
+    flip = (hard & (rng.random((4, 2000)) < 0.7)).astype(int)
+    flip[0] |= np.repeat(rng.random(200) < 0.2, 10)
     base = np.zeros(2000, int)
     plain = compare(base, flip[0], retrains=list(flip[1:])).floor
     found = compare(base, flip[0], retrains=list(flip[1:]), cluster=users).floor
@@ -73,9 +71,9 @@ def test_a_retraining_that_is_there_twice_is_noted():
     assert any("is it the candidate?" in note for note in floor.notes)
 
 
-def test_the_floor_is_of_the_classes_that_the_candidate_tells():
-    truth = RNG.choice(["a", "b", "c"], 300)
-    other = np.where(RNG.random((3, 300)) < 0.1, "c", truth)
+def test_the_floor_is_of_the_classes_that_the_candidate_tells(rng):
+    truth = rng.choice(["a", "b", "c"], 300)
+    other = np.where(rng.random((3, 300)) < 0.1, "c", truth)
     base, *again = (frame(said) for said in other)
     one = pl.DataFrame({"id": range(300), "p": (other[0] == "a").astype(float)})
     floor = compare(base, one, retrains=again, columns=Columns(positive="a")).floor

@@ -6,15 +6,14 @@ import pytest
 
 from unchurn import compare
 from unchurn.comparison import words
-from unchurn.comparison.flips import flipped
-from unchurn.gate.decide import Check, Verdict
+from unchurn.comparison.result import flipped
+from unchurn.gate.verdict import Check, Verdict
 
 EVIL = "<script>alert(1)</script>"
 CLASSES = np.array([EVIL, "dog", "eel"])
-RNG = np.random.default_rng(0)
 N = 600
-TRUTH = RNG.integers(0, 3, N)
-COUNTRY = RNG.choice([EVIL, "de", "fr"], N)
+TRUTH = np.random.default_rng(0).integers(0, 3, N)
+COUNTRY = np.random.default_rng(1).choice([EVIL, "de", "fr"], N)
 IDS = [EVIL, *(f"u{i}" for i in range(1, N))]
 PHONE = {"viewport": {"width": 390, "height": 844}}
 
@@ -82,7 +81,9 @@ def test_it_is_drawn_silent_and_offline(open_page, tmp_path):
     assert shown == [words.headline(RESULT), words.floor_sentence(RESULT)]
     rows = page.locator("#measures tr").all()
     cells = [row.locator("th, td").all_text_contents() for row in rows]
-    noted = [[*row[:2], "".join(row[2:])] for row in words.measures(RESULT)]
+    table = words.measures(RESULT)
+    texts = [list(table.headings), *([cell.text for cell in row] for row in table.rows)]
+    noted = [[*row[:2], "".join(row[2:])] for row in texts]
     assert cells == noted  # an interval and its note share a cell
     assert page.locator(".remarks li").all_inner_texts()[:-1] == words.remarks(RESULT)
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]  # nothing half-written

@@ -13,9 +13,8 @@ def two_classes(p):
 
 
 @pytest.mark.parametrize("n", [500, 150_000])  # one block of rows, and several
-def test_two_classes_at_every_threshold(n):
+def test_two_classes_at_every_threshold(rng, n):
     """Also certain ones, and probabilities that are a threshold or lie just beside one."""
-    rng = np.random.default_rng(0)
     edges = np.array([0, 1, *THRESHOLDS])
     near = np.clip(np.concatenate([edges, np.nextafter(edges, 0), np.nextafter(edges, 1)]), 0, 1)
     before, after = (np.where(rng.random(n) < 0.5, rng.choice(near, n), rng.random(n))
@@ -38,8 +37,7 @@ def test_only_labelled_examples_count_for_accuracy():
     assert found.thresholds[9]["accuracy_base"] == 0.5
 
 
-def test_divergence_is_scipys_also_where_a_probability_is_zero():
-    rng = np.random.default_rng(0)
+def test_divergence_is_scipys_also_where_a_probability_is_zero(rng):
     p, q = (rng.dirichlet(np.full(4, 0.3), 300) for _ in range(2))
     p[:10], q[5:15] = np.eye(4)[rng.integers(0, 4, 10)], np.eye(4)[rng.integers(0, 4, 10)]
     found = compare(p, q)

@@ -1,19 +1,24 @@
 import numpy as np
 import pytest
-from scipy.stats import fisher_exact
+from scipy.stats import chi2_contingency, false_discovery_control, fisher_exact
 
 from unchurn import compare
+from unchurn.comparison.outcomes import FLIPPED
+from unchurn.comparison.slices import take_rare_together
 from unchurn.core.errors import InputError
 from unchurn.metrics.intervals import proportion
 
-RNG = np.random.default_rng(0)
+
+def table_of(flip, inside):
+    """Flipped and not, inside and in the rest."""
+    return [[flip[part].sum(), (~flip[part]).sum()] for part in (inside, ~inside)]
 
 
-def test_a_slice_that_flips_more_is_found_among_many():
+def test_a_slice_that_flips_more_is_found_among_many(rng):
     n = 4000
     base = np.zeros(n, int)
-    country = RNG.choice(list("abcdefgh"), n)
-    flip = RNG.random(n) < np.where(country == "c", 0.2, 0.03)
+    country = rng.choice(list("abcdefgh"), n)
+    flip = rng.random(n) < np.where(country == "c", 0.2, 0.03)
     result = compare(base, flip.astype(int), slices={"country": country})
     worst = result.slices[0]
     more = [s.value for s in result.slices if s.is_notable and s.churn.value > s.rest]
@@ -21,10 +26,36 @@ def test_a_slice_that_flips_more_is_found_among_many():
     inside = country == "c"
     assert worst.churn == proportion(int(flip[inside].sum()), int(inside.sum()))
     assert worst.rest == flip[~inside].mean()
-    table = [[flip[part].sum(), (~flip[part]).sum()] for part in (inside, ~inside)]
-    assert worst.p < 1e-10
-    assert fisher_exact(table).pvalue < 1e-10
-    assert all(s.q >= s.p for s in result.slices)
+    by_hand = chi2_contingency(table_of(flip, inside), correction=False).pvalue
+    assert worst.p == pytest.approx(by_hand, rel=1e-9)
+    p = [chi2_contingency(table_of(flip, country == s.value), correction=False).pvalue
+         for s in result.slices]  # fmt: skip
+    corrected = false_discovery_control(p, method="by")
+    assert [s.q for s in result.slices] == pytest.approx(corrected, rel=1e-9)
+
+
+def test_few_flips_are_judged_by_fishers_test():
+    flip = np.arange(200) % 50 == 0  # of the first half two, of the other two
+    flip[:4] = True
+    half = np.arange(200) < 100
+    one, two = compare(np.zeros(200, int), flip.astype(int), slices={"half": half}).slices
+    expected = fisher_exact(table_of(flip, half)).pvalue
+    assert 0.1 < expected < 1
+    assert one.p == two.p == pytest.approx(expected)
+
+
+def test_gaps_are_a_slice_and_rare_values_are_taken_together():
+    values = [None] * 60 + ["x"] * 60 + ["y"] * 5 + ["z"] * 3
+    base = np.zeros(128, int)
+    result = compare(base, (np.arange(128) >= 120).astype(int), slices={"s": values})
+    assert [(one.column, one.value, one.n) for one in result.slice_counts] == [
+        ("s", "(missing)", 60), ("s", "x", 60), ("s", "y", 5), ("s", "z", 3),
+    ]  # fmt: skip
+    together = take_rare_together(result.slice_counts, 50)
+    assert [(one.value, one.n) for one in together] == [
+        ("(missing)", 60), ("x", 60), ("(2 values under 50)", 8),
+    ]  # fmt: skip
+    assert together[-1].counts.number(FLIPPED) == 8
 
 
 def test_small_slices_are_not_compared_and_identifiers_refused():

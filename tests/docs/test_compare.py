@@ -15,8 +15,8 @@ import pytest
 import typer
 
 from unchurn import cli, compare
-from unchurn.comparison.inputs.predictions import NAMES, PREFIXES
-from unchurn.gate.decide import Policy
+from unchurn.comparison.inputs.columns import NAMES, PREFIXES
+from unchurn.gate.policy import Policy
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/compare.md").read_text("utf-8")
@@ -58,8 +58,7 @@ def keys(value: Any, path: str = "") -> set[str]:
     return set().union(*(keys(v, f"{path}.{k}" if path else k) for k, v in value.items()))
 
 
-def test_every_json_key_is_documented():
-    rng = np.random.default_rng(0)
+def test_every_json_key_is_documented(rng):
     p = rng.random(400)
     base, candidate = (np.column_stack([1 - q, q]) for q in (p, np.clip(p + 0.1, 0, 1)))
     found = compare(
@@ -104,12 +103,11 @@ def test_python_runs(capsys):
     ("n_flips", "expected", "says"),
     [(0, 0, "promote"), (1000, 1, "::error title=unchurn gate::reject"), (32, 0, "::warning")],
 )
-def test_the_workflow_fails_on_reject_and_warns_on_hold(tmp_path, n_flips, expected, says):
+def test_the_workflow_fails_on_reject_and_warns_on_hold(tmp_path, rng, n_flips, expected, says):
     """Its two scripts, run as GitHub runs them, on candidates that lose accuracy."""
     workflow = (ROOT / "examples/github-workflow.yml").read_text()
     ask, fail = re.findall(r"run: \|\n((?: {10}.*\n)+)", workflow)
     n = 4000
-    rng = np.random.default_rng(0)
     (tmp_path / "predictions").mkdir()
 
     def write(name: str, flips: Any) -> None:

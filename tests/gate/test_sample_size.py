@@ -6,32 +6,31 @@ from unchurn.gate.sample_size import Noise, excess_power, least_excess, plan_exc
 from unchurn.metrics.intervals import paired_difference
 from unchurn.metrics.over_runs import prediction_interval
 
-RNG = np.random.default_rng(0)
 DRAWS = 600
 ERROR = 3 * (0.8 * 0.2 / DRAWS) ** 0.5  # Monte Carlo
 
 
-def test_a_planned_loss_is_seen_as_often_as_promised():
+def test_a_planned_loss_is_seen_as_often_as_promised(rng):
     plan = plan_loss(0.01, churn=0.05, power=0.8)
-    counts = RNG.multinomial(plan.to_see, [0.02, 0.03, 0.95], DRAWS)
+    counts = rng.multinomial(plan.to_see, [0.02, 0.03, 0.95], DRAWS)
     seen = np.mean([paired_difference(g, b, plan.to_see).high < 0 for g, b, _ in counts])
     assert seen == pytest.approx(0.8, abs=ERROR)
 
 
-def test_a_planned_limit_is_kept_as_often_as_promised():
+def test_a_planned_limit_is_kept_as_often_as_promised(rng):
     plan = plan_loss(0.01, churn=0.05, power=0.8)
-    counts = RNG.multinomial(plan.to_rule_out, [0.025, 0.025, 0.95], DRAWS)
+    counts = rng.multinomial(plan.to_rule_out, [0.025, 0.025, 0.95], DRAWS)
     inside = [paired_difference(g, b, plan.to_rule_out).low >= -0.01 for g, b, _ in counts]
     assert np.mean(inside) == pytest.approx(0.8, abs=ERROR)
 
 
 @pytest.mark.parametrize("retrains", [3, 10])
-def test_a_planned_excess_is_seen_as_often_as_promised(retrains):
+def test_a_planned_excess_is_seen_as_often_as_promised(retrains, rng):
     noise = Noise(0.05, 0.002)
     (size,) = plan_excess(0.02, noise, retrains=[retrains]).sizes
-    own = np.exp(RNG.normal(0, 0.04, (DRAWS, retrains + 1)))
+    own = np.exp(rng.normal(0, 0.04, (DRAWS, retrains + 1)))
     own[:, 0] *= 0.07 / 0.05
-    found = RNG.binomial(size.rows, 0.05 * own) / size.rows
+    found = rng.binomial(size.rows, 0.05 * own) / size.rows
     seen = np.mean([one[0] > prediction_interval(one[1:], size.rows)[1] for one in found])
     assert seen == pytest.approx(0.8, abs=ERROR)
 
@@ -55,16 +54,15 @@ def test_what_no_rows_can_show():
     assert least_excess(Noise(0.5, 0.3), 2) is None
 
 
-def test_the_noise_of_retrainings_is_measured():
+def test_the_noise_of_retrainings_is_measured(rng):
     """Half of the examples never flip, the others by chance; runs differ by 20 % of their churn."""
-    rng = np.random.default_rng(0)
     rates = 0.1 * np.exp(rng.normal(0, 0.2, (40, 1)))
     moved = rng.random((40, 4000)) < rates * np.repeat([0, 2], 2000)
     noise = Noise.of(moved)
     assert noise.churn == pytest.approx(rates.mean(), rel=0.03)
     assert noise.sd == pytest.approx(rates.std(ddof=1), rel=0.2)
     assert noise.doubt == pytest.approx(0.5 * 0.2 * 0.8 / (0.1 * 0.9), rel=0.05)
-    same = np.tile(RNG.random(100) < 0.2, (3, 1))
+    same = np.tile(rng.random(100) < 0.2, (3, 1))
     assert (Noise.of(same).sd, Noise.of(same).doubt) == pytest.approx((0, 0), abs=1e-9)
 
 

@@ -11,8 +11,8 @@ from typing import Annotated
 
 import typer
 
-from unchurn.cli import bench, compare, data, plan, reproduce, smooth
-from unchurn.cli.parsing import FilesAfter
+from unchurn.cli import bench, compare, data, gate, plan, reproduce, smooth
+from unchurn.cli.options import FilesAfter, in_options
 from unchurn.core.errors import InputError
 from unchurn.core.extras import what_is_missing
 from unchurn.core.version import __version__
@@ -29,7 +29,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("compare", cls=FilesAfter)(compare.compare)
-app.command("gate", cls=FilesAfter)(compare.gate)
+app.command("gate", cls=FilesAfter)(gate.gate)
 app.command("plan", cls=FilesAfter)(plan.plan)
 app.command("bench")(bench.bench)
 app.command("report")(bench.report)
@@ -74,7 +74,7 @@ def main() -> None:
         hint = f". See {context.command_path} --help" if context else ""
         code = _fail(error.format_message().rstrip(".") + hint, EXIT_BAD_INPUT)
     except InputError as error:
-        code = _fail(str(error), EXIT_BAD_INPUT)
+        code = _fail(in_options(str(error)), EXIT_BAD_INPUT)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         code = _fail(f"{where}{error.strerror or error}", EXIT_BAD_INPUT)

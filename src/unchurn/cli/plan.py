@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from unchurn.cli.compare import Id, Prediction, Probabilities
+from unchurn.cli.options import AsJson, Id, Prediction, Probabilities, make_columns
+from unchurn.report.numbers import percent
 
 if TYPE_CHECKING:
-    from unchurn.comparison.inputs.predictions import Columns
+    from unchurn.comparison.inputs.columns import Columns
     from unchurn.gate.sample_size import ExcessPlan, LossPlan, Noise
 
 
@@ -44,19 +45,18 @@ def plan(
     prediction: Prediction = None,
     probabilities: Probabilities = None,
     power: Annotated[float, typer.Option(help="How probably it is to be seen.")] = 0.8,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Plan a comparison: how many rows and retrainings to see a loss of accuracy or excess churn?
 
     All are fractions: 0.005 is half a percentage point.
     """
-    from unchurn.comparison.inputs.predictions import Columns
+    columns = make_columns(locals())
     from unchurn.core.errors import InputError
     from unchurn.gate.sample_size import RETRAINS, plan_excess, plan_loss
 
     if accuracy_loss is None and excess is None:
         raise InputError("what is to be seen? Give --accuracy-loss, --excess or both")
-    columns = Columns(id_, prediction, probabilities=probabilities)
     noise = _noise(retrains or [], columns, churn, floor_sd)
     loss = None if accuracy_loss is None else plan_loss(accuracy_loss, noise.churn, power)
     counts = RETRAINS if retrains_count is None else [retrains_count]
@@ -66,7 +66,7 @@ def plan(
         typer.echo(json.dumps({k: p and p.to_dict() for k, p in plans.items()}, indent=1))
         return
     how = "as measured" if retrains else "as expected"
-    typer.echo(f"churn of a retraining  {noise.churn:.2%}, {how}; power {power:.0%}")
+    typer.echo(f"churn of a retraining  {percent(noise.churn)}, {how}; power {power:.0%}")
     if loss is not None:
         _show_loss(loss)
     if beyond is not None:
@@ -96,7 +96,7 @@ def _noise(
 
 
 def _show_loss(plan: LossPlan) -> None:
-    size = f"{plan.loss:.2%}"
+    size = f"{percent(plan.loss)}"
     typer.echo(f"\nlabelled rows to see a loss of accuracy of {size}")
     typer.echo(f"  {plan.to_see:>13,}  so that the 95 % interval excludes zero")
     typer.echo(
@@ -106,9 +106,9 @@ def _show_loss(plan: LossPlan) -> None:
 
 def _show_excess(plan: ExcessPlan) -> None:
     """Rows by retrainings: they trade off, up to a point."""
-    typer.echo(f"\nrows, without labels, to see {plan.excess:.2%} beyond one more retraining")
+    typer.echo(f"\nrows, without labels, to see {percent(plan.excess)} beyond one more retraining")
     typer.echo(
-        f"(churn between retrainings differs by a standard deviation of {plan.noise.sd:.2%})"
+        f"(churn between retrainings differs by a standard deviation of {percent(plan.noise.sd)})"
     )
     typer.echo(f"  {'retrainings':>11}  {'rows':>13}")
     for size in plan.sizes:
@@ -122,5 +122,9 @@ def _show_excess(plan: ExcessPlan) -> None:
         least = least_excess(plan.noise, most, plan.power)
         typer.echo(
             "A candidate is itself one draw of training: "
-            + (f"{most} retrainings show no less than {least:.2%}." if least else "retrain more.")
+            + (
+                f"{most} retrainings show no less than {percent(least)}."
+                if least
+                else "retrain more."
+            )
         )

@@ -11,7 +11,7 @@ import altair as alt
 import numpy as np
 
 if TYPE_CHECKING:
-    from unchurn.comparison.compare import Comparison
+    from unchurn.comparison.result import Comparison
     from unchurn.metrics.intervals import Interval
 
 # Of charts.py's colours, those that are told apart on white and on black.
@@ -208,7 +208,7 @@ def _thresholds(comparison: Comparison) -> list[Drawn]:
     """Churn, and both accuracies, for two classes if one were predicted from another threshold."""
     if not comparison.thresholds:
         return []
-    positive = _names(comparison.paired.columns)[1]
+    positive = _names(comparison.paired.scored_classes)[1]
     caption = f"If “{positive}” were predicted from another probability on."
     names = {"churn": "churn", "accuracy_base": "base", "accuracy_candidate": "candidate"}
     rows = [

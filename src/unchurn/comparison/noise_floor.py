@@ -18,14 +18,16 @@ from unchurn.core.arrays import IntArray
 from unchurn.core.errors import InputError
 from unchurn.metrics.intervals import Interval
 from unchurn.metrics.over_runs import churn_over_runs, excess_over_runs, prediction_interval
+from unchurn.report.numbers import percent
 
+BENCH_RETRAININGS = "predictions/control-*.parquet"  # runs of plain training in a bench's folder
 SEED_ONLY = (
     "retrainings that vary only the seed give the noise of the seed alone: new data or code may "
     "move more"
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Floor:
     """Churn between base and retrainings of its recipe, and what the candidate has beyond it.
 
@@ -73,16 +75,16 @@ def retraining_files(
     files: dict[Path, Path] = {}
     for path in paths:
         if path.is_dir():
-            found = sorted((path / "predictions").glob("control-*.parquet"))
+            found = sorted(path.glob(BENCH_RETRAININGS))
             if not found:
                 raise InputError(
-                    f"{path}: no predictions/control-*.parquet is there, as unchurn bench writes"
+                    f"{path}: no {BENCH_RETRAININGS} is there, as unchurn bench writes"
                 )
             files |= {file.resolve(): file for file in found if file.resolve() not in known}
-        elif (place := path.resolve()) in known or place in files:
-            raise InputError(f"{path} is {known.get(place, 'there twice')}: no further retraining")
+        elif (full := path.resolve()) in known or full in files:
+            raise InputError(f"{path} is {known.get(full, 'there twice')}: no further retraining")
         else:
-            files[place] = path
+            files[full] = path
     if not files:
         raise InputError("there is no retraining but base and candidate themselves")
     return list(files.values())
@@ -104,18 +106,14 @@ def noise_floor(base: Predictions, candidate: Paired, retrains: list[Predictions
 
 def what_moved(pairs: Iterable[Paired]) -> tuple[IntArray, npt.NDArray[np.bool_]]:
     """The first pair's rows that all of them have, and what differs there in each: (pairs, n)."""
-    ids = [(paired.ids, paired.base != paired.candidate) for paired in pairs]
-    first = ids[0][0]
-    places = [find(first, others) for others, _ in ids]
-    rows = np.flatnonzero(
-        np.logical_and.reduce(
-            [np.ones(len(first), bool), *(p >= 0 for p in places if p is not None)]
-        )
-    )
+    ids_and_flips = [(paired.ids, paired.base != paired.candidate) for paired in pairs]
+    first = ids_and_flips[0][0]
+    found = [(find(first, ids), flips) for ids, flips in ids_and_flips]  # None: in the same rows
+    there = [at >= 0 for at, _ in found if at is not None]
+    rows = np.flatnonzero(np.logical_and.reduce([np.ones(len(first), bool), *there]))
     if len(rows) == 0:
         raise InputError("the retrainings have no example in common with both models")
-    moved = [m[rows if p is None else p[rows]] for (_, m), p in zip(ids, places, strict=True)]
-    return rows, np.stack(moved)
+    return rows, np.stack([flips[rows if at is None else at[rows]] for at, flips in found])
 
 
 def floor_of(retrained: Any, moved: Any, n_rows: int, clusters: IntArray | None = None) -> Floor:
@@ -136,15 +134,15 @@ def floor_of(retrained: Any, moved: Any, n_rows: int, clusters: IntArray | None 
         notes.append("one retraining gives no interval: is a difference chance? Retrain twice more")
     elif high / low > 2:
         notes.append(
-            f"{n_runs} retrainings leave the floor wide: one more may churn from {low:.2%} to "
-            f"{high:.2%}"
+            f"{n_runs} retrainings leave the floor wide: one more may churn from {percent(low)} to "
+            f"{percent(high)}"
         )
     return Floor(
-        n,
-        tuple(float(c) for c in each),
-        churn_over_runs(retrained, clusters),
-        float(moved.mean()),
-        excess_over_runs(moved, retrained, clusters),
-        expected,
-        tuple(notes),
+        n=n,
+        each=tuple(float(c) for c in each),
+        churn=churn_over_runs(retrained, clusters),
+        candidate=float(moved.mean()),
+        excess=excess_over_runs(moved, retrained, clusters),
+        expected=expected,
+        notes=tuple(notes),
     )

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from unchurn.comparison.inputs.classes import count, cross, in_blocks
 from unchurn.comparison.inputs.pairs import Paired
-from unchurn.comparison.rowblocks import count, cross, in_blocks
 from unchurn.core.arrays import IntArray
 from unchurn.metrics.intervals import (
     LEVEL,
@@ -25,26 +25,28 @@ Mask = npt.NDArray[np.bool_]
 # What can happen to an example; it is kept as the number of its outcome, a byte.
 OUTCOMES = ("unlabelled", "unlabelled, flipped", "right", "wrong", "bad", "good", "wrong to wrong")
 N_OUTCOMES = len(OUTCOMES)
-Kind = Mask  # of outcomes: which of them are meant
+OutcomeSet = Mask  # which of the seven outcomes are meant
 
 
-def _kind(*names: str) -> Kind:
+def _set(*names: str) -> OutcomeSet:
     return np.isin(OUTCOMES, names)
 
 
 EVERY = np.ones(N_OUTCOMES, bool)
-LABELLED = ~_kind("unlabelled", "unlabelled, flipped")
-FLIPPED = ~_kind("unlabelled", "right", "wrong")
-RIGHT_BEFORE, RIGHT_AFTER = _kind("right", "bad"), _kind("right", "good")
+LABELLED = ~_set("unlabelled", "unlabelled, flipped")
+FLIPPED = ~_set("unlabelled", "right", "wrong")
+RIGHT_BEFORE, RIGHT_AFTER = _set("right", "bad"), _set("right", "good")
 WRONG_BEFORE = LABELLED & ~RIGHT_BEFORE
-BAD, GOOD, WRONG_TO_WRONG = _kind("bad"), _kind("good"), _kind("wrong to wrong")
+BAD, GOOD, WRONG_TO_WRONG = _set("bad"), _set("good"), _set("wrong to wrong")
 # From what is true of an example: flipped (1), right before (2), right after (4), labelled (8).
-# What cannot be (right both times, yet flipped) stays "unlabelled".
-_BY_BITS = np.zeros(16, np.uint8)
-for _bits, _name in ((0, "unlabelled"), (1, "unlabelled, flipped"), (8 | 2 | 4, "right"),
-                     (8, "wrong"), (8 | 1 | 2, "bad"), (8 | 1 | 4, "good"),
-                     (8 | 1, "wrong to wrong")):  # fmt: skip
-    _BY_BITS[_bits] = OUTCOMES.index(_name)
+_NAME_BY_BITS = {
+    0: "unlabelled", 1: "unlabelled, flipped", 8 | 2 | 4: "right", 8: "wrong", 8 | 1 | 2: "bad",
+    8 | 1 | 4: "good", 8 | 1: "wrong to wrong",
+}  # fmt: skip
+# Other bits, such as right both times and yet flipped, cannot be.
+_BY_BITS = np.array(
+    [OUTCOMES.index(_NAME_BY_BITS.get(bits, "unlabelled")) for bits in range(16)], np.uint8
+)
 
 
 @dataclass(frozen=True)
@@ -77,13 +79,13 @@ class Outcomes:
         """How many examples have each outcome."""
         return count(self.codes, N_OUTCOMES)
 
-    def number(self, kind: Kind) -> int:
-        """How many examples are of a kind."""
-        return int(self.counts[kind].sum())
+    def number(self, wanted: OutcomeSet) -> int:
+        """How many examples have one of these outcomes."""
+        return int(self.counts[wanted].sum())
 
-    def mask(self, kind: Kind) -> Mask:
-        """The examples of a kind."""
-        found: Mask = kind[self.codes]
+    def mask(self, wanted: OutcomeSet) -> Mask:
+        """The examples that have one of these outcomes."""
+        found: Mask = wanted[self.codes]
         return found
 
     @cached_property
@@ -121,24 +123,24 @@ class Counts:
 
     table: npt.NDArray[np.int64]
 
-    def number(self, kind: Kind) -> int:
-        """How many examples are of a kind."""
-        return int(self.each(kind).sum())
+    def number(self, wanted: OutcomeSet) -> int:
+        """How many examples have one of these outcomes."""
+        return int(self.each(wanted).sum())
 
-    def each(self, kind: Kind) -> npt.NDArray[np.int64]:
-        """How many examples are of a kind, in each cluster."""
-        found: npt.NDArray[np.int64] = self.table[..., kind].sum(axis=-1)
+    def each(self, wanted: OutcomeSet) -> npt.NDArray[np.int64]:
+        """The same for each cluster."""
+        found: npt.NDArray[np.int64] = self.table[..., wanted].sum(axis=-1)
         return found
 
-    def rate(self, events: Kind, among: Kind = EVERY, level: float = LEVEL) -> Interval:
-        """The rate of events, among all examples or those of a kind."""
+    def rate(self, events: OutcomeSet, among: OutcomeSet = EVERY, level: float = LEVEL) -> Interval:
+        """The rate of events, among all examples or those of some outcomes."""
         if self.table.ndim == 1:
             return proportion(self.number(events & among), self.number(among), level)
         return clustered_proportion(self.each(events & among), self.each(among), level)
 
     def difference(self, level: float = LEVEL) -> Interval:
         """The difference in accuracy: good flips less bad ones."""
-        gained, lost, n = (self.each(kind) for kind in (GOOD, BAD, LABELLED))
+        gained, lost, n = (self.each(wanted) for wanted in (GOOD, BAD, LABELLED))
         if self.table.ndim == 1:
             return paired_difference(int(gained), int(lost), int(n), level)
         return clustered_difference(gained, lost, n, level)
@@ -156,8 +158,8 @@ class Counting:
             return Counts(outcomes.counts)
         return self._by_cluster(self.clusters, outcomes.codes)
 
-    def parts(self, outcomes: Outcomes, numbers: IntArray, size: int) -> Iterator[Counts]:
-        """Count the examples with each number from 0 to size − 1."""
+    def by_value(self, outcomes: Outcomes, numbers: IntArray, size: int) -> Iterator[Counts]:
+        """Count the examples of each value, which are numbered from 0 to size − 1."""
         if self.clusters is None:
             for row in cross(numbers, outcomes.codes, (size, N_OUTCOMES)):
                 yield Counts(row)

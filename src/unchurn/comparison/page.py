@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from unchurn import __version__
 from unchurn.comparison import words
 from unchurn.comparison.charts import charts
-from unchurn.comparison.flips import KINDS, flipped
+from unchurn.comparison.result import KINDS, Comparison, flipped
 from unchurn.core.files import check_place
+from unchurn.core.version import __version__
+from unchurn.report import formats
 from unchurn.report.html import write_page
-
-if TYPE_CHECKING:
-    from unchurn.comparison.compare import Comparison
-    from unchurn.gate.decide import Verdict
+from unchurn.report.table import Cell, Column, Table
 
 # However many examples were compared, the page holds no more than these.
 N_FLIPS = 1000
 N_SLICES = 200
 N_CLASSES = 200
 LONGEST = 200  # letters of a cell: an id may be a whole document
-MEANING = {
-    "promote": "The candidate may replace the base.",
-    "hold": "The data leave it open whether the candidate keeps to every limit.",
-    "reject": "The candidate breaks a limit.",
-}
 
 
-def write_comparison(comparison: Comparison, path: Path, verdict: Verdict | None = None) -> None:
+def write_comparison(
+    comparison: Comparison, path: Path, banner: words.Banner | None = None
+) -> None:
     """Write the page; it asks nothing of the network, and everything in it is escaped."""
     check_place(path)
     names = list(comparison.taken)[:2]
@@ -38,12 +34,12 @@ def write_comparison(comparison: Comparison, path: Path, verdict: Verdict | None
         Path(__file__).with_name("comparison.html"),
         charts(comparison),
         name=f"{names[0]} → {names[-1]}",
-        verdict=verdict and _verdict(verdict),
-        sentences=[words.headline(comparison), words.floor_sentence(comparison)],
+        verdict=banner and _verdict(banner),
+        sentences=words.sentences(comparison),
         measures=words.measures(comparison),
         tables=[
-            _table("Slices", "slices", slices, len(comparison.slices)),
-            _table("Classes", "classes", classes, len(comparison.classes)),
+            _sortable("Slices", slices, len(comparison.slices)),
+            _sortable("Classes", classes, len(comparison.classes)),
         ],
         flips=_flips(comparison),
         remarks=words.remarks(comparison),
@@ -51,62 +47,68 @@ def write_comparison(comparison: Comparison, path: Path, verdict: Verdict | None
     )
 
 
-def _verdict(verdict: Verdict) -> dict[str, Any]:
+def _verdict(banner: words.Banner) -> dict[str, Any]:
     """The decision and its checks: those that stand in the way first."""
-    order = ("reject", "hold", "promote")
-    checks = sorted(verdict.checks, key=lambda check: order.index(check.decision))
-    passed = [check for check in checks if check.decision == "promote"]
+    lines = {
+        decision: [line for line in banner.lines if line.decision == decision]
+        for decision in ("reject", "hold", "promote")
+    }
     return {
-        "decision": verdict.decision,
-        "meaning": MEANING[verdict.decision],
-        "checks": checks[: len(checks) - len(passed)],
-        "passed": passed,
+        "decision": banner.decision,
+        "meaning": banner.meaning,
+        "checks": lines["reject"] + lines["hold"],
+        "passed": lines["promote"],
     }
 
 
-def _table(title: str, name: str, rows: words.Table, total: int) -> dict[str, Any]:
-    """Headings and cells, each with what it is sorted by."""
-    body = [[(_cut(text), _number(text)) for text in row] for row in rows[1:]]
-    shown = f"The first {len(body):,} of {total:,}." if total > len(body) else ""
-    return {"title": title, "id": name, "headings": rows[:1], "rows": body, "shown": shown}
+def _sortable(title: str, table: Table, total: int) -> dict[str, Any]:
+    """A table with its title, and how much of it is shown."""
+    n = len(table.rows)
+    return {
+        "title": title,
+        "n": n,
+        "html": formats.html(_cut(table), title.lower()),
+        "shown": f"The first {n:,} of {total:,}." if total > n else "",
+    }
 
 
 def _flips(comparison: Comparison) -> dict[str, Any]:
     """The flipped examples, as far as they have room; what to filter them by."""
-    table = flipped(comparison, N_FLIPS)
-    total = int(comparison.outcomes.flipped.sum())
-    kinds = set(table["kind"]) if "kind" in table.columns else set()
-    columns = [
-        [
-            (_shown(column.name, value), value if column.dtype.is_numeric() else None)
-            for value in column
-        ]
-        for column in table
-    ]
+    frame = flipped(comparison, N_FLIPS)
+    is_number = {column.name: column.dtype.is_numeric() for column in frame}
+    columns = tuple(
+        Column(heading=name, is_text=not is_number[name] or name == "id", is_foreign=True)
+        for name in frame.columns
+    )
+    rows = tuple(
+        tuple(_flip_cell(name, row[name], is_number[name]) for name in frame.columns)
+        for row in frame.iter_rows(named=True)
+    )
+    kinds = set(frame["kind"]) if "kind" in frame.columns else set()
     return {
-        "headings": table.columns,
-        "numeric": [column.dtype.is_numeric() and column.name != "id" for column in table],
-        "rows": list(zip(*columns, strict=True)),
+        "n": frame.height,
+        "total": int(comparison.outcomes.flipped.sum()),
+        "html": formats.html(_cut(Table(columns=columns, rows=rows)), "flips"),
         "kinds": [kind for kind in KINDS if kind in kinds],
-        "kind_at": table.columns.index("kind") if kinds else None,
-        "total": total,
+        "kind_at": frame.columns.index("kind") if kinds else None,
     }
 
 
-def _shown(column: str, value: Any) -> str:
-    """A cell's text."""
+def _flip_cell(column: str, value: Any, is_number: bool) -> Cell:
+    """What is shown of a flipped example in one column."""
     if value is None:
-        return "–"
-    return f"{value:.4f}" if column == "confidence" else _cut(str(value))
+        return Cell(text="–")
+    text = f"{value:.4f}" if column == "confidence" else str(value)
+    return Cell(text=text, value=value if is_number else None, is_foreign=True)
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST else text[:LONGEST] + "…"
-
-
-def _number(text: str) -> float | None:
-    """What a number in words is sorted by: 1,234 or 5.12%."""
-    try:
-        return float(text.replace(",", "").removesuffix("%"))
-    except ValueError:
-        return None
+def _cut(table: Table) -> Table:
+    """The same with cells of a length that can be shown."""
+    rows = tuple(
+        tuple(
+            cell if len(cell.text) <= LONGEST else replace(cell, text=cell.text[:LONGEST] + "…")
+            for cell in row
+        )
+        for row in table.rows
+    )
+    return replace(table, rows=rows)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from unchurn.comparison.inputs.pairs import Paired
-from unchurn.comparison.rowblocks import in_blocks
+from unchurn.comparison.inputs.classes import in_blocks
+from unchurn.comparison.inputs.pairs import Paired, Probabilities
 
 THRESHOLDS = tuple(round(0.05 * i, 2) for i in range(1, 20))
 TINY = 1e-300  # keeps 0 log 0 at 0, and changes no other probability
@@ -16,20 +16,20 @@ EDGES = np.array([-np.inf, *THRESHOLDS, np.inf, np.inf])  # of the bins; two mor
 LABELS = 4  # none, the negative class, the positive class, another one
 
 
-def movement(paired: Paired) -> tuple[dict[str, float] | None, list[dict[str, float]]]:
+def movement(
+    paired: Paired, before: Probabilities, after: Probabilities
+) -> tuple[dict[str, float] | None, list[dict[str, float]]]:
     """How far probabilities moved, and for two classes what flips at other thresholds.
 
     Mean |Δp|, and mean Jensen–Shannon divergence in bits; churn, and both accuracies where there
     are labels, at each threshold. Both from one reading: what is looked up by id is looked up once.
     Rows without probabilities are left out.
     """
-    if paired.probabilities is None:
-        return None, []
-    before, after = paired.probabilities
-    two = len(paired.columns) == 2
-    labels = paired.labels if two and set(paired.columns) & set(paired.classes) else None
+    scored = paired.scored_classes
+    two = len(scored) == 2
+    labels = paired.labels if two and set(scored) & set(paired.classes) else None
     # By class, and last of UNLABELLED, which is -1.
-    kinds = np.array([*((*paired.columns, c).index(c) + 1 for c in paired.classes), 0])
+    kinds = np.array([*((*scored, c).index(c) + 1 for c in paired.classes), 0])
 
     def one(block: slice) -> tuple[int, float, float, npt.NDArray[np.int64]]:
         p, q = before[block], after[block]

@@ -1,15 +1,16 @@
-"""Slices: does a part of the examples flip more, or lose more accuracy, than the rest?"""
+"""Slices: do the examples with one value of a column flip more than the rest, or lose accuracy?"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unchurn.comparison.inputs.classes import number
 from unchurn.comparison.outcomes import BAD, EVERY, FLIPPED, LABELLED, Counts
-from unchurn.core.arrays import IntArray
 from unchurn.core.errors import InputError
 from unchurn.metrics.intervals import Interval, clustered_p_value
 
@@ -22,8 +23,8 @@ NOTABLE = 0.05  # false discoveries, Benjamini–Yekutieli
 
 
 @dataclass(frozen=True)
-class Part:
-    """The examples with one value of a column, counted."""
+class SliceCounts:
+    """The examples with one value of a column, or with several rare ones, counted."""
 
     column: str
     value: str
@@ -35,7 +36,7 @@ class Part:
         return self.counts.number(EVERY)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Slice:
     """One value of a column: its churn and the rest's, and the p-value that they are the same.
 
@@ -67,88 +68,96 @@ class Slice:
         return {**plain, "rest": rest, "notable": self.is_notable}
 
 
-def count_slices(
-    paired: Paired, outcomes: Outcomes, counting: Counting, min_size: int
-) -> list[Part]:
-    """Count every value of the columns; those of a column with too few examples as one."""
-    parts = []
-    for name, column in paired.slices.items():
-        values, numbers = _values(name, column)
-        counts = counting.parts(outcomes, numbers, len(values))
-        all_parts = [Part(name, *found) for found in zip(values, counts, strict=True)]
-        small = [part for part in all_parts if part.n < min_size]
-        parts += [part for part in all_parts if part.n >= min_size]
-        if small:
-            value = f"({len(small)} values under {min_size})" if len(small) > 1 else small[0].value
-            together = np.sum([part.counts.table for part in small], axis=0)
-            parts.append(Part(name, value, Counts(together)))
-    return parts
+def count_slices(paired: Paired, outcomes: Outcomes, counting: Counting) -> list[SliceCounts]:
+    """Count the examples of every value of the columns; a gap is a value too."""
+    counted = []
+    for column, texts in paired.slices.items():
+        values, (numbers,) = number([texts.fill_null("(missing)")])
+        if len(values) > MOST_VALUES:
+            raise InputError(
+                f"slice column {column!r} has {len(values):,} distinct values: slices are for "
+                f"categories, of at most {MOST_VALUES}"
+            )
+        counts = counting.by_value(outcomes, numbers, len(values))
+        counted += [SliceCounts(column, *one) for one in zip(values, counts, strict=True)]
+    return counted
+
+
+def take_rare_together(counted: list[SliceCounts], min_size: int) -> list[SliceCounts]:
+    """Values of a column with too few examples as one slice, behind the others of the column."""
+    slices = []
+    for column in dict.fromkeys(one.column for one in counted):
+        values = [one for one in counted if one.column == column]
+        rare = [one for one in values if one.n < min_size]
+        slices += [one for one in values if one.n >= min_size]
+        if len(rare) == 1:
+            slices += rare
+        elif rare:
+            together = np.sum([one.counts.table for one in rare], axis=0)
+            name = f"({len(rare)} values under {min_size})"
+            slices.append(SliceCounts(column, name, Counts(together)))
+    return slices
 
 
 def compare_slices(
-    paired: Paired, outcomes: Outcomes, counting: Counting, min_size: int
+    counted: list[SliceCounts], everything: Counts, min_size: int
 ) -> tuple[list[Slice], list[str]]:
     """Every slice against the rest, those that differ most first; notes on those too small."""
     from scipy.stats import false_discovery_control
 
-    found, notes, everything = [], [], counting.all(outcomes)
-    for part in count_slices(paired, outcomes, counting, min_size):
-        if part.n < min_size:
+    n_values = Counter(one.column for one in counted)
+    large, notes = [], []
+    for one in take_rare_together(counted, min_size):
+        if one.n < min_size:
             notes.append(
-                f"{part.column}={part.value}: {part.n} examples are too few to compare (fewer than "
+                f"{one.column}={one.value}: {one.n} examples are too few to compare (fewer than "
                 f"{min_size})"
             )
             continue
-        counts, rest = part.counts, Counts(everything.table - part.counts.table)
-        known = counts.number(LABELLED) > 0
-        others = rest.number(EVERY)
-        if not others and paired.slices[part.column].n_unique() > 1:
+        large.append(one)
+        if one.n == everything.number(EVERY) and n_values[one.column] > 1:
             notes.append(
-                f"{part.column}: none of its values has {min_size} examples, so they are one slice "
+                f"{one.column}: none of its values has {min_size} examples, so they are one slice "
                 "of all: give ranges of them as a column"
             )
-        found.append(
-            Slice(
-                part.column,
-                part.value,
-                part.n,
-                counts.rate(FLIPPED),
-                rest.number(FLIPPED) / others if others else math.nan,
-                _p_value(counts, rest) if others else 1.0,
-                math.nan,
-                counts.rate(BAD, LABELLED) if known else None,
-                counts.difference() if known else None,
-            )
-        )
-    if not found:
+    if not large:
         return [], notes
-    corrected = false_discovery_control([one.p for one in found], method="by")
-    ranked = [replace(s, q=float(q)) for s, q in zip(found, corrected, strict=True)]
-    return sorted(ranked, key=lambda one: (one.q, one.p, one.column, one.value)), notes
+    rests = [Counts(everything.table - one.counts.table) for one in large]
+    p_values = [_p_value(one.counts, rest) for one, rest in zip(large, rests, strict=True)]
+    q_values = false_discovery_control(p_values, method="by")
+    found = [
+        _compared(one, rest, p, float(q))
+        for one, rest, p, q in zip(large, rests, p_values, q_values, strict=True)
+    ]
+    return sorted(found, key=lambda one: (one.q, one.p, one.column, one.value)), notes
 
 
-def _values(name: str, column: Any) -> tuple[list[str], IntArray]:
-    """The distinct values as text, and each row's number among them; a gap is a value too."""
-    import polars as pl
+def _compared(one: SliceCounts, rest: Counts, p: float, q: float) -> Slice:
+    """One slice beside the rest."""
+    counts, others = one.counts, rest.number(EVERY)
+    is_labelled = counts.number(LABELLED) > 0
+    return Slice(
+        column=one.column,
+        value=one.value,
+        n=one.n,
+        churn=counts.rate(FLIPPED),
+        rest=rest.number(FLIPPED) / others if others else math.nan,
+        p=p,
+        q=q,
+        bad_flips=counts.rate(BAD, LABELLED) if is_labelled else None,
+        accuracy_difference=counts.difference() if is_labelled else None,
+    )
 
-    text = column.fill_null("(missing)")
-    distinct = text.unique().sort()
-    if len(distinct) > MOST_VALUES:
-        raise InputError(
-            f"slice column {name!r} has {len(distinct):,} distinct values: slices are for "
-            f"categories, of at most {MOST_VALUES}"
-        )
-    numbers = text.cast(pl.Enum(distinct)).to_physical().to_numpy()
-    return distinct.to_list(), numbers
 
-
-def _p_value(part: Counts, rest: Counts) -> float:
-    """That a slice and the rest flip alike: Fisher's exact test, or Student's over clusters."""
-    if part.table.ndim > 1:
-        return clustered_p_value(*(one.each(k) for one in (part, rest) for k in (FLIPPED, EVERY)))
+def _p_value(inside: Counts, rest: Counts) -> float:
+    """That a slice and the rest flip alike: χ², Fisher's exact test, or Student's over clusters."""
+    if rest.number(EVERY) == 0:
+        return 1.0
+    if inside.table.ndim > 1:
+        return clustered_p_value(*(one.each(k) for one in (inside, rest) for k in (FLIPPED, EVERY)))
     from scipy.stats import chi2_contingency, fisher_exact
 
-    table = np.array([[one.number(FLIPPED), one.number(~FLIPPED)] for one in (part, rest)])
+    table = np.array([[one.number(FLIPPED), one.number(~FLIPPED)] for one in (inside, rest)])
     if not table.sum(axis=0).all():
         return 1.0
     expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()

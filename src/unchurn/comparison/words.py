@@ -1,16 +1,19 @@
-"""A comparison and a verdict in words: for the terminal, and as Markdown for a pull request."""
+"""A comparison in words and tables: for the terminal, and as Markdown for a pull request."""
 
 from __future__ import annotations
 
-import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from unchurn.report import formats
+from unchurn.report.numbers import behind, between, percent, points
+from unchurn.report.table import Cell, Column, Table
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table as RichTable
 
-    from unchurn.comparison.compare import Comparison
-    from unchurn.gate.decide import Verdict
-    from unchurn.metrics.intervals import Interval
+    from unchurn.comparison.result import Comparison
 
 NAMES = {
     "churn": "churn",
@@ -24,21 +27,46 @@ NAMES = {
     "wrong_to_wrong": "wrong → another wrong",
 }
 SIGNS = {"promote": "✅", "hold": "⏸️", "reject": "❌"}
+COLOURS = {"promote": "green", "hold": "yellow", "reject": "red"}
 N_SLICES = 10  # that are shown
 N_CLASSES = 12
 SHOWN_THRESHOLDS = (0.1, 0.3, 0.5, 0.7, 0.9)
-Table = list[list[str]]
+EMPTY = Cell(text="")
+
+
+@dataclass(frozen=True)
+class BannerLine:
+    """One reason of a decision."""
+
+    name: str
+    decision: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Banner:
+    """A decision that is shown above a comparison: promote, hold or reject, and why."""
+
+    decision: str
+    meaning: str
+    lines: tuple[BannerLine, ...]
+
+
+def sentences(comparison: Comparison) -> list[str]:
+    """What moved; and whether that is more than retraining alone, if there are retrainings."""
+    floor = floor_sentence(comparison)
+    return [headline(comparison), *([] if floor is None else [floor])]
 
 
 def headline(comparison: Comparison) -> str:
     """What moved, in one sentence."""
     churn = comparison.estimates["churn"]
-    text = f"{churn.value:.2%} of {comparison.n:,} predictions change ({_between(churn)})"
+    text = f"{percent(churn.value)} of {comparison.n:,} predictions change ({between(churn)})"
     if comparison.n_labelled:
         change = comparison.estimates["accuracy_difference"]
         bad, good = (int(m.sum()) for m in (comparison.outcomes.bad, comparison.outcomes.good))
         text += (
-            f"; accuracy {_points(change.value)} ({_between(change, points=True)}): "
+            f"; accuracy {points(change.value)} ({between(change, in_points=True)}): "
             f"{good:,} good flips, {bad:,} bad"
         )
     return text + "."
@@ -49,80 +77,93 @@ def floor_sentence(comparison: Comparison) -> str | None:
     floor = comparison.floor
     if floor is None:
         return None
-    text = f"Retraining alone moves {floor.churn.value:.2%}{_interval(floor.churn)}; "
-    text += f"the candidate moves {_points(floor.excess.value)} beyond it"
-    text += _interval(floor.excess, points=True)
-    low, high = floor.expected
+    text = (
+        f"Retraining alone moves {percent(floor.churn.value)}{behind(floor.churn)}; the candidate "
+        f"moves {points(floor.excess.value)} beyond it{behind(floor.excess, in_points=True)}."
+    )
     if floor.is_another_retraining is None:
-        return text + "."
-    may = f"one more retraining may move {low:.2%} to {high:.2%}"
+        return text
+    low, high = floor.expected
+    may = f"one more retraining may move {percent(low)} to {percent(high)}"
     if floor.is_another_retraining:
-        return f"{text}. It may be just another retraining: {may}."
+        return f"{text} It may be just another retraining: {may}."
     more = "more" if floor.candidate > high else "less"
-    return f"{text}. It is not just another retraining: {may}, and it moves {more}."
+    return f"{text} It is not just another retraining: {may}, and it moves {more}."
 
 
 def measures(comparison: Comparison) -> Table:
-    """Measure, value, interval, remark."""
-    rows = [["measure", "value", "95 % interval", ""]]
-    for name, value in comparison.estimates.items():
-        points = name == "accuracy_difference"
-        shown = _points(value.value) if points else _percent(value.value)
-        rows.append([NAMES[name], shown, _between(value, points=points), value.note])
+    """Every measure with its value, interval and remark."""
+    rows = []
+    for name, estimate in comparison.estimates.items():
+        is_difference = name == "accuracy_difference"
+        shown = points(estimate.value) if is_difference else percent(estimate.value)
+        ends = between(estimate, in_points=is_difference)
+        rows.append(
+            (
+                Cell(text=NAMES[name]), Cell(text=shown, value=estimate.value), Cell(text=ends),
+                Cell(text=estimate.note),
+            )
+        )  # fmt: skip
     if comparison.mcnemar is not None:
         exact, mid = comparison.mcnemar
-        rows.append(["McNemar's p (exact; mid-p)", f"{exact:.3g}; {mid:.3g}", "", ""])
+        both = Cell(text=f"{exact:.3g}; {mid:.3g}", value=exact)
+        rows.append((Cell(text="McNemar's p (exact; mid-p)"), both, EMPTY, EMPTY))
     if comparison.movement is not None:
-        moved = comparison.movement
-        of = f"of {moved['n']:,} examples" if moved["n"] < comparison.n else ""
-        rows.append(["mean change of a probability", f"{moved['mean_absolute']:.4f}", "", of])
-        bits = f"{moved['jensen_shannon']:.4f} bits"
-        rows.append(["mean Jensen–Shannon divergence", bits, "", ""])
-    return rows
+        n, mean, bits = (comparison.movement[k] for k in ("n", "mean_absolute", "jensen_shannon"))
+        of = Cell(text=f"of {n:,} examples" if n < comparison.n else "")
+        change = Cell(text=f"{mean:.4f}", value=mean)
+        divergence = Cell(text=f"{bits:.4f} bits", value=bits)
+        rows.append((Cell(text="mean change of a probability"), change, EMPTY, of))
+        rows.append((Cell(text="mean Jensen–Shannon divergence"), divergence, EMPTY, EMPTY))
+    return Table(columns=_columns("measure", "value", "95 % interval", ""), rows=tuple(rows))
 
 
 def slices(comparison: Comparison, most: int = N_SLICES) -> Table:
     """The slices that differ most from the rest."""
-    rows = [["slice", "examples", "churn", "95 % interval", "the rest", "q", ""]]
-    for one in comparison.slices[:most]:
-        rows.append(
-            [
-                f"{one.column}={one.value}", f"{one.n:,}", _percent(one.churn.value),
-                _between(one.churn), _percent(one.rest), f"{one.q:.2g}" if one.q else "<1e-300",
-                "differs" if one.is_notable else "",
-            ]
-        )  # fmt: skip
-    return rows if len(rows) > 1 else []
+    rows = tuple(
+        (
+            Cell(text=f"{one.column}={one.value}", is_foreign=True), _count(one.n),
+            Cell(text=percent(one.churn.value), value=one.churn.value),
+            Cell(text=between(one.churn), value=one.churn.low),
+            Cell(text=percent(one.rest), value=one.rest),
+            Cell(text=f"{one.q:.2g}" if one.q else "<1e-300", value=one.q),
+            Cell(text="differs" if one.is_notable else ""),
+        )
+        for one in comparison.slices[:most]
+    )  # fmt: skip
+    headings = ("slice", "examples", "churn", "95 % interval", "the rest", "q", "")
+    return Table(columns=_columns(*headings), rows=rows)
 
 
 def classes(comparison: Comparison, most: int = N_CLASSES) -> Table:
     """The classes with the most flips."""
-    labelled = comparison.n_labelled > 0
-    columns = {"class": "class", "predicted_base": "predicted by base", "flips_from": "flips from",
-               "flips_to": "flips to"}  # fmt: skip
-    if labelled:
-        columns |= {"labelled": "labelled", "bad_flips": "bad flips", "good_flips": "good flips"}
-    ranked = sorted(comparison.classes, key=lambda c: -(c["flips_from"] + c["flips_to"]))
-    rows = [list(columns.values())]
-    for row in ranked[:most]:
-        rows.append([str(row["class"]), *(f"{row[c]:,}" for c in list(columns)[1:])])
-    return rows
+    headings = {"predicted_base": "predicted by base", "flips_from": "flips from",
+                "flips_to": "flips to"}  # fmt: skip
+    if comparison.n_labelled > 0:
+        headings |= {"labelled": "labelled", "bad_flips": "bad flips", "good_flips": "good flips"}
+    ranked = sorted(comparison.classes, key=lambda row: -(row["flips_from"] + row["flips_to"]))
+    rows = tuple(
+        (Cell(text=row["class"], is_foreign=True), *(_count(row[name]) for name in headings))
+        for row in ranked[:most]
+    )
+    return Table(columns=_columns("class", *headings.values()), rows=rows)
 
 
 def thresholds(comparison: Comparison) -> Table:
-    """For two classes: churn, and both accuracies, at some other thresholds."""
-    name = f"threshold for {comparison.thresholds_for}"
-    rows = [[name, "churn", "accuracy of base", "accuracy of candidate"]]
-    for row in comparison.thresholds:
-        if row["threshold"] in SHOWN_THRESHOLDS:
-            known = [row[k] for k in ("accuracy_base", "accuracy_candidate") if k in row]
-            cells = [_percent(row["churn"]), *(_percent(value) for value in known)]
-            rows.append([f"{row['threshold']:g}", *cells])
-    return [row[: len(rows[-1])] for row in rows] if len(rows) > 1 else []
-
-
-def _tables(comparison: Comparison) -> list[Table]:
-    return [f(comparison) for f in (measures, slices, classes, thresholds)]
+    """For two classes: churn, and both accuracies if known, at some other thresholds."""
+    shown = [row for row in comparison.thresholds if row["threshold"] in SHOWN_THRESHOLDS]
+    names = [name for name in ("churn", "accuracy_base", "accuracy_candidate")
+             if shown and name in shown[-1]]  # fmt: skip
+    rows = tuple(
+        (
+            Cell(text=f"{row['threshold']:g}", value=row["threshold"]),
+            *(Cell(text=percent(row[name]), value=row[name]) for name in names),
+        )
+        for row in shown
+    )
+    heading = f"threshold for {comparison.thresholds_for}"
+    first = Column(heading=heading, is_text=True, is_foreign=True)
+    return Table(columns=(first, *(Column(heading=NAMES[name]) for name in names)), rows=rows)
 
 
 def remarks(comparison: Comparison) -> list[str]:
@@ -137,94 +178,89 @@ def remarks(comparison: Comparison) -> list[str]:
     return [*lines, *comparison.notes]
 
 
-def markdown(comparison: Comparison, verdict: Verdict | None = None) -> str:
+def markdown(comparison: Comparison, banner: Banner | None = None) -> str:
     """The comparison, and the verdict above it, for a pull request's comment."""
-    parts = []
-    if verdict is not None:
-        parts.append(f"## {SIGNS[verdict.decision]} unchurn gate: {verdict.decision}")
-        checks = [["check", "", "reason"]]
-        checks += [[c.name, f"{SIGNS[c.decision]} {c.decision}", c.reason] for c in verdict.checks]
-        parts.append(_markdown_table(checks))
-    else:
-        parts.append("## unchurn compare")
-    parts.append(_escaped(headline(comparison)))
-    if (sentence := floor_sentence(comparison)) is not None:
-        parts.append(_escaped(sentence))
-    for table in _tables(comparison):
-        if table:
-            parts.append(_markdown_table(table))
-    parts += [f"- {_escaped(line)}" for line in remarks(comparison)]
+    parts = ["## unchurn compare"]
+    if banner is not None:
+        parts = [
+            f"## {SIGNS[banner.decision]} unchurn gate: {banner.decision}",
+            formats.markdown(_checks(banner)).rstrip("\n"),
+        ]
+    parts += [formats.in_markdown(sentence) for sentence in sentences(comparison)]
+    parts += [formats.markdown(table).rstrip("\n") for table in _tables(comparison)]
+    parts += [f"- {formats.in_markdown(line)}" for line in remarks(comparison)]
     return "\n\n".join(parts) + "\n"
 
 
-def show(console: Console, comparison: Comparison, verdict: Verdict | None = None) -> None:
+def show(console: Console, comparison: Comparison, banner: Banner | None = None) -> None:
     """The same on the terminal."""
-    from rich.table import Table as RichTable
     from rich.text import Text
 
-    if verdict is not None:
-        colour = {"promote": "green", "hold": "yellow", "reject": "red"}
-        console.print(Text(verdict.decision.upper(), style=f"bold {colour[verdict.decision]}"))
-        checks = RichTable.grid(padding=(0, 1))
-        checks.add_column(no_wrap=True)
-        for check in verdict.checks:
-            decision = Text(f"  {check.decision}", style=colour[check.decision])
-            checks.add_row(decision, Text(f"{check.name}: {check.reason}"))
-        console.print(checks)
+    if banner is not None:
+        console.print(Text(banner.decision.upper(), style=f"bold {COLOURS[banner.decision]}"))
+        console.print(_rich_checks(banner))
         console.print()
-    console.print(Text(headline(comparison), style="bold"))
-    if (sentence := floor_sentence(comparison)) is not None:
+    first, *more = sentences(comparison)
+    console.print(Text(first, style="bold"))
+    for sentence in more:
         console.print(Text(sentence))
     for table in _tables(comparison):
-        if table:
-            _rich_table(console, table)
+        console.print(_rich_table(table))
     for line in remarks(comparison):
         console.print(Text(line, style="dim"))
 
 
-def _rich_table(console: Console, rows: Table) -> None:
+def _tables(comparison: Comparison) -> list[Table]:
+    """The tables that have something to show."""
+    tables = [f(comparison) for f in (measures, slices, classes, thresholds)]
+    return [table for table in tables if table.rows]
+
+
+def _columns(*headings: str) -> tuple[Column, ...]:
+    """Columns of numbers behind one of names; one without a heading has words, too."""
+    return tuple(Column(heading=h, is_text=i == 0 or not h) for i, h in enumerate(headings))
+
+
+def _count(number: int) -> Cell:
+    return Cell(text=f"{number:,}", value=number)
+
+
+def _checks(banner: Banner) -> Table:
+    """The reasons of a decision."""
+    rows = tuple(
+        (
+            Cell(text=line.name, is_foreign=True),
+            Cell(text=f"{SIGNS[line.decision]} {line.decision}"),
+            Cell(text=line.reason, is_foreign=True),
+        )
+        for line in banner.lines
+    )
+    columns = tuple(Column(heading=h, is_text=True) for h in ("check", "", "reason"))
+    return Table(columns=columns, rows=rows)
+
+
+def _rich_checks(banner: Banner) -> RichTable:
+    """The same for the terminal: a line each."""
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    grid = RichTable.grid(padding=(0, 1))
+    grid.add_column(no_wrap=True)
+    for line in banner.lines:
+        decision = Text(f"  {line.decision}", style=COLOURS[line.decision])
+        grid.add_row(decision, Text(f"{line.name}: {line.reason}"))
+    return grid
+
+
+def _rich_table(table: Table) -> RichTable:
+    """A table that fits the terminal's width."""
     from rich import box
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
-    for i, name in enumerate(rows[0]):
-        table.add_column(Text(name), justify="left" if i == 0 or not name else "right")
-    for row in rows[1:]:
-        table.add_row(*(Text(cell) for cell in row))
-    console.print(table)
-
-
-def _markdown_table(rows: Table) -> str:
-    lines = ["| " + " | ".join(_escaped(cell) for cell in row) + " |" for row in rows]
-    lines.insert(1, "|" + " --- |" * len(rows[0]))
-    return "\n".join(lines)
-
-
-def _escaped(text: str) -> str:
-    """Text that Markdown shows as it is: a class named `<b>` or `a|b` stays that."""
-    for character in "\\`*_[]<>|#":
-        text = text.replace(character, f"\\{character}" if character not in "<>" else character)
-    return " ".join(text.replace("<", "&lt;").replace(">", "&gt;").split())
-
-
-def _percent(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:.2%}"
-
-
-def _points(value: float) -> str:
-    return "–" if math.isnan(value) else f"{100 * value:+.2f} points"
-
-
-def _between(value: Interval, *, points: bool = False) -> str:
-    """The interval alone."""
-    if math.isnan(value.low):
-        return "no interval"
-    if points:
-        return f"{100 * value.low:+.2f} to {100 * value.high:+.2f}"
-    return f"{value.low:.2%} to {value.high:.2%}"
-
-
-def _interval(value: Interval, *, points: bool = False) -> str:
-    """The interval in brackets, where there is one."""
-    return "" if math.isnan(value.low) else f" ({_between(value, points=points)})"
+    drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in table.columns:
+        drawn.add_column(Text(column.heading), justify="left" if column.is_text else "right")
+    for row in table.rows:
+        drawn.add_row(*(Text(cell.text) for cell in row))
+    return drawn

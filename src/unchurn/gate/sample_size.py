@@ -22,7 +22,7 @@ RETRAINS = (2, 3, 5, 10)
 MOST_ROWS = 10**9
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LossPlan:
     """Labelled rows for a loss of accuracy, of two models of which `churn` predictions differ.
 
@@ -111,7 +111,13 @@ def plan_loss(loss: float, churn: float = CHURN, power: float = POWER) -> LossPl
     # Tango's variance of one example at the limit, where as many are gained as lost.
     at_limit = (math.sqrt(churn**2 + 4 * loss**2 * (1 - churn)) + churn) / 2 - loss**2
     to_rule_out = (enough * math.sqrt(at_limit) + likely * math.sqrt(churn)) ** 2 / loss**2
-    return LossPlan(loss, churn, power, math.ceil(to_see), math.ceil(to_rule_out))
+    return LossPlan(
+        loss=loss,
+        churn=churn,
+        power=power,
+        to_see=math.ceil(to_see),
+        to_rule_out=math.ceil(to_rule_out),
+    )
 
 
 def plan_excess(

@@ -57,7 +57,8 @@ def text(table: Table, width: int | None = None) -> str:
 
 def markdown(table: Table) -> str:
     """A Markdown table; text of the user's data shows as it is, also `<b>` or `a|b`."""
-    lines = ["| " + " | ".join(heading.replace("|", "\\|") for heading in table.headings) + " |"]
+    headings = [_text_in_markdown(c.heading, c.is_foreign) for c in table.columns]
+    lines = ["| " + " | ".join(headings) + " |"]
     lines.append("|" + "".join(" --- |" if c.is_text else " ---: |" for c in table.columns))
     for row in table.rows:
         cells = [f"**{_in_markdown(c)}**" if c.is_best else _in_markdown(c) for c in row]
@@ -85,7 +86,7 @@ def csv_(table: Table) -> str:
     """Comma-separated values, without notes; no cell is taken for a formula."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(table.headings)
+    writer.writerow([safe_cell(c.heading) if c.is_foreign else c.heading for c in table.columns])
     for row in table.rows:
         cells = [safe_cell(c.whole) if c.is_foreign else c.whole for c in row]
         writer.writerow(cells + [""] * (len(table.columns) - len(row)))
@@ -195,7 +196,11 @@ def _width(words: str) -> int:
 
 
 def _in_markdown(cell: Cell) -> str:
-    return in_markdown(cell.whole) if cell.is_foreign else cell.whole.replace("|", "\\|")
+    return _text_in_markdown(cell.whole, cell.is_foreign)
+
+
+def _text_in_markdown(words: str, is_foreign: bool) -> str:
+    return in_markdown(words) if is_foreign else words.replace("|", "\\|")
 
 
 def _in_latex(words: str) -> str:
@@ -226,7 +231,8 @@ def _in_html(cell: Cell, table: Table, column: int, n: int) -> str:
     """A cell with what it is sorted by; a short row's last reaches to the end."""
     is_rest = column == n - 1 and n < len(table.columns)
     span = f' colspan="{len(table.columns) - column}"' if is_rest else ""
-    value = "" if cell.value is None else f' data-value="{html_text.escape(str(cell.value))}"'
+    is_known = cell.value is not None and cell.value == cell.value  # NaN alone is not itself
+    value = f' data-value="{html_text.escape(str(cell.value))}"' if is_known else ""
     spread = f' <span class="sd">{html_text.escape(cell.spread)}</span>' if cell.spread else ""
     kind = _class(
         cell.is_best and "best", table.columns[column].is_text and "text", is_rest and "rest"

@@ -12,6 +12,7 @@ class Column:
     heading: str
     is_text: bool = False  # set to the left; numbers stand to the right
     may_go: bool = False  # a narrow terminal goes without it, the last such first
+    is_foreign: bool = False  # a heading with text of the user's data
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,12 +1,18 @@
-"""Labels of several columns as the numbers of their classes, in as few bytes as they need."""
+"""Values as the numbers of their classes: numbered in few bytes, put in order, counted.
+
+Millions of rows go in blocks that stay in a core's cache, on all cores.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
-from unchurn.comparison.rowblocks import count
 from unchurn.core.arrays import IntArray
 
 if TYPE_CHECKING:
@@ -14,46 +20,69 @@ if TYPE_CHECKING:
 
 UNLABELLED = -1
 NARROW = 1 << 15  # whole numbers within this range are numbered without a search
+SIZE = 1 << 16  # rows of a block: small enough for the cache, large enough for NumPy's overhead
+Found = TypeVar("Found")
+IntTable = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coded:
+    """Predictions of two models, and true labels if any, as numbers of `classes`."""
+
+    classes: tuple[str, ...]
+    base: IntArray
+    candidate: IntArray
+    labels: IntArray | None  # UNLABELLED where there is none
+
+    def without_unused(self) -> Coded:
+        """Leave out classes that no row has: of rows left out, or between whole numbers."""
+        used = self.has(self.base) | self.has(self.candidate)
+        if self.labels is not None:
+            used |= self.has(self.labels)
+        if used.all():
+            return self
+        new = np.append(np.cumsum(used) - 1, UNLABELLED).astype(_narrowest(int(used.sum())))
+        classes = tuple(c for c, is_used in zip(self.classes, used, strict=True) if is_used)
+        return self._renumbered(classes, new)
+
+    def against_rest(self, one: str, rest: str) -> Coded:
+        """Number the class `one` as 1 and all others, which are called `rest`, as 0."""
+        new = np.array([*(name == one for name in self.classes), UNLABELLED], np.int8)
+        return self._renumbered((rest, one), new)
+
+    def has(self, numbers: IntArray) -> npt.NDArray[np.bool_]:
+        """Which of the classes are among these numbers."""
+        return count(numbers, len(self.classes)) > 0
+
+    def _renumbered(self, classes: tuple[str, ...], new: IntArray) -> Coded:
+        """Other classes; `new` has their numbers by the present ones, and last of UNLABELLED."""
+        labels = None if self.labels is None else new[self.labels]
+        return Coded(
+            classes=classes, base=new[self.base], candidate=new[self.candidate], labels=labels
+        )
 
 
 def number(columns: list[pl.Series]) -> tuple[pl.Series, list[IntArray]]:
-    """The classes in order, and each column as their numbers; a missing label is UNLABELLED.
+    """The values in order, and each column as their numbers; a missing one is UNLABELLED.
 
-    Of whole numbers that lie close together, those between are taken for classes too.
+    Of whole numbers that lie close together, those between are taken for values too.
     """
     import polars as pl
 
     columns = _alike(columns)
     if columns[0].dtype != pl.Int64:
-        classes = pl.concat([c.unique() for c in columns]).unique().drop_nulls().sort()
-        kind = pl.Enum(classes)
-        return classes, [_narrowed(c.cast(kind).to_physical(), 0, len(classes)) for c in columns]
+        values = pl.concat([c.unique() for c in columns]).unique().drop_nulls().sort()
+        kind = pl.Enum(values)
+        return values, [_narrowed(c.cast(kind).to_physical(), 0, len(values)) for c in columns]
     ends = [int(end) for c in columns for end in (c.min(), c.max()) if end is not None]  # type: ignore[arg-type]
     low, size = min(ends), max(ends) - min(ends) + 1
     if size <= NARROW:
-        classes = pl.int_range(low, low + size, eager=True)
-        return classes, [_narrowed(c, low, size) for c in columns]
-    classes = pl.concat([c.unique() for c in columns]).unique().drop_nulls().sort()
-    found = [pl.Series(classes.search_sorted(c)) for c in columns]
+        values = pl.int_range(low, low + size, eager=True)
+        return values, [_narrowed(c, low, size) for c in columns]
+    values = pl.concat([c.unique() for c in columns]).unique().drop_nulls().sort()
+    found = [pl.Series(values.search_sorted(c)) for c in columns]
     found = [f.set(c.is_null(), None) for f, c in zip(found, columns, strict=True)]
-    return classes, [_narrowed(f, 0, len(classes)) for f in found]
-
-
-def without_unused(classes: pl.Series, numbers: list[IntArray]) -> tuple[pl.Series, list[IntArray]]:
-    """Leave out classes that no row has: of rows left out, or between whole numbers."""
-    import polars as pl
-
-    used = np.sum([count(n, len(classes)) for n in numbers], axis=0) > 0
-    if used.all():
-        return classes, numbers
-    new = np.append(np.cumsum(used) - 1, UNLABELLED).astype(_kind(int(used.sum())))
-    return classes.filter(pl.Series(used)), [new[n] for n in numbers]  # new[UNLABELLED] is itself
-
-
-def against_rest(classes: tuple[str, ...], numbers: list[IntArray], one: str) -> list[IntArray]:
-    """Number the class `one` as 1 and all others as 0."""
-    new = np.array([*(name == one for name in classes), UNLABELLED], np.int8)
-    return [new[n] for n in numbers]
+    return values, [_narrowed(f, 0, len(values)) for f in found]
 
 
 def _alike(columns: list[pl.Series]) -> list[pl.Series]:
@@ -67,7 +96,7 @@ def _alike(columns: list[pl.Series]) -> list[pl.Series]:
 
 def _narrowed(column: pl.Series, low: int, size: int) -> IntArray:
     """Whole numbers less the lowest, in as few bytes as they need; a gap is UNLABELLED."""
-    numbers, start = np.empty(len(column), _kind(size)), 0
+    numbers, start = np.empty(len(column), _narrowest(size)), 0
     for chunk in column.fill_null(low).get_chunks():  # as it lies in memory: nothing is copied
         end = start + len(chunk)
         np.subtract(chunk.to_numpy(), low, out=numbers[start:end], casting="unsafe")
@@ -77,6 +106,60 @@ def _narrowed(column: pl.Series, low: int, size: int) -> IntArray:
     return numbers
 
 
-def _kind(size: int) -> np.dtype[np.signedinteger]:
+def _narrowest(size: int) -> np.dtype[np.signedinteger]:
     """The smallest type for numbers up to size − 1, and UNLABELLED."""
     return np.min_scalar_type(-max(size, 2))
+
+
+def in_blocks(work: Callable[[slice], Found], n: int) -> list[Found]:
+    """What `work` gives for each block of n rows. NumPy lets other threads run meanwhile."""
+    import polars as pl
+
+    blocks = [slice(start, min(start + SIZE, n)) for start in range(0, max(n, 1), SIZE)]
+    if len(blocks) < 2:
+        return [work(block) for block in blocks]
+    with ThreadPoolExecutor(pl.thread_pool_size()) as pool:  # as many as Polars may use
+        return list(pool.map(work, blocks))
+
+
+def in_order(numbers: npt.NDArray[Any], rows: IntArray | None) -> npt.NDArray[Any]:
+    """The numbers of these rows, or all if None; of a row that is not there, UNLABELLED."""
+    if rows is None:
+        return numbers
+    found = np.empty(len(rows), numbers.dtype)
+
+    def one(block: slice) -> None:
+        np.take(numbers, rows[block], out=found[block], mode="clip")  # other modes copy twice
+
+    in_blocks(one, len(rows))
+    if (absent := rows < 0).any():
+        found[absent] = UNLABELLED
+    return found
+
+
+def count(numbers: IntArray, size: int) -> IntTable:
+    """How often each number from 0 to size − 1 is there; negative ones are not counted."""
+    if size > SIZE:  # a block is too small for a table of its own
+        return np.bincount(numbers[numbers >= 0], minlength=size)
+
+    def one(block: slice) -> IntTable:
+        return np.bincount(numbers[block].astype(np.intp) + 1, minlength=size + 1)[1:]
+
+    return _total(in_blocks(one, len(numbers)))
+
+
+def cross(rows: IntArray, columns: IntArray, shape: tuple[int, int]) -> IntTable:
+    """How often each pair of two numbers is there, as a table; negative rows are not counted."""
+    size = (shape[0] + 1) * shape[1]
+
+    def one(block: slice) -> IntTable:
+        pairs = (rows[block].astype(np.intp) + 1) * shape[1] + columns[block]
+        return np.bincount(pairs, minlength=size)[shape[1] :]
+
+    found = one(slice(None)) if size > SIZE else _total(in_blocks(one, len(rows)))
+    return found.reshape(shape)
+
+
+def _total(tables: list[IntTable]) -> IntTable:
+    total: IntTable = np.sum(tables, axis=0, dtype=np.int64)
+    return total

@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from unchurn.comparison.inputs.casting import as_text, fits_int64
-from unchurn.comparison.inputs.classes import UNLABELLED, against_rest, number, without_unused
+from unchurn.comparison.inputs.classes import UNLABELLED, Coded, in_order, number
+from unchurn.comparison.inputs.columns import Columns, as_text, fits_int64
 from unchurn.comparison.inputs.ids import find
-from unchurn.comparison.inputs.predictions import ID, LABEL, PROBABILITY, REST, Labels, Predictions
-from unchurn.comparison.inputs.sources import PREDICTION
-from unchurn.comparison.rowblocks import count, take
+from unchurn.comparison.inputs.predictions import REST, Groups, Labels, Predictions
 from unchurn.core.arrays import IntArray
 from unchurn.core.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
 
-Rows = tuple[IntArray | None, IntArray | None]  # of base and candidate; None: all as they stand
+Side = tuple[str, npt.NDArray[np.bool_]]  # a model or the labels, and which classes it knows
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ class Probabilities:
         return found.T
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Paired:
     """The examples that both models predicted; predictions and labels are numbers of `classes`."""
 
@@ -53,9 +51,9 @@ class Paired:
     base: IntArray
     candidate: IntArray
     labels: IntArray | None  # UNLABELLED where there is none
-    probabilities: tuple[Probabilities, Probabilities] | None
-    columns: tuple[str, ...]  # the classes of the probabilities' columns; of two, the positive last
-    one_class: str | None  # that predictions tell from all others, where they tell no more
+    probabilities: tuple[Probabilities, Probabilities] | None  # of base and candidate
+    scored_classes: tuple[str, ...]  # that the probabilities are of; of two, the positive last
+    one_class: str | None  # set if the models only separate this class from the rest
     slices: dict[str, pl.Series]
     clusters: IntArray | None
     excluded: dict[str, int]  # rows left out, by reason
@@ -67,73 +65,83 @@ class Paired:
         return len(self.base)
 
 
+@dataclass(frozen=True)
+class _SharedRows:
+    """The rows of each model that are compared, in the order of base's; None: all as they stand."""
+
+    base: IntArray | None
+    candidate: IntArray | None
+
+
 def pair(
     base: Predictions,
     candidate: Predictions,
     labels: Labels | None = None,
-    slices: tuple[str, ...] = (),
-    cluster: str | None = None,
+    asked: Columns | None = None,
+    groups: Groups | None = None,
     one_class: str | None = None,
 ) -> Paired:
     """Join two models' predictions by id; rows that only one has are left out and counted.
 
-    With `one_class`, predictions tell it from all others and no more.
+    Slices and clusters are the columns that were `asked` for and `groups`. With `one_class`,
+    predictions tell it from all others and no more.
     """
-    _check_places(base, candidate)
+    asked = asked or Columns()
+    _check_same_rows(base, candidate)
+    rows = _shared_rows(base.ids, candidate.ids)
+    n = len(base.ids if rows.base is None else rows.base)
     excluded = {**base.excluded, **candidate.excluded}
-    rows = _rows(base.table[ID], candidate.table[ID])
-    n = len(base.table if rows[0] is None else rows[0])
     for model, other in ((base, candidate), (candidate, base)):
-        if only := model.table.height - n - _shared(other.without, model.table[ID]):
+        if only := len(model.ids) - n - _n_shared(other.ids_without_prediction, model.ids):
             excluded[f"only in {model.name}"] = only
     if n == 0:
-        one, two = (model.table[ID][0] for model in (base, candidate))
         raise InputError(
-            f"{base.name} and {candidate.name} have no id in common: {one!r} is the first of one, "
-            f"{two!r} of the other"
+            f"{base.name} and {candidate.name} have no id in common: {base.ids[0]!r} is the first "
+            f"of one, {candidate.ids[0]!r} of the other"
         )
-    ids = _at(base.table[ID], rows[0])
-    classes, numbers, notes = _numbered(base, candidate, rows, ids, labels)
-    one_class = one_class or _only_class(base) or _only_class(candidate)
+    ids = _at(base.ids, rows.base)
+    coded, notes = _coded(base, candidate, rows, ids, labels)
+    one_class = one_class or base.only_class or candidate.only_class
     if one_class is not None:
-        classes, numbers = _against_rest(classes, numbers, one_class)
-    _check_classes(classes, numbers, base, candidate, notes)
-    if len(numbers) > 2 and (gone := n - int(count(numbers[2], len(classes)).sum())):
+        coded = _against_rest(coded, one_class)
+    notes += _check_classes(coded, base.name, candidate.name)
+    if coded.labels is not None and (gone := int((coded.labels == UNLABELLED).sum())):
         notes.append(f"{gone:,} examples have no true label: they count for churn alone")
-    positive = base.positive or candidate.positive
-    shared = tuple(c for c in base.classes if c in candidate.classes)
-    if len(shared) == 2 and positive in shared:
-        shared = tuple(sorted(shared, key=lambda c: c == positive))
-    if set(base.classes) ^ set(candidate.classes) and shared:
+    scored_classes = _scored_classes(base, candidate)
+    if not scored_classes and set(base.probabilities) & set(candidate.probabilities):
         notes.append("the two have probabilities of different classes: their movement is not shown")
-        shared = ()
+    slices, cluster = _groups(base, candidate, rows, asked)
+    if groups is not None:
+        slices |= {name: _of_size(values, name, n) for name, values in groups.slices.items()}
+        cluster = cluster if groups.cluster is None else _of_size(groups.cluster, "cluster", n)
     return Paired(
         ids=ids,
-        classes=classes,
-        base=numbers[0],
-        candidate=numbers[1],
-        labels=numbers[2] if len(numbers) > 2 else None,
-        probabilities=_probabilities(base, candidate, rows, shared),
-        columns=shared,
+        classes=coded.classes,
+        base=coded.base,
+        candidate=coded.candidate,
+        labels=coded.labels,
+        probabilities=_probabilities(base, candidate, rows, scored_classes),
+        scored_classes=scored_classes,
         one_class=one_class,
-        slices={name: _group(base, candidate, rows, name, "slice") for name in slices},
-        clusters=None if cluster is None else _clusters(base, candidate, rows, cluster),
+        slices=slices,
+        clusters=None if cluster is None else number([cluster.fill_null("")])[1][0],
         excluded=excluded,
         notes=tuple(notes),
     )
 
 
-def _check_places(one: Predictions | Labels, two: Predictions | Labels) -> None:
+def _check_same_rows(one: Predictions | Labels, two: Predictions | Labels) -> None:
     """Rows without ids are told by their place: then both have as many."""
-    if (one.n_rows is None) != (two.n_rows is None):
-        has, lacks = (one, two) if one.n_rows is None else (two, one)
+    first, second = one.n_rows_if_no_ids, two.n_rows_if_no_ids
+    if (first is None) != (second is None):
+        has, lacks = (one, two) if first is None else (two, one)
         raise InputError(
-            f"{has.name} has ids and {lacks.name} has none: name its column with --id, or remove it"
+            f"{has.name} has ids and {lacks.name} has none: name its column with id=, or remove it"
         )
-    if one.n_rows != two.n_rows:
+    if first != second:
         raise InputError(
-            f"{one.name} has {one.n_rows:,} rows, {two.name} {two.n_rows:,}, and there are no ids "
-            "to join them by"
+            f"{one.name} has {first:,} rows, {two.name} {second:,}, and there are no ids to join "
+            "them by"
         )
 
 
@@ -148,16 +156,16 @@ def _same_ids(left: pl.Series, right: pl.Series) -> tuple[pl.Series, pl.Series]:
     return left.cast(pl.String), right.cast(pl.String)
 
 
-def _rows(left: pl.Series, right: pl.Series) -> Rows:
-    """The rows of both tables whose ids are in both, in the order of the first."""
-    found = find(*_same_ids(left, right))
+def _shared_rows(base: pl.Series, candidate: pl.Series) -> _SharedRows:
+    """The rows of both tables whose ids are in both."""
+    found = find(*_same_ids(base, candidate))
     if found is None or (found >= 0).all():
-        return None, found
+        return _SharedRows(None, found)
     kept = np.flatnonzero(found >= 0)
-    return kept, found[kept]
+    return _SharedRows(kept, found[kept])
 
 
-def _shared(some: pl.Series, ids: pl.Series) -> int:
+def _n_shared(some: pl.Series, ids: pl.Series) -> int:
     """How many of some ids are among others."""
     found = find(*_same_ids(some, ids)) if len(some) else np.empty(0, int)
     return len(some) if found is None else int((found >= 0).sum())
@@ -167,145 +175,154 @@ def _at(column: pl.Series, rows: IntArray | None) -> pl.Series:
     return column if rows is None else column.gather(rows)
 
 
-def _numbered(
-    base: Predictions, candidate: Predictions, rows: Rows, ids: pl.Series, labels: Labels | None
-) -> tuple[tuple[str, ...], list[IntArray], list[str]]:
-    """The classes in order; predictions, and true labels if any, as their numbers; notes.
+def _coded(
+    base: Predictions,
+    candidate: Predictions,
+    rows: _SharedRows,
+    ids: pl.Series,
+    labels: Labels | None,
+) -> tuple[Coded, list[str]]:
+    """Predictions, and true labels if any, as numbers of their classes; notes.
 
     Columns are numbered as they stand and brought into order as numbers: a byte each, not eight.
     """
-    columns, places = [base.table[PREDICTION], candidate.table[PREDICTION]], [*rows]
+    sides = ((base, rows.base), (candidate, rows.candidate))
+    truths = [(model.labels, at) for model, at in sides if model.labels is not None]
     if labels is not None:
-        _check_places(base, labels)
-        columns.append(labels.table[LABEL])
-        places.append(find(*_same_ids(ids, labels.table[ID])))
-    else:
-        sides = [(m.table, at) for m, at in zip((base, candidate), rows, strict=True)]
-        columns += [table[LABEL] for table, _ in sides if LABEL in table.columns]
-        places += [at for table, at in sides if LABEL in table.columns]
-    classes, numbers = number(columns)
-    numbers = [_in_order(n, at) for n, at in zip(numbers, places, strict=True)]
+        _check_same_rows(base, labels)
+        truths = [(labels.labels, find(*_same_ids(ids, labels.ids)))]
+    values, (one, two, *others) = number(
+        [base.predicted, candidate.predicted, *(truth for truth, _ in truths)]
+    )
+    found = [in_order(numbers, at) for numbers, (_, at) in zip(others, truths, strict=True)]
+    truth = _agreed(found, values, ids) if found else None
     notes = []
-    if len(numbers) == 4:
-        numbers[2:] = [_agreed(numbers[2], numbers[3], classes, ids)]
-    if len(numbers) == 3 and (numbers[2] == UNLABELLED).all():
+    if truth is not None and (truth == UNLABELLED).all():
         if labels is not None:
             raise InputError(f"{labels.name} has the label of no example that the models have")
-        del numbers[2]
+        truth = None
         notes.append("the column of true labels is empty")
-    classes, numbers = without_unused(classes, numbers)
-    return tuple(str(c) for c in classes), numbers, notes
+    coded = Coded(
+        classes=tuple(str(value) for value in values),
+        base=in_order(one, rows.base),
+        candidate=in_order(two, rows.candidate),
+        labels=truth,
+    )
+    return coded.without_unused(), notes
 
 
-def _only_class(model: Predictions) -> str | None:
-    """The class whose probability is all that a model tells."""
-    is_one = len(model.classes) == 2 and model.classes[0] == REST + model.classes[1]
-    return model.classes[1] if is_one else None
-
-
-def _against_rest(
-    classes: tuple[str, ...], numbers: list[IntArray], one: str
-) -> tuple[tuple[str, ...], list[IntArray]]:
-    """Predictions and labels as one class and all others."""
-    known = numbers[2][numbers[2] >= 0] if len(numbers) > 2 else np.empty(0, int)
-    there = [classes[i] for i in np.unique(known)]
-    if there and one not in there:
-        raise InputError(f"no true label is {one!r}, the positive class: {', '.join(there)}")
-    return (REST + one, one), against_rest(classes, numbers, one)
-
-
-def _in_order(numbers: IntArray, at: IntArray | None) -> IntArray:
-    """Numbers in the order of the examples; of a row that is not there, UNLABELLED."""
-    if at is None:
-        return numbers
-    found = take(numbers, at)
-    if (absent := at < 0).any():
-        found[absent] = UNLABELLED
-    return found
-
-
-def _agreed(one: IntArray, two: IntArray, classes: pl.Series, ids: pl.Series) -> IntArray:
-    """The true labels beside both models, which must be the same; either may have gaps."""
-    if np.array_equal(one, two):
-        return one
-    differ = (one != two) & (one >= 0) & (two >= 0)
-    if differ.any():
-        row = int(differ.argmax())
-        raise InputError(
-            f"the true labels beside the two models differ in {int(differ.sum()):,} rows, such "
-            f"as id {ids[row]!r}: {classes[int(one[row])]!r} and {classes[int(two[row])]!r}"
-        )
-    return np.where(one < 0, two, one)
-
-
-def _check_classes(
-    classes: tuple[str, ...],
-    numbers: list[IntArray],
-    base: Predictions,
-    candidate: Predictions,
-    notes: list[str],
-) -> None:
-    """Say which classes only one side knows; numbers against names are an error."""
-    known = [count(n, len(classes)) > 0 for n in numbers]
-    names = np.array(classes)
-    sides = [(base.name, candidate.name), *([("the models", "the labels")] * (len(known) > 2))]
-    for (one, two), (a, b) in zip(
-        sides, [(known[0], known[1]), (known[0] | known[1], known[-1])], strict=False
-    ):
-        unlike = _are_numbers(names[a]) != _are_numbers(names[b]) or two == "the labels"
-        if unlike and not (a & b).any():
+def _agreed(truths: list[IntArray], classes: pl.Series, ids: pl.Series) -> IntArray:
+    """The true labels, which must be the same beside both models; either may have gaps."""
+    agreed, *others = truths
+    for other in others:
+        if np.array_equal(agreed, other):
+            continue
+        differ = (agreed != other) & (agreed >= 0) & (other >= 0)
+        if differ.any():
+            row = int(differ.argmax())
+            one, two = (classes[int(labels[row])] for labels in (agreed, other))
             raise InputError(
-                f"{one} and {two} have no class in common: {', '.join(names[a][:5])} and "
-                f"{', '.join(names[b][:5])}"
+                f"the true labels beside the two models differ in {int(differ.sum()):,} rows, such "
+                f"as id {ids[row]!r}: {one!r} and {two!r}"
             )
-        for who, only in ((one, a & ~b), (two, b & ~a)):
-            if only.any() and len(known) > 1:
-                shown = ", ".join(names[only][:5]) + (" …" if only.sum() > 5 else "")
-                notes.append(f"classes only in {who}: {shown}")
+        agreed = np.where(agreed < 0, other, agreed)
+    return agreed
+
+
+def _against_rest(coded: Coded, one: str) -> Coded:
+    """Predictions and labels as one class and all others."""
+    if coded.labels is not None:
+        there = [c for c, is_there in zip(coded.classes, coded.has(coded.labels), strict=True)
+                 if is_there]  # fmt: skip
+        if there and one not in there:
+            raise InputError(f"no true label is {one!r}, the positive class: {', '.join(there)}")
+    return coded.against_rest(one, REST + one)
+
+
+def _check_classes(coded: Coded, base: str, candidate: str) -> list[str]:
+    """Notes on classes that only one side knows; sides of nothing in common are an error."""
+    before, after = coded.has(coded.base), coded.has(coded.candidate)
+    names = np.array(coded.classes)
+    are_unlike = _are_numbers(names[before]) != _are_numbers(names[after])
+    notes = _unshared(names, (base, before), (candidate, after), must_share=are_unlike)
+    if coded.labels is not None:
+        labels = ("the labels", coded.has(coded.labels))
+        notes += _unshared(names, ("the models", before | after), labels, must_share=True)
+    return notes
+
+
+def _unshared(names: npt.NDArray[np.str_], one: Side, two: Side, *, must_share: bool) -> list[str]:
+    """Notes on classes that only one of two sides knows."""
+    (first, a), (second, b) = one, two
+    if must_share and not (a & b).any():
+        raise InputError(
+            f"{first} and {second} have no class in common: {', '.join(names[a][:5])} and "
+            f"{', '.join(names[b][:5])}"
+        )
+    return [
+        f"classes only in {who}: {', '.join(names[only][:5])}{' …' if only.sum() > 5 else ''}"
+        for who, only in ((first, a & ~b), (second, b & ~a))
+        if only.any()
+    ]
 
 
 def _are_numbers(names: npt.NDArray[np.str_]) -> bool:
     return all(name.lstrip("-").isdigit() for name in names)
 
 
+def _scored_classes(base: Predictions, candidate: Predictions) -> tuple[str, ...]:
+    """The classes of the probabilities, where both have the same; of two, the positive last."""
+    if set(base.probabilities) != set(candidate.probabilities):
+        return ()
+    classes = tuple(base.probabilities)
+    positive = base.positive or candidate.positive
+    return tuple(sorted(classes, key=lambda c: c == positive)) if len(classes) == 2 else classes
+
+
 def _probabilities(
-    base: Predictions, candidate: Predictions, rows: Rows, classes: tuple[str, ...]
+    base: Predictions, candidate: Predictions, rows: _SharedRows, classes: tuple[str, ...]
 ) -> tuple[Probabilities, Probabilities] | None:
-    if not classes:
-        return None
-    one, two = (
-        Probabilities(
-            tuple(column.to_numpy() for column in columns),
-            at,
-            has_gaps=any(column.null_count() for column in columns),
-        )
-        for model, at in zip((base, candidate), rows, strict=True)
-        for columns in [[model.table[f"{PROBABILITY}{c}"] for c in classes]]
-    )
-    return one, two
+    """Both models' probabilities of these classes."""
+
+    def of(model: Predictions, at: IntArray | None) -> Probabilities:
+        columns = [model.probabilities[c] for c in classes]
+        has_gaps = any(column.null_count() for column in columns)
+        return Probabilities(tuple(c.to_numpy() for c in columns), at, has_gaps)
+
+    return (of(base, rows.base), of(candidate, rows.candidate)) if classes else None
 
 
-def _group(
-    base: Predictions, candidate: Predictions, rows: Rows, name: str, kind: str
-) -> pl.Series:
-    """A column of either file, as text."""
-    for model, at in zip((base, candidate), rows, strict=True):
-        if name in model.table.columns:
-            return _at(as_text(model.table[name], model.name, f"{kind}s"), at).alias(name)
-    option = f"--{kind}{'s' * (kind == 'slice')}"
-    raise InputError(f"no column {name!r} for {option} in either file{columns_of(base, candidate)}")
+def _groups(
+    base: Predictions, candidate: Predictions, rows: _SharedRows, asked: Columns
+) -> tuple[dict[str, pl.Series], pl.Series | None]:
+    """Slices by column, and what groups rows that are not independent, from either file."""
+
+    def of(one: pl.Series | None, two: pl.Series | None, column: str, argument: str) -> pl.Series:
+        what = f"{argument.removesuffix('s')}s"
+        if one is not None:
+            return _at(as_text(one, base.name, what), rows.base)
+        if two is not None:
+            return _at(as_text(two, candidate.name, what), rows.candidate)
+        raise no_column(column, argument, base, candidate)
+
+    slices = {
+        column: of(base.slices.get(column), candidate.slices.get(column), column, "slices")
+        for column in asked.slices
+    }
+    if asked.cluster is None:
+        return slices, None
+    return slices, of(base.cluster, candidate.cluster, asked.cluster, "cluster")
 
 
-def columns_of(*models: Predictions) -> str:
-    """The columns that there are, for an error; an array has none."""
-    names = dict.fromkeys(c for model in models for c in model.columns if "\0" not in c)
-    return f"; there are {', '.join(names)}" if names else ""
+def no_column(column: str, argument: str, base: Predictions, candidate: Predictions) -> InputError:
+    """The error that neither model has a column that was asked for."""
+    names = dict.fromkeys((*base.all_columns, *candidate.all_columns))
+    there = f"; there are {', '.join(names)}" if names else ""
+    return InputError(f"no column {column!r} for {argument}= in either file{there}")
 
 
-def _clusters(base: Predictions, candidate: Predictions, rows: Rows, name: str) -> IntArray:
-    return numbered_clusters(_group(base, candidate, rows, name, "cluster"))
-
-
-def numbered_clusters(column: pl.Series) -> IntArray:
-    """Clusters as numbers; those without a name are one."""
-    return column.fill_null("").rank("dense").to_numpy().astype(np.int64) - 1
+def _of_size(values: pl.Series, name: str, n: int) -> pl.Series:
+    """Values that were given as an array, one for each example."""
+    if len(values) != n:
+        raise InputError(f"{name} has {len(values)} values for {n} examples")
+    return values

@@ -1,9 +1,10 @@
-"""Anything that holds a table as a Polars frame: files, frames, arrays."""
+"""Anything that holds a table, opened: the names of its columns first, then those needed."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,36 +18,60 @@ if TYPE_CHECKING:
     import polars as pl
 
 SUFFIXES = (".csv", ".parquet", ".jsonl", ".ndjson", ".npz")
-PREDICTION = "\0prediction"  # the column of an array of labels: a name that no file has
+ARRAY = "the array"  # what the only column of an array of labels is called
 PROBABILITIES = "probabilities_"  # how the columns of an array of probabilities begin
-Choice = Callable[[Sequence[str]], list[str]]
 Found = TypeVar("Found")
 
 
-def as_table(source: Any, name: str, choose: Choice) -> pl.DataFrame:
-    """A file's path, a Polars or pandas frame, labels (n,) or probabilities (n, classes).
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """An opened table: `names` are its columns, `read` gives those that are needed."""
 
-    `choose` picks the columns that are needed from the names of all; of a Parquet file only these
-    are read.
-    """
-    if isinstance(source, str | Path) and Path(source).suffix.lower() == ".parquet":
-        return _read_parquet(Path(source), choose)
-    table = _whole(source, name)
-    return table.select(choose(table.columns))
+    name: str  # what errors call it
+    names: tuple[str, ...]
+    held: pl.DataFrame | Path  # the table, or the Parquet file to read columns from
+    is_array: bool = False  # of labels: one column, without a name of its own
+
+    def read(self, columns: Sequence[str]) -> pl.DataFrame:
+        """The columns of these names; of a Parquet file no other is read."""
+        held = self.held
+        table = _read_parquet(held, columns) if isinstance(held, Path) else held.select(columns)
+        if table.height == 0:
+            raise InputError(f"{self.name}: has no rows")
+        return table
+
+    def in_words(self) -> str:
+        """Which columns there are, for an error."""
+        return "it is an array" if self.is_array else f"there are {', '.join(self.names)}"
 
 
-def _whole(source: Any, name: str) -> pl.DataFrame:
+def open_source(source: Any, name: str) -> Source:
+    """Open a file's path, a Polars or pandas frame, labels (n,) or probabilities (n, classes)."""
     import polars as pl
 
     if isinstance(source, str | Path):
-        return _read(Path(source))
-    if isinstance(source, pl.DataFrame):
-        return source
-    if hasattr(source, "columns") and hasattr(source, "iloc"):  # a pandas frame
-        return pl.DataFrame({str(c): as_series(source[c]) for c in source.columns})
+        path = Path(source)
+        if path.suffix.lower() == ".parquet":
+            names = _guarded(path, lambda: tuple(pl.read_parquet_schema(path)))
+            return Source(name=name, names=names, held=path)
+        table = _read(path)
+    elif isinstance(source, pl.DataFrame):
+        table = source
+    elif hasattr(source, "columns") and hasattr(source, "iloc"):  # a pandas frame
+        table = pl.DataFrame({str(c): as_series(source[c]) for c in source.columns})
+    else:
+        table = _of_array(source, name)
+    names = tuple(table.columns)
+    return Source(name=name, names=names, held=table, is_array=names == (ARRAY,))
+
+
+def _of_array(source: Any, name: str) -> pl.DataFrame:
+    """Labels as one column, probabilities as a column for each class."""
+    import polars as pl
+
     array = as_array(source, name)
     if array.ndim == 1:
-        return pl.DataFrame({PREDICTION: as_series(source)})
+        return pl.DataFrame({ARRAY: as_series(source)})
     if array.ndim == 2 and array.dtype.kind == "f":
         return pl.DataFrame({f"{PROBABILITIES}{i}": array[:, i] for i in range(array.shape[1])})
     raise InputError(
@@ -73,12 +98,11 @@ def _is_gap(value: Any) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 
-def _read_parquet(path: Path, choose: Choice) -> pl.DataFrame:
+def _read_parquet(path: Path, columns: Sequence[str]) -> pl.DataFrame:
+    """Some columns of a file."""
     import polars as pl
 
-    names = _guarded(path, lambda: list(pl.read_parquet_schema(path)))
-    chosen = choose(names)
-    return _guarded(path, lambda: pl.read_parquet(path, columns=chosen, glob=False))
+    return _guarded(path, lambda: pl.read_parquet(path, columns=list(columns), glob=False))
 
 
 def _guarded(path: Path, read: Callable[[], Found]) -> Found:

@@ -1,0 +1,117 @@
+"""`unchurn gate`: two files of predictions and a policy in, a verdict out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from unchurn.cli.compare import answer, check_outputs, compare_files, write_files
+from unchurn.cli.options import (
+    AsJson,
+    AsMarkdown,
+    Cluster,
+    FlipsFile,
+    HtmlFile,
+    Id,
+    Label,
+    Labels,
+    Positive,
+    Prediction,
+    Probabilities,
+    Retrains,
+    Slices,
+    Threshold,
+    make_columns,
+)
+
+
+def gate(
+    base: Annotated[Path | None, typer.Argument(help="Predictions of the model in use.")] = None,
+    candidate: Annotated[
+        Path | None, typer.Argument(help="Predictions of the model to replace it.")
+    ] = None,
+    policy: Annotated[Path | None, typer.Option(help="TOML file of limits.")] = None,
+    max_churn: Annotated[float | None, typer.Option(help="Fraction that may change.")] = None,
+    max_bad_flips: Annotated[
+        float | None, typer.Option(help="Fraction that may turn from right to wrong.")
+    ] = None,
+    max_excess_churn: Annotated[
+        float | None, typer.Option(help="Churn beyond that of retraining alone.")
+    ] = None,
+    max_accuracy_loss: Annotated[float | None, typer.Option(help="Accuracy to lose.")] = None,
+    max_slice_churn: Annotated[float | None, typer.Option(help="Churn of any slice.")] = None,
+    max_slice_bad_flips: Annotated[
+        float | None, typer.Option(help="Bad flips of any slice.")
+    ] = None,
+    max_slice_accuracy_loss: Annotated[
+        float | None, typer.Option(help="Accuracy loss of any slice.")
+    ] = None,
+    must_not_flip: Annotated[
+        Path | None, typer.Option(help="File of ids, one a line, that must not flip.")
+    ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Print the policy in words.")] = False,
+    junit: Annotated[Path | None, typer.Option(help="Write JUnit XML.")] = None,
+    labels: Labels = None,
+    retrains: Retrains = None,
+    id_: Id = None,
+    prediction: Prediction = None,
+    label: Label = None,
+    probabilities: Probabilities = None,
+    positive: Positive = None,
+    threshold: Threshold = None,
+    slices: Slices = None,
+    cluster: Cluster = None,
+    min_slice: Annotated[int | None, typer.Option(min=1, help="Examples of a slice.")] = None,
+    as_json: AsJson = False,
+    as_markdown: AsMarkdown = False,
+    flips: FlipsFile = None,
+    html: HtmlFile = None,
+) -> None:
+    """Decide whether a candidate may replace the model in use: promote, hold or reject.
+
+    Promote: what is measured lies inside every limit, with its whole 95 % interval; reject: wholly
+    outside one; hold otherwise. Exit code: promote 0, reject 1, bad input 2, hold 3.
+    """
+    options = locals()  # every limit of a policy is an option of its name
+    from unchurn.core.errors import InputError
+    from unchurn.core.files import atomic_write, remove
+    from unchurn.gate.decide import decide
+    from unchurn.gate.policy import Policy, read_policy
+
+    limits = {name: options[name] for name in Policy.model_fields}
+    limits["must_not_flip"] = _ids(must_not_flip) if must_not_flip else None
+    rules = read_policy(policy, limits)
+    if explain:
+        for line in rules.explain():
+            typer.echo(line, err=as_json or as_markdown)
+        if base is None:
+            return
+    if base is None or candidate is None:
+        raise InputError("give two files: predictions of the model in use, and of the candidate")
+    columns = make_columns(options)
+    read = (base, candidate, labels, policy, must_not_flip, *(retrains or []))
+    check_outputs(read, as_json=as_json, as_markdown=as_markdown, html=html, others=(flips, junit))
+    if junit is not None:
+        remove(junit)  # of an earlier candidate, should there be no verdict
+    result = compare_files(base, candidate, labels, retrains, columns, rules.min_slice)
+    verdict = decide(result, rules)
+    if junit is not None:
+        with atomic_write(junit) as temporary:
+            temporary.write_text(verdict.junit(), "utf-8")
+    write_files(result, verdict, flips, html)
+    answer(result, verdict, as_json=as_json, as_markdown=as_markdown)
+    raise typer.Exit(verdict.exit_code)
+
+
+def _ids(path: Path) -> list[str]:
+    """Ids from a file, one a line."""
+    from unchurn.core.errors import InputError
+    from unchurn.core.files import reading
+
+    with reading(path, "a text file"):
+        ids = [line.strip() for line in path.read_text("utf-8-sig").splitlines() if line.strip()]
+    if not ids:
+        raise InputError(f"{path}: no id is there")
+    return ids

@@ -1,0 +1,98 @@
+"""What `compare`, `gate` and `plan` share: options, how they are parsed, the words of errors."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from dataclasses import fields
+from itertools import takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from unchurn.comparison.inputs.columns import Columns
+
+Base = Annotated[Path, typer.Argument(help="Predictions of the model in use.")]
+Candidate = Annotated[Path, typer.Argument(help="Predictions of the model to replace it.")]
+Labels = Annotated[Path | None, typer.Option(help="File with the true labels.")]
+Retrains = Annotated[
+    list[Path] | None,
+    typer.Option(help="Other retrainings of base's recipe: one or more files, or a bench folder."),
+]
+Id = Annotated[str | None, typer.Option("--id", help="Column to join by.")]
+Prediction = Annotated[str | None, typer.Option(help="Column of the predicted label.")]
+Label = Annotated[str | None, typer.Option(help="Column of the true label.")]
+Probabilities = Annotated[
+    str | None, typer.Option(help="How the columns of probabilities begin, or the one there is.")
+]
+Positive = Annotated[str | None, typer.Option(help="The class that one probability is of.")]
+Threshold = Annotated[
+    float | None, typer.Option(min=0, max=1, help="Predict the positive class from here on.")
+]
+Slices = Annotated[str | None, typer.Option(help="Columns to slice by, by comma.")]
+Cluster = Annotated[str | None, typer.Option(help="Column of what groups rows, such as a user.")]
+MinSlice = Annotated[int, typer.Option(min=1, help="Examples that a slice needs.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+AsMarkdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown.")]
+FlipsFile = Annotated[Path | None, typer.Option("--flips", help="Write the flips as CSV.")]
+HtmlFile = Annotated[Path | None, typer.Option("--html", help="Write a page with charts.")]
+# Arguments that the library's errors tell to give, and that are options of the same name here.
+ARGUMENT = re.compile(
+    r"\b(give|with|for|say) (id|prediction|label|labels|probabilities|positive|slices|cluster"
+    r"|retrains)=(?!\w)",
+    re.IGNORECASE,
+)
+
+
+def in_options(message: str) -> str:
+    """The library's words in those of the command line: `give positive=` becomes `--positive`."""
+    return ARGUMENT.sub(r"\1 --\2", message)
+
+
+def make_columns(options: dict[str, Any]) -> Columns:
+    """Which column is what, from a command's options by their names."""
+    from unchurn.comparison.inputs.columns import Columns
+
+    given: dict[str, Any] = {field.name: options.get(field.name) for field in fields(Columns)}
+    slices = given["slices"].split(",") if given["slices"] else ()
+    given |= {"id": options["id_"], "slices": tuple(name.strip() for name in slices)}
+    return Columns(**given)
+
+
+def make_console() -> Console:
+    """A terminal to print on; a reader that has seen enough, such as `head`, changes no verdict."""
+    from rich.console import Console
+
+    class PatientConsole(Console):
+        """Goes on where its reader has left."""
+
+        def on_broken_pipe(self) -> None:
+            with suppress(SystemExit):
+                super().on_broken_pipe()
+
+    return PatientConsole(highlight=False)
+
+
+class FilesAfter(TyperCommand):
+    """A command whose --retrains takes all files that follow it, up to the next option."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Write the option before each of them, as the parser wants it."""
+        before = list(takewhile(lambda word: word != "--retrains", args))
+        files = list(takewhile(lambda word: not word.startswith("--"), args[len(before) + 1 :]))
+        if len(files) > 1:
+            after = args[len(before) + 1 + len(files) :]
+            spread = [word for file in files for word in ("--retrains", file)]
+            args = [*before, *spread, *after]
+        try:
+            return super().parse_args(ctx, args)
+        except typer.TyperException as error:
+            if len(files) < 2 or "Missing argument" not in error.format_message():
+                raise
+            reason = "all files after --retrains are retrainings: put the two to compare before it."
+            raise typer.BadParameter(reason, ctx) from error

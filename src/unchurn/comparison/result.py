@@ -1,0 +1,183 @@
+"""`Comparison`: what was found of two models, and its forms: values, words, a page, the flips."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from unchurn.comparison.inputs.pairs import Paired
+from unchurn.comparison.noise_floor import Floor
+from unchurn.comparison.outcomes import LABELLED, Outcomes
+from unchurn.comparison.slices import Slice, SliceCounts
+from unchurn.core.arrays import IntArray
+from unchurn.core.files import atomic_write, safe_cell
+from unchurn.metrics.intervals import Interval
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from unchurn.comparison.words import Banner
+    from unchurn.gate.policy import Policy
+    from unchurn.gate.verdict import Verdict
+
+SCHEMA = "unchurn.compare/1"
+# The estimates, in the order in which they are shown; all but the first need true labels.
+MEASURES = ("churn", "accuracy_base", "accuracy_candidate", "accuracy_difference", "churn_correct",
+            "churn_incorrect", "bad_flips", "good_flips", "wrong_to_wrong")  # fmt: skip
+KINDS = ("bad", "wrong to wrong", "good", "unlabelled")  # of flips, as they interest a labeller
+
+
+class HasBanner(Protocol):
+    """A verdict, as far as it is shown above a comparison."""
+
+    def banner(self) -> Banner:
+        """What is shown of it."""
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Comparison:
+    """Two models compared; `estimates` are by the names in MEASURES, as far as there are labels."""
+
+    paired: Paired
+    outcomes: Outcomes
+    estimates: dict[str, Interval]
+    mcnemar: tuple[float, float] | None  # exact and mid p; None without labels, or with clusters
+    movement: dict[str, float] | None
+    classes: list[dict[str, Any]]  # flips from and to each class, a row for each
+    slices: list[Slice]
+    slice_counts: list[SliceCounts]  # of every value, also of the rare ones
+    thresholds: list[dict[str, float]]
+    floor: Floor | None
+    taken: dict[str, dict[str, str]]  # by file, what each of its columns was taken for
+    notes: tuple[str, ...] = ()
+
+    @property
+    def n(self) -> int:
+        """How many examples were compared."""
+        return self.paired.n
+
+    @property
+    def n_labelled(self) -> int:
+        """How many of them have a true label."""
+        return self.outcomes.number(LABELLED)
+
+    @property
+    def thresholds_for(self) -> str | None:
+        """The class that the thresholds are for, where there are two."""
+        return self.paired.scored_classes[1] if self.thresholds else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values; docs/compare.md describes it."""
+        exact, mid = self.mcnemar or (None, None)
+        return {
+            "schema": SCHEMA,
+            "n": self.n,
+            "n_labelled": self.n_labelled,
+            **{m: self.estimates[m].to_dict() if m in self.estimates else None for m in MEASURES},
+            "mcnemar_p": exact,
+            "mcnemar_mid_p": mid,
+            "movement": self.movement,
+            "classes": self.classes,
+            "slices": [one.to_dict() for one in self.slices],
+            "thresholds_for": self.thresholds_for,
+            "thresholds": self.thresholds,
+            "noise_floor": None if self.floor is None else self.floor.to_dict(),
+            "excluded": self.paired.excluded,
+            "columns": self.taken,
+            "notes": list(self.notes),
+        }
+
+    def gate(self, policy: Policy | dict[str, Any] | str | Path) -> Verdict:
+        """Decide by a policy: promote, hold or reject."""
+        from unchurn.gate.decide import decide
+
+        return decide(self, policy)
+
+    def markdown(self, verdict: HasBanner | None = None) -> str:
+        """All tables as Markdown, a gate's verdict above them if given."""
+        from unchurn.comparison import words
+
+        return words.markdown(self, None if verdict is None else verdict.banner())
+
+    def __repr__(self) -> str:
+        from unchurn.comparison import words
+
+        return " ".join(words.sentences(self))
+
+    def _repr_markdown_(self) -> str:
+        """What a notebook shows."""
+        return self.markdown()
+
+    def html(self, path: str | Path, verdict: HasBanner | None = None) -> None:
+        """Write it as one HTML page that needs no network, a gate's verdict above it if given."""
+        from unchurn.comparison.page import write_comparison
+
+        write_comparison(self, Path(path), None if verdict is None else verdict.banner())
+
+
+def flipped(comparison: Comparison, most: int | None = None) -> pl.DataFrame:
+    """A row per flipped example, ranked for a labeller: bad first, then the most confident.
+
+    It has the id, both predictions, label, kind, confidence and slices. Confidence is the
+    candidate's probability of what it predicts, where there are probabilities.
+    """
+    import polars as pl
+
+    paired, outcomes = comparison.paired, comparison.outcomes
+    rows = np.flatnonzero(outcomes.flipped)
+    kind = np.full(len(rows), KINDS.index("unlabelled"))
+    for name, mask in (
+        ("bad", outcomes.bad), ("wrong to wrong", outcomes.wrong_to_wrong), ("good", outcomes.good),
+    ):  # fmt: skip
+        kind[mask[rows]] = KINDS.index(name)
+    confidence = np.zeros(len(rows))
+    if paired.probabilities is not None:
+        confidence = _of_prediction(paired, rows)
+    order = np.lexsort((-np.nan_to_num(confidence), kind))[:most]
+    rows, kind, confidence = rows[order], kind[order], confidence[order]
+    names = pl.Series([*paired.classes, None], dtype=pl.String)  # the last is that of no label
+    columns = {
+        "id": paired.ids.gather(rows),
+        "base": names.gather(paired.base[rows]),
+        "candidate": names.gather(paired.candidate[rows]),
+    }
+    if paired.labels is not None:
+        at = np.where(paired.labels[rows] < 0, len(paired.classes), paired.labels[rows])
+        columns["label"] = names.gather(at)
+        columns["kind"] = pl.Series(KINDS).gather(kind)
+    if paired.probabilities is not None:
+        columns["confidence"] = pl.Series(confidence).fill_nan(None)
+    for name, column in paired.slices.items():
+        columns.setdefault(name, column.gather(rows))
+    return pl.DataFrame(columns)
+
+
+def _of_prediction(paired: Paired, rows: IntArray) -> npt.NDArray[np.float64]:
+    """The candidate's probability of what it predicts, which need not be its most probable."""
+    assert paired.probabilities is not None  # noqa: S101
+    scored = paired.scored_classes
+    place = np.array([scored.index(c) if c in scored else -1 for c in paired.classes])
+    at = place[paired.candidate[rows]]
+    found = paired.probabilities[1][rows][np.arange(len(rows)), at]
+    return np.where(at < 0, np.nan, found)
+
+
+def write_flipped(comparison: Comparison, path: Path) -> int:
+    """Write the flips as CSV in which nothing is a formula; give how many there are."""
+    import polars as pl
+
+    table = flipped(comparison)
+    texts = [
+        c
+        if c.dtype.is_numeric() or c.dtype.is_temporal() or c.dtype == pl.Boolean
+        else pl.Series(c.name, [v if v is None else safe_cell(str(v)) for v in c], pl.String)
+        for c in table
+    ]
+    safe = pl.DataFrame(texts).rename({c: safe_cell(c) for c in table.columns})
+    with atomic_write(path) as temporary:
+        safe.write_csv(temporary)
+    return table.height

@@ -1,0 +1,121 @@
+"""A gate's policy: limits on what flips, from a TOML file, options or a dict, and in words."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from unchurn.core.errors import InputError, field_problem
+from unchurn.report.numbers import percent
+
+WORDS = {
+    "churn": "predictions that change",
+    "bad_flips": "right predictions that become wrong",
+    "excess_churn": "churn beyond that of retraining alone",
+    "accuracy_loss": "accuracy lost",
+    "slice_churn": "predictions that change in any slice",
+    "slice_bad_flips": "right predictions that become wrong in any slice",
+    "slice_accuracy_loss": "accuracy lost in any slice",
+}
+
+
+class Limit(BaseModel):
+    """The most that is allowed, as a fraction; and who has to prove what."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    limit: float = Field(ge=-1, le=1)
+    burden: Literal["prove-safety", "prove-harm"] = "prove-safety"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _number(cls, value: Any) -> Any:
+        """A bare number is a limit; `true` is none, though Python counts it as 1."""
+        if isinstance(value.get("limit") if isinstance(value, dict) else value, bool):
+            raise ValueError("a limit is a number, not true or false")
+        return {"limit": value} if isinstance(value, int | float | str) else value
+
+
+class Share(Limit):
+    """The most of what cannot be negative."""
+
+    limit: float = Field(ge=0, le=1)
+
+
+class Policy(BaseModel):
+    """What a candidate must keep to; each limit is a number, or a table of limit and burden."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    max_churn: Share | None = None
+    max_bad_flips: Share | None = None
+    max_excess_churn: Limit | None = None
+    max_accuracy_loss: Limit | None = None
+    max_slice_churn: Share | None = None
+    max_slice_bad_flips: Share | None = None
+    max_slice_accuracy_loss: Limit | None = None
+    min_slice: int = Field(default=50, ge=1)
+    must_not_flip: list[str | int] = []
+
+    @property
+    def limits(self) -> dict[str, Limit]:
+        """The limits that are set, by the name of what they limit."""
+        values = {name: getattr(self, f"max_{name}") for name in WORDS}
+        return {name: limit for name, limit in values.items() if limit is not None}
+
+    def explain(self) -> list[str]:
+        """The policy in words."""
+        lines = []
+        for name, limit in self.limits.items():
+            unproven = (
+                "if the data leave it open, promote"
+                if limit.burden == "prove-harm"
+                else "if the data leave it open, hold"
+            )
+            lines.append(f"{WORDS[name]}: at most {percent(limit.limit)}; {unproven}")
+        if any(name.startswith("slice_") for name in self.limits):
+            lines.append(
+                f"slices of fewer than {self.min_slice} examples count as one of their column; if "
+                "that is still too small, it can reject, but not hold"
+            )
+        if self.must_not_flip:
+            lines.append(f"{len(self.must_not_flip)} examples must not flip: one that does rejects")
+        if not lines:
+            limits = [key for key in Policy.model_fields if key != "min_slice"]
+            raise InputError(f"the policy sets no limit: set one of {', '.join(limits)}")
+        return lines
+
+
+def read_policy(path: Path | None, options: dict[str, Any] | None = None) -> Policy:
+    """A policy from a TOML file, options before it; errors name the key and what is allowed."""
+    fields: dict[str, Any] = {}
+    if path is not None:
+        try:
+            fields = tomllib.loads(path.read_text("utf-8-sig"))
+        except ValueError as error:
+            raise InputError(f"{path}: not a TOML file: {error}") from error
+    given = {name: value for name, value in (options or {}).items() if value is not None}
+    if "must_not_flip" in given and isinstance(fields.get("must_not_flip"), list):
+        given["must_not_flip"] = [*fields["must_not_flip"], *given["must_not_flip"]]
+    fields |= given
+    return make_policy(fields, str(path) if path else "policy")
+
+
+def make_policy(fields: dict[str, Any], name: str = "policy") -> Policy:
+    """A checked policy."""
+    try:
+        policy = Policy(**fields)
+    except ValidationError as error:
+        raise InputError("; ".join(_problem(e, name) for e in error.errors())) from error
+    policy.explain()
+    return policy
+
+
+def _problem(error: Any, name: str) -> str:
+    """One key's problem in a few words."""
+    allowed = ["limit", "burden"] if len(error["loc"]) > 1 else Policy.model_fields
+    hint = " (a fraction: 0.05 is 5 %)" if error["type"] == "less_than_equal" else ""
+    return f"{name}: {field_problem(error, 'key', allowed)}{hint}"

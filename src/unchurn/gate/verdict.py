@@ -1,0 +1,76 @@
+"""A gate's verdict: its checks, what they decide together, and the forms it can be had in."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from unchurn.comparison.words import Banner, BannerLine
+
+NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+Decision = Literal["promote", "hold", "reject"]
+EXIT_CODES: dict[str, int] = {"promote": 0, "reject": 1, "hold": 3}
+MEANING = {
+    "promote": "The candidate may replace the base.",
+    "hold": "The data leave it open whether the candidate keeps to every limit.",
+    "reject": "The candidate breaks a limit.",
+}
+
+
+@dataclass(frozen=True)
+class Check:
+    """One limit against what was measured."""
+
+    name: str
+    decision: Decision
+    reason: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Promote if every check does; reject if any does; hold otherwise."""
+
+    checks: tuple[Check, ...]
+
+    @property
+    def decision(self) -> Decision:
+        """What to do."""
+        for decision in ("reject", "hold"):
+            if any(check.decision == decision for check in self.checks):
+                return decision
+        return "promote"
+
+    @property
+    def exit_code(self) -> int:
+        """Promote 0, reject 1, hold 3."""
+        return EXIT_CODES[self.decision]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {"decision": self.decision, "checks": [vars(check) for check in self.checks]}
+
+    def banner(self) -> Banner:
+        """As it is shown above a comparison."""
+        lines = tuple(BannerLine(one.name, one.decision, one.reason) for one in self.checks)
+        return Banner(self.decision, MEANING[self.decision], lines)
+
+    def junit(self) -> str:
+        """As JUnit XML: a test case per check; hold and reject are failures."""
+
+        def allowed(text: str) -> str:
+            return NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
+
+        failures = sum(check.decision != "promote" for check in self.checks)
+        counts = {"tests": str(len(self.checks)), "failures": str(failures)}
+        suite = ET.Element("testsuite", {"name": "unchurn gate", **counts})
+        for check in self.checks:
+            case = {"classname": "unchurn.gate", "name": allowed(check.name)}
+            element = ET.SubElement(suite, "testcase", case)
+            if check.decision != "promote":
+                failure = {"type": check.decision, "message": allowed(check.reason)}
+                ET.SubElement(element, "failure", failure)
+        ET.indent(suite)
+        text = ET.tostring(suite, encoding="unicode")
+        return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'

@@ -1,0 +1,121 @@
+"""Files, frames and arrays are opened alike, and what is no table is named."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from unchurn.comparison.inputs.columns import Columns
+from unchurn.comparison.inputs.predictions import read_predictions
+from unchurn.comparison.inputs.sources import open_source
+from unchurn.core.errors import InputError
+
+ROWS = {"id": ["a", "b", "c"], "prediction": ["cat", "dog", "dog"], "label": ["cat", "dog", "eel"]}
+
+
+def predictions(source, **columns):
+    return read_predictions(source, "m", Columns(**columns))
+
+
+def labels_of(source, **columns):
+    return predictions(source, **columns).predicted.to_list()
+
+
+def write(path, columns):
+    """A file of the kind that its name says."""
+    frame = pl.DataFrame(columns)
+    if path.suffix == ".csv":
+        frame.write_csv(path)
+    elif path.suffix == ".parquet":
+        frame.write_parquet(path)
+    elif path.suffix == ".npz":
+        np.savez(path, **{name: np.array(values) for name, values in columns.items()})
+    else:
+        frame.write_ndjson(path)
+    return path
+
+
+@pytest.mark.parametrize("name", ["p.csv", "p.parquet", "p.jsonl", "p.ndjson", "p.npz"])
+def test_every_kind_of_file_is_read_alike(tmp_path, name):
+    found = predictions(write(tmp_path / name, ROWS))
+    assert found.predicted.to_list() == ["cat", "dog", "dog"]
+    assert found.labels.to_list() == ["cat", "dog", "eel"]
+    assert found.taken == {"id": "id", "prediction": "prediction", "label": "label"}
+
+
+def test_frames_and_arrays_are_read_alike():
+    for source in (pl.DataFrame(ROWS), pd.DataFrame(ROWS), np.array(ROWS["prediction"]),
+                   ROWS["prediction"]):  # fmt: skip
+        assert labels_of(source) == ["cat", "dog", "dog"]
+    assert labels_of(np.array([[0.1, 0.9], [0.8, 0.2]])) == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("p.csv", b"", "p.csv"),
+        ("p.jsonl", b"", "p.jsonl: is empty"),
+        ("p.jsonl", b"{not json", "p.jsonl: damaged"),
+        ("p.parquet", b"\x00\xff\x00", "p.parquet: damaged"),
+        ("p.npz", b"PK\x03\x04rest", "p.npz: damaged"),
+        ("p.xlsx", b"", "the name must end in .csv"),
+    ],
+)
+def test_bad_files_are_named(tmp_path, name, content, message):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError) as error:
+        predictions(tmp_path / name)
+    assert message in str(error.value)
+
+
+def test_objects_are_never_unpickled(tmp_path):
+    np.savez(tmp_path / "p.npz", prediction=np.array([{"a": 1}], object))
+    with pytest.raises(InputError, match="damaged"):
+        predictions(tmp_path / "p.npz")
+
+
+def test_json_lines_with_missing_keys(tmp_path):
+    rows = [{"id": 1, "prediction": "x"}, {"id": 2}]
+    (tmp_path / "p.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
+    assert predictions(tmp_path / "p.jsonl").excluded == {"without a prediction in m": 1}
+
+
+def test_tensors_are_arrays():
+    torch = pytest.importorskip("torch")
+    logits = torch.tensor([[0.1, 0.9], [0.8, 0.2]], requires_grad=True)
+    assert labels_of(logits) == [1, 0]
+    with pytest.raises(InputError, match=r"m has dtype torch.bfloat16: pass m.float\(\)"):
+        labels_of(logits.bfloat16())
+    with pytest.raises(InputError, match="m: the array holds fractions"):
+        labels_of([1.5, 2.5])
+
+
+def test_spaces_behind_a_csvs_commas_do_not_matter(tmp_path):
+    (tmp_path / "p.csv").write_text(
+        "id, prediction, p_cat, p_dog\n1, cat, 0.9, 0.1\n2, dog, 0, 1\n"
+    )
+    found = predictions(tmp_path / "p.csv", prediction="prediction")
+    assert found.predicted.to_list() == ["cat", "dog"]
+    assert list(found.probabilities) == ["cat", "dog"]
+
+
+def test_what_is_no_file_of_its_kind_is_said(tmp_path):
+    (tmp_path / "p.npz").write_text("hello")
+    with pytest.raises(InputError, match=r"p\.npz: damaged, .*: nothing in it can be read"):
+        predictions(tmp_path / "p.npz")
+    with pytest.raises(InputError, match="is a folder"):
+        predictions(tmp_path)
+
+
+def test_of_a_parquet_file_only_the_needed_columns_are_read(tmp_path):
+    path = write(tmp_path / "p.parquet", {**ROWS, "embedding": [1, 2, 3]})
+    source = open_source(path, "m")
+    assert source.names == ("id", "prediction", "label", "embedding")
+    assert source.read(["prediction", "id"]).columns == ["prediction", "id"]
+
+
+def test_a_column_that_an_array_cannot_have_is_named():
+    with pytest.raises(InputError, match="m: no column 'key'; it is an array"):
+        predictions(["cat", "dog"], id="key")

@@ -1,0 +1,36 @@
+"""A verdict: what its checks decide together, and JUnit's form of it."""
+
+import xml.etree.ElementTree as ET
+
+from unchurn.gate.verdict import Check, Verdict
+
+
+def test_the_worst_check_decides():
+    def verdict(*decisions):
+        return Verdict(tuple(Check("c", d, "") for d in decisions)).decision
+
+    assert verdict("promote", "hold", "promote") == "hold"
+    assert verdict("hold", "reject", "promote") == "reject"
+    assert verdict("promote", "promote") == "promote"
+
+
+def test_junit_has_a_case_for_every_check():
+    checks = (Check("churn", "promote", "fine"), Check('a "<b>"', "reject", "<bad> & worse"))
+    suite = ET.fromstring(Verdict(checks).junit())  # noqa: S314
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    assert [case.get("name") for case in suite] == ["churn", 'a "<b>"']
+    assert suite[1][0].get("message") == "<bad> & worse"
+
+
+def test_junit_has_no_character_that_xml_forbids():
+    text = Verdict((Check("slice \x01", "reject", "bad \x0b<&>\ud800"),)).junit()
+    (case,) = ET.fromstring(text).iter("testcase")  # noqa: S314
+    assert case.get("name") == "slice \N{REPLACEMENT CHARACTER}"
+
+
+def test_what_is_shown_above_a_comparison():
+    banner = Verdict((Check("churn", "promote", "in"), Check("bad_flips", "hold", "open"))).banner()
+    assert (banner.decision, banner.meaning[:22]) == ("hold", "The data leave it open")
+    assert [(line.name, line.decision, line.reason) for line in banner.lines] == [
+        ("churn", "promote", "in"), ("bad_flips", "hold", "open"),
+    ]  # fmt: skip
