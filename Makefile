@@ -7,7 +7,7 @@ BIN := .venv/bin
 help:
 	@echo "make demo     every method of the paper, retrained five times on digits: accuracy and churn"
 	@echo "make test     all tests (those on the real data need UNCHURN_DATA)"
-	@echo "make lint     ruff and mypy"
+	@echo "make lint     ruff, mypy, and the layers of the rooms"
 	@echo "make bench    docs/benchmarks.md: beside other libraries (hours; UNCHURN_DATA)"
 	@echo "make picture  the README's pictures (some minutes)"
 	@echo "make clean    remove .venv, caches and the demo's output"
@@ -32,6 +32,7 @@ lint: .venv/installed
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo --no-cache
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

@@ -106,7 +106,7 @@ def test_a_config_file_takes_the_same_and_options_go_before_it(run, tmp_path):
         (["--config", "bad.toml"], "there is no field 'run': there are data, target"),
         (["--config", "worse.toml"], "worse.toml: not a TOML file"),
         (["--config", "gone.toml"], "gone.toml: No such file"),
-        (["table.csv"], "say which column to predict: --target COLUMN"),
+        (["table.csv"], "which column is to be predicted? Give --target"),
         (["digits", "--target", "y"], "target is for a .csv or .parquet file"),
         (["digit"], "no dataset 'digit' (did you mean digits?)"),
         (["--preset", "paper"], "the paper has no setting for digits"),

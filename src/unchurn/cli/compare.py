@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from unchurn.cli.console import make_patient_console
 from unchurn.cli.options import (
     AsJson,
     AsMarkdown,
@@ -28,7 +29,6 @@ from unchurn.cli.options import (
     Slices,
     Threshold,
     make_columns,
-    make_console,
 )
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def answer(
     """Print in the form that was asked for."""
     from unchurn.comparison import words
 
-    console = make_console()
+    console = make_patient_console()
     if as_json:
         decided = {} if verdict is None else {"verdict": verdict.to_dict()}
         console.out(json.dumps({**result.to_dict(), **decided}, indent=1, allow_nan=False))

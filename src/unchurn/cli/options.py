@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from dataclasses import fields
 from itertools import takewhile
 from pathlib import Path
@@ -13,8 +12,6 @@ import typer
 from typer.core import TyperCommand
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from unchurn.comparison.inputs.columns import Columns
 
 Base = Annotated[Path, typer.Argument(help="Predictions of the model in use.")]
@@ -44,7 +41,7 @@ HtmlFile = Annotated[Path | None, typer.Option("--html", help="Write a page with
 # Arguments that the library's errors tell to give, and that are options of the same name here.
 ARGUMENT = re.compile(
     r"\b(give|with|for|say) (id|prediction|label|labels|probabilities|positive|slices|cluster"
-    r"|retrains)=(?!\w)",
+    r"|retrains|target)=(?!\w)",
     re.IGNORECASE,
 )
 
@@ -62,20 +59,6 @@ def make_columns(options: dict[str, Any]) -> Columns:
     slices = given["slices"].split(",") if given["slices"] else ()
     given |= {"id": options["id_"], "slices": tuple(name.strip() for name in slices)}
     return Columns(**given)
-
-
-def make_console() -> Console:
-    """A terminal to print on; a reader that has seen enough, such as `head`, changes no verdict."""
-    from rich.console import Console
-
-    class PatientConsole(Console):
-        """Goes on where its reader has left."""
-
-        def on_broken_pipe(self) -> None:
-            with suppress(SystemExit):
-                super().on_broken_pipe()
-
-    return PatientConsole(highlight=False)
 
 
 class FilesAfter(TyperCommand):

@@ -72,7 +72,7 @@ class BenchConfig(BaseModel):
                 raise InputError("target is for a .csv or .parquet file of your own")
             return load(self.data)
         if self.target is None:
-            raise InputError(f"{self.data}: say which column to predict: target=")
+            raise InputError(f"{self.data}: which column is to be predicted? Give target=")
         return load_csv(self.data, target=self.target)
 
 
