@@ -1,6 +1,7 @@
 """Small data and models that tests share: `import toys`."""
 
 import numpy as np
+import polars as pl
 import torch
 from sklearn.ensemble import ExtraTreesClassifier
 from torch import nn
@@ -45,6 +46,28 @@ def total_loss(method, logits, targets, step=0):
     penalty = method.penalty(logits, batch, step)
     loss = method.loss(logits, batch, step)
     return loss if penalty is None else loss + penalty
+
+
+# A model's predictions of three examples, as a file has them.
+PREDICTIONS = {
+    "id": ["a", "b", "c"],
+    "prediction": ["cat", "dog", "dog"],
+    "label": ["cat", "dog", "eel"],
+}
+
+
+def write_table(path, columns):
+    """A file of the kind that its name says."""
+    frame = pl.DataFrame(columns)
+    if path.suffix == ".csv":
+        frame.write_csv(path)
+    elif path.suffix == ".parquet":
+        frame.write_parquet(path)
+    elif path.suffix == ".npz":
+        np.savez(path, **{name: np.array(values) for name, values in columns.items()})
+    else:
+        frame.write_ndjson(path)
+    return path
 
 
 def linear(shape, n_classes):

@@ -7,12 +7,14 @@ import pandas as pd
 import polars as pl
 import pytest
 
+import toys
 from unchurn.comparison.inputs.columns import Columns
 from unchurn.comparison.inputs.predictions import read_predictions
 from unchurn.comparison.inputs.sources import open_source
 from unchurn.core.errors import InputError
 
-ROWS = {"id": ["a", "b", "c"], "prediction": ["cat", "dog", "dog"], "label": ["cat", "dog", "eel"]}
+ROWS = toys.PREDICTIONS
+write = toys.write_table
 
 
 def predictions(source, **columns):
@@ -21,20 +23,6 @@ def predictions(source, **columns):
 
 def labels_of(source, **columns):
     return predictions(source, **columns).predicted.to_list()
-
-
-def write(path, columns):
-    """A file of the kind that its name says."""
-    frame = pl.DataFrame(columns)
-    if path.suffix == ".csv":
-        frame.write_csv(path)
-    elif path.suffix == ".parquet":
-        frame.write_parquet(path)
-    elif path.suffix == ".npz":
-        np.savez(path, **{name: np.array(values) for name, values in columns.items()})
-    else:
-        frame.write_ndjson(path)
-    return path
 
 
 @pytest.mark.parametrize("name", ["p.csv", "p.parquet", "p.jsonl", "p.ndjson", "p.npz"])
