@@ -33,6 +33,7 @@ from unchurn.core.executors.local import Local
 from unchurn.core.executors.ray import Ray
 from unchurn.neighbors.sharded import ROWS
 from unchurn.study.experiment import Experiment
+from unchurn.study.parts import make_parts
 from unchurn.study.run import carry_out
 from unchurn.study.schedule import make_schedule
 from unchurn.study.settings import make_setting
@@ -48,8 +49,10 @@ OnProgress = Callable[[int, int, Any], None]
 
 def sweep(trainings: int, epochs: int, seed: int) -> Experiment:
     """So many retrainings of plain digits."""
+    data = load("digits")
     return Experiment(
-        data=load("digits"),
+        data=data,
+        parts=make_parts(data),
         settings=(make_setting("control"),),
         learner=TorchLearner("mlp", Training(epochs)),
         runs=trainings,

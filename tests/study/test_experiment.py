@@ -14,6 +14,7 @@ from unchurn.core.executors.local import Local
 from unchurn.methods import METHODS, Method
 from unchurn.study import run as module
 from unchurn.study.experiment import Experiment, Job
+from unchurn.study.parts import make_parts
 from unchurn.study.result import collect
 from unchurn.study.run import carry_out, read_runs
 from unchurn.study.scenarios.retrain import Retrain
@@ -43,8 +44,9 @@ ALL = tuple(
 
 
 def experiment(settings=ALL, **options):
-    options = {"learner": TorchLearner("mlp", TRAINING), **options}
-    return Experiment(data=DATA, settings=tuple(settings), runs=3, **options)
+    options = {"data": DATA, "learner": TorchLearner("mlp", TRAINING), **options}
+    options = {"parts": make_parts(options["data"]), **options}
+    return Experiment(settings=tuple(settings), runs=3, **options)
 
 
 def train(what, store, workers=1, **options):
@@ -181,7 +183,7 @@ def test_identities_hold_what_decides_a_result_and_nothing_else(tmp_path):
         {"data": other_data},
         {"learner": TorchLearner("mlp", replace(TRAINING, epochs=3))},
         {"seed": 1},
-        {"validation": True},
+        {"parts": make_parts(DATA, validation=True)},
         {"learner": TorchLearner("lenet5", TRAINING)},
         {"learner": TorchLearner(toys.linear, TRAINING)},
     ):
@@ -191,7 +193,7 @@ def test_identities_hold_what_decides_a_result_and_nothing_else(tmp_path):
 
 
 def test_validation_is_held_out_of_training():
-    parts = experiment(validation=True).parts
+    parts = make_parts(DATA, validation=True)
     counts = np.bincount(DATA.y_train)
     assert np.bincount(parts.y["validation"]).tolist() == (counts // 5).tolist()
     assert len(parts.x_train) == 60 - (counts // 5).sum()
@@ -228,7 +230,7 @@ def test_a_diverged_run_is_a_failure_with_its_reason(tmp_path, monkeypatch, trai
 
 def test_a_diverged_reference_fails_the_runs_that_need_it(tmp_path):
     huge = replace(DATA, x_train=np.full_like(DATA.x_train, 1e38))
-    run = replace(experiment(ALL[:3]), data=huge)
+    run = experiment(ALL[:3], data=huge)
     store = Store(tmp_path)
     train(run, store)
     failures = read(run, store).settings[2].failures

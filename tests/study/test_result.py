@@ -12,6 +12,7 @@ from unchurn.core.errors import InputError
 from unchurn.study.charts import all_charts
 from unchurn.study.experiment import Experiment
 from unchurn.study.folder import write_predictions
+from unchurn.study.parts import make_parts
 from unchurn.study.run import read_runs
 from unchurn.study.schedule import make_schedule
 from unchurn.study.settings import make_setting
@@ -197,7 +198,9 @@ def test_files_are_safe_to_open():
 def test_results_need_every_run_whole(tmp_path):
     bench(DATA, SETTINGS, runs=3, epochs=3, workers=1, validation=False, out=tmp_path)
     learner = TorchLearner("mlp", Training(epochs=3))
-    experiment = Experiment(data=DATA, settings=tuple(SETTINGS), learner=learner, runs=3)
+    experiment = Experiment(
+        data=DATA, parts=make_parts(DATA), settings=tuple(SETTINGS), learner=learner, runs=3
+    )
     schedule = make_schedule(experiment)
     damaged, *_, gone = sorted((tmp_path / "runs").iterdir())
     (damaged / "test.npy").write_bytes(b"")

@@ -14,6 +14,7 @@ from unchurn.datasets.base import SPLIT_SEED
 from unchurn.methods import METHODS
 from unchurn.paper.published import ENSEMBLE, FIGURE2, SINGLE_MODELS, ablation, along, published
 from unchurn.study.experiment import Experiment
+from unchurn.study.parts import make_parts
 from unchurn.study.settings import Setting, make_setting
 from unchurn.study.subject import Subject
 from unchurn.training.config import Training
@@ -267,19 +268,24 @@ def experiments(
         if len({recipe.epochs for recipe in recipes.values()}) > 1:
             raise InputError(f"{what} tries several numbers of epochs itself")
         parts.append(f"{epochs}epochs")
+    if epochs is not None:
+        recipes = {variant: replace(recipe, epochs=epochs) for variant, recipe in recipes.items()}
     return {
-        "-".join([*parts, *([variant] if variant else [])]): Experiment(
-            data=_data(data, recipe),
-            settings=settings,
-            learner=TorchLearner(recipe.model, _training(recipe, epochs)),
-            runs=runs,
+        "-".join([*parts, *([variant] if variant else [])]): _experiment(
+            _data(data, recipe), settings, recipe, runs
         )
         for variant, recipe in recipes.items()
     }
 
 
-def _training(recipe: Recipe, epochs: int | None) -> Training:
-    return Training(epochs=recipe.epochs if epochs is None else epochs)
+def _experiment(
+    data: Dataset, settings: tuple[Setting, ...], recipe: Recipe, runs: int
+) -> Experiment:
+    """So many runs of each setting; as in the paper, settings are chosen on the test part."""
+    learner = TorchLearner(recipe.model, Training(epochs=recipe.epochs))
+    return Experiment(
+        data=data, parts=make_parts(data), settings=settings, learner=learner, runs=runs
+    )
 
 
 def _data(data: Dataset, recipe: Recipe) -> Dataset:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from unchurn.core.executors import make_executor
 from unchurn.datasets import DATASETS, load
 from unchurn.datasets.base import Dataset
 from unchurn.study.experiment import Experiment
+from unchurn.study.parts import make_parts
 from unchurn.study.presets import preset_settings
 from unchurn.study.result import Result, collect
 from unchurn.study.run import OnProgress, carry_out
@@ -117,28 +117,31 @@ def make_experiment(
 ) -> Experiment:
     """The experiment that was asked for; what is wrong with it is said here."""
     learner = learner or make_learner()
-    plain = Experiment(
+    if validation is None:
+        validation = data.name not in DATASETS
+    parts = make_parts(data, validation=validation)
+    learner.check(parts.x_train, parts.n_classes)
+    n_steps = learner.n_steps(len(parts.x_train))
+    settings = _settings(methods, preset, data.name, n_steps)
+    if methods is None:  # of all methods, those that can be trained
+        settings = [s for s in settings if learner.why_not(s.method) is None]
+    return Experiment(
         data=data,
-        settings=(),
+        parts=parts,
+        settings=tuple(settings),
         learner=learner,
         runs=runs,
         seed=seed,
-        validation=data.name not in DATASETS if validation is None else validation,
         scenario=make_scenario(scenario),
     )
-    learner.check(plain.parts.x_train, plain.parts.n_classes)
-    return replace(plain, settings=_settings(plain, methods, preset))
 
 
 def _settings(
-    experiment: Experiment, methods: Sequence[str | Setting] | None, preset: str
-) -> tuple[Setting, ...]:
-    """Settings as given, or those of a preset; of all methods, those that can be trained."""
-    name = experiment.data.name
-    n_steps = experiment.learner.n_steps(len(experiment.parts.x_train))
+    methods: Sequence[str | Setting] | None, preset: str, dataset: str, n_steps: int | None
+) -> Sequence[Setting]:
+    """Settings as given, or those of a preset."""
     if methods is None:
-        there = preset_settings(preset, name, None, n_steps)
-        return tuple(s for s in there if experiment.learner.why_not(s.method) is None)
+        return preset_settings(preset, dataset, None, n_steps)
     if not methods:
         raise InputError("methods is empty")
     settings: list[Setting] = []
@@ -146,5 +149,5 @@ def _settings(
         if isinstance(method, Setting):
             settings.append(method)
         else:
-            settings += preset_settings(preset, name, [method], n_steps)
-    return tuple(settings)
+            settings += preset_settings(preset, dataset, [method], n_steps)
+    return settings

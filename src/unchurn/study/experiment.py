@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from unchurn.core.errors import InputError
 from unchurn.datasets.base import Dataset
 from unchurn.methods import METHODS, Combination, Control, Method
-from unchurn.study.parts import Parts, all_to_train, some_held_out
+from unchurn.study.parts import Parts
 from unchurn.study.scenarios import Scenario, make_scenario
 from unchurn.study.settings import Setting
 from unchurn.study.store import key_of
@@ -37,17 +36,14 @@ class Job:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Experiment:
-    """The data, the settings, what trains them, how often, and what happens between two runs.
-
-    With `validation`, a fixed part of the training data is held out, and settings are chosen on it.
-    """
+    """The data, the settings, what trains them, how often, and what happens between two runs."""
 
     data: Dataset
+    parts: Parts  # of the data, to train on and to predict: `make_parts`
     settings: tuple[Setting, ...]
     learner: Learner = field(default_factory=TorchLearner)
     runs: int = 5
     seed: int = 0
-    validation: bool = False
     scenario: Scenario = field(default_factory=make_scenario)
 
     def __post_init__(self) -> None:
@@ -57,22 +53,17 @@ class Experiment:
             if (reason := self.learner.why_not(setting.method)) is not None:
                 raise InputError(f"{setting.name} {reason}: {self.learner.label} cannot train it")
 
-    @cached_property
-    def parts(self) -> Parts:
-        """The arrays to train on and to predict."""
-        return some_held_out(self.data) if self.validation else all_to_train(self.data)
-
     @property
     def chosen_on(self) -> str:
         """The part of the data on which settings are chosen."""
-        return "validation" if self.validation else "test"
+        return "validation" if "validation" in self.parts.y else "test"
 
     def identity(self, job: Job) -> dict[str, Any]:
         """What decides the result of a job: no paths, no number of workers."""
         return {
             "semantics": SEMANTICS,
             "data": self.data.fingerprint,
-            "validation": self.validation,
+            "validation": self.chosen_on == "validation",
             **self.learner.identity,
             **self.scenario.identity(),
             "seed": self.seed,

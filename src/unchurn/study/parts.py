@@ -26,19 +26,20 @@ class Parts:
     y: dict[str, Classes]
 
 
-def all_to_train(data: Dataset) -> Parts:
-    """All training data to train on, the test part to predict."""
-    return Parts(
+def make_parts(data: Dataset, *, validation: bool = False) -> Parts:
+    """All training data to train on; with `validation`, a fixed part of it is held out instead."""
+    parts = Parts(
         x_train=data.x_train,
         y_train=data.y_train,
         n_classes=len(data.classes),
         x={"test": data.x_test},
         y={"test": data.y_test},
     )
+    return _hold_out(parts, data) if validation else parts
 
 
-def some_held_out(data: Dataset) -> Parts:
-    """A fixed part of each class's training data as "validation"; every class stays in training."""
+def _hold_out(parts: Parts, data: Dataset) -> Parts:
+    """Make some of each class's training data "validation"; every class stays in training."""
     rng = np.random.default_rng(SPLIT_SEED)
     is_held = np.zeros(len(data.y_train), bool)
     for number in range(len(data.classes)):
@@ -46,7 +47,6 @@ def some_held_out(data: Dataset) -> Parts:
         is_held[rows[: int(VALIDATION_SIZE * len(rows))]] = True
     if not is_held.any():
         raise InputError(f"{data.name}: too few training rows to hold some out for validation")
-    parts = all_to_train(data)
     return replace(
         parts,
         x_train=data.x_train[~is_held],

@@ -18,6 +18,7 @@ from unchurn.core.executors.local import Local
 from unchurn.methods import Method
 from unchurn.neighbors.sharded import sharded_knn_labels
 from unchurn.study.experiment import Experiment
+from unchurn.study.parts import make_parts
 from unchurn.study.result import collect
 from unchurn.study.run import KILLED, carry_out, read_runs
 from unchurn.study.schedule import make_schedule
@@ -97,7 +98,9 @@ def toy(path, settings=SETTINGS, wait=0.0):
     data = Dataset("toy", x[:60], y[:60], x[60:], y[60:], ("a", "b", "c"))
     training = Training(epochs=2, batch_size=32)
     learner = TorchLearner(Logged(str(path), wait), training)
-    return Experiment(data=data, settings=tuple(settings), learner=learner, runs=3)
+    return Experiment(
+        data=data, parts=make_parts(data), settings=tuple(settings), learner=learner, runs=3
+    )
 
 
 def pids(path):

@@ -14,6 +14,7 @@ from unchurn import Dataset
 from unchurn.core.executors.local import Local
 from unchurn.study import charts
 from unchurn.study.experiment import Experiment
+from unchurn.study.parts import make_parts
 from unchurn.study.result import Result, collect
 from unchurn.study.run import carry_out
 from unchurn.study.schedule import make_schedule
@@ -41,7 +42,7 @@ def miniature() -> Experiment:
     x = x.astype(np.float32)
     data = Dataset("miniature", x[:80], y[:80], x[80:], y[80:], ("a", "b", "c"))
     learner = TorchLearner("mlp", Training(epochs=6, batch_size=16))
-    return Experiment(data=data, settings=SETTINGS, learner=learner, runs=3)
+    return Experiment(data=data, parts=make_parts(data), settings=SETTINGS, learner=learner, runs=3)
 
 
 def outcomes(result: Result) -> dict[str, str]:
