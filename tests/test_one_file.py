@@ -66,4 +66,4 @@ def test_stable_classifier_fits_searches_saves_and_loads_it(tmp_path):
         loaded = StableClassifier.load(tmp_path / "model")
         assert loaded.predict_proba(x).tobytes() == model.predict_proba(x).tobytes()
     searched = StableClassifier(method="doubt+ema").set_params(method__doubt__a=0.4)
-    assert searched.method.parts[0] == Doubt(a=0.4)
+    assert searched.method.methods[0] == Doubt(a=0.4)

@@ -1,10 +1,12 @@
 """What needs no torch works where it is not installed."""
 
+import os
 import subprocess
 import sys
 
 import pytest
 
+# As if they were not installed, in every process: Python runs this before anything else.
 WITHOUT = """
 import sys
 class Absent:
@@ -16,9 +18,13 @@ sys.meta_path.insert(0, Absent())
 
 
 def run(script, folder):
+    (folder / "site").mkdir(exist_ok=True)
+    (folder / "site/sitecustomize.py").write_text(WITHOUT)
+    where = os.pathsep.join([str(folder / "site"), os.environ.get("PYTHONPATH", "")])
     return subprocess.run(
-        [sys.executable, "-c", WITHOUT + script], cwd=folder, capture_output=True, text=True
-    )
+        [sys.executable, "-c", f"import sys\n{script}"], cwd=folder, capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": where.strip(os.pathsep)},
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

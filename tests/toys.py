@@ -13,6 +13,7 @@ from unchurn.metrics.registry import Runs
 from unchurn.study import run
 from unchurn.study.result import Result, SettingResult, collect
 from unchurn.study.schedule import make_schedule
+from unchurn.study.settings import Setting
 from unchurn.study.store import Store
 from unchurn.study.subject import DataFacts, Subject
 from unchurn.training.learners.torch import TorchLearner
@@ -96,9 +97,9 @@ def result(rows, labels, *, name="toy", runs=None, n_train=0, notes=()):
     """A Result of settings with predictions (R, n), or with the reasons why they failed."""
     n_runs = runs or next(len(found) for _, found in rows if not isinstance(found, str))
     settings = [
-        SettingResult(setting, {}, (found,))
+        SettingResult(_facts(setting), {}, (found,))
         if isinstance(found, str)
-        else SettingResult(setting, {"test": Runs(predictions=found, labels=labels)})
+        else SettingResult(_facts(setting), {"test": Runs(predictions=found, labels=labels)})
         for setting, found in rows
     ]
     facts = DataFacts(
@@ -111,6 +112,10 @@ def result(rows, labels, *, name="toy", runs=None, n_train=0, notes=()):
         learner_facts=learner.facts, length=learner.length, runs=n_runs, seed=0,
     )  # fmt: skip
     return Result(subject, settings)
+
+
+def _facts(setting):
+    return setting.facts() if isinstance(setting, Setting) else setting
 
 
 def carry_out(experiment, folder, workers=1, **options):

@@ -102,7 +102,6 @@ def test_a_config_file_takes_the_same_and_options_go_before_it(run, tmp_path):
         (["--model", "broken:narrow"], "model 'broken:narrow' fails on (8, 8), 10: mat1 and mat2"),
         (["--model", "broken:gone"], "model 'broken:gone': module 'broken' has no attribute"),
         (["--config", "none.toml"], "methods is empty"),
-        (["--config", "list.json"], "list.json: not a table of fields"),
         (["--config", "bad.toml"], "there is no field 'run': there are data, target"),
         (["--config", "worse.toml"], "worse.toml: not a TOML file"),
         (["--config", "gone.toml"], "gone.toml: No such file"),
@@ -116,7 +115,6 @@ def test_a_config_file_takes_the_same_and_options_go_before_it(run, tmp_path):
 def test_bad_input_is_one_line_and_exit_code_2(run, tmp_path, arguments, message):
     (tmp_path / "bad.toml").write_text("run = 5\n")
     (tmp_path / "worse.toml").write_text("runs = = 5\n")
-    (tmp_path / "list.json").write_text("[1]")
     (tmp_path / "none.toml").write_text("methods = []\n")
     (tmp_path / "broken.py").write_text(
         "import torch\n"

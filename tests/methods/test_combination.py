@@ -67,18 +67,22 @@ def test_any_methods_combine_or_refuse_with_a_reason(names):
     np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-5)
 
 
-@given(st.sampled_from(sorted(METHODS)), st.sampled_from(sorted(NOTHING)), st.booleans())
-@settings(max_examples=25)
-def test_strength_zero_is_the_other_method_bit_for_bit(name, other, is_first):
+@pytest.mark.parametrize("other", NOTHING)
+@pytest.mark.parametrize("name", ["mixup", "codistill_kl", "bi_tempered", "knn_ls"])
+def test_strength_zero_is_the_other_method_bit_for_bit(name, other):
     if name == other:
-        return
-    parts = [METHODS[other](**NOTHING[other]), small(name)]
-    try:
-        method = combine(*(parts if is_first else parts[::-1]))
-    except InputError:
-        return
-    assert method.simplest() == small(name).simplest()
-    assert probabilities(method).tobytes() == probabilities(small(name)).tobytes()
+        pytest.skip("a method is there once")
+    nothing = METHODS[other](**NOTHING[other])
+    if {name, other} == {"knn_ls", "anchor"}:
+        nothing = Anchor(a=0, fixed_reference=False)
+    for method in (nothing + small(name), small(name) + nothing):
+        assert method.simplest() == small(name)
+        assert probabilities(method).tobytes() == probabilities(small(name)).tobytes()
+
+
+def test_what_simplifies_to_the_same_twice_stays_as_it_is():
+    both = KnnLS(a=0.5, b=1) + LabelSmoothing(a=0.1)
+    assert both.simplest() == both
 
 
 def test_each_part_makes_a_difference():
@@ -90,7 +94,7 @@ def test_each_part_makes_a_difference():
 def test_control_adds_nothing_and_one_alone_is_itself():
     assert combine(Control(), Ema()) == Ema()
     assert combine() == Control()
-    assert combine(Ema(), combine(Decay(), Mixup())).parts == (Ema(), Decay(), Mixup())
+    assert combine(Ema(), combine(Decay(), Mixup())).methods == (Ema(), Decay(), Mixup())
 
 
 def test_targets_go_from_part_to_part():
@@ -106,7 +110,7 @@ def test_penalties_add_and_rates_multiply(rng):
     z, t = torch.tensor(rng.normal(size=(2, 5, 3))), torch.full((5, 3), 1 / 3)
     both = L2Reg(a=0.3) + CodistillKL(a=0.5, n_warm=0)
     batch = toys.batch_of(t)
-    apart = [part.penalty(list(z), batch, 0) for part in both.parts]
+    apart = [part.penalty(list(z), batch, 0) for part in both.methods]
     torch.testing.assert_close(both.penalty(list(z), batch, 0), apart[0] + apart[1])
     assert both.n_nets == 2
 
@@ -159,6 +163,27 @@ def test_what_cannot_be_combined_says_why(parts, reason):
         combine(*parts)
 
 
+def test_state_of_ones_own_and_averaged_weights_are_not_mixed_up():
+    """Who overrides `begin` may serve other networks: then no other method may."""
+
+    class Own(Method):
+        def begin(self, nets, n_steps):
+            return super().begin(nets, n_steps)
+
+    with pytest.raises(InputError, match="Own and Ema cannot be combined: each decides which"):
+        combine(Own(), Ema())
+
+
+def test_extras_are_mixed_like_inputs(rng):
+    import torch
+
+    batch = toys.batch_of(torch.eye(4), torch.tensor(rng.normal(size=(4, 2))))
+    batch.extras["teacher"] = batch.x.clone()
+    mixed = Mixup(a=0.5).batch(batch, rng)
+    assert not torch.equal(mixed.x, batch.x)
+    torch.testing.assert_close(mixed.extras["teacher"], mixed.x)
+
+
 def test_two_losses_cannot_be_had_at_once():
     class Other(BiTempered):
         pass
@@ -171,10 +196,10 @@ def test_parameters_are_scikit_learns():
     method = make_method("knn_ls(k=5)+ema")
     assert method.get_params()["knn_ls__k"] == 5
     method.set_params(knn_ls__a=0.3, ema__decay=0.5)
-    assert method.parts == (KnnLS(k=5, a=0.3), Ema(decay=0.5))
+    assert method.methods == (KnnLS(k=5, a=0.3), Ema(decay=0.5))
     twin = clone(method)
     assert twin == method
-    assert twin.parts[0] is not method.parts[0]
+    assert twin.methods[0] is not method.methods[0]
     assert isinstance(twin, Combination)
     with pytest.raises(ValueError, match="no parameter 'mixup__a'"):
         method.set_params(mixup__a=1)

@@ -11,6 +11,7 @@ import toys
 from unchurn import METHODS
 from unchurn.core.errors import InputError
 from unchurn.methods import Reference, make_method
+from unchurn.methods.base import overrides
 from unchurn.training.config import Training
 from unchurn.training.loop import fit_run
 from unchurn.training.networks import mlp
@@ -121,6 +122,14 @@ def test_the_reference_is_asked_for_only_if_used(name):
         method.targets(ONE_HOT, Reference(logits, Y))
         assert bool(asked) == (method.reference() is not None)
     assert method.reference() is None
+
+
+def test_what_only_changes_targets_overrides_no_hook_of_training(name):
+    """Learners of other frameworks would ignore it."""
+    if METHODS[name].changes == "targets":
+        hooks = ("begin", "learning_rate", "batch", "loss", "penalty", "probabilities")
+        assert not any(overrides(small(name), hook) for hook in hooks)
+        assert METHODS[name].n_nets == 1
 
 
 def test_clone_repr_and_parameters(name):

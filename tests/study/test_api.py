@@ -1,18 +1,26 @@
 """`unchurn.bench` and `unchurn bench`: one code, one set of defaults, one folder."""
 
 import inspect
+import json
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 import toys
 from unchurn import bench, cli
 from unchurn.core.errors import InputError
+from unchurn.methods import Control, Ema
 from unchurn.study.api import make_experiment
 from unchurn.study.config import BenchConfig
+from unchurn.study.settings import make_setting
 from unchurn.training.learners.make import make_learner
 
 DATA = toys.dataset(200)
@@ -43,6 +51,8 @@ def test_both_leave_the_same_folder(tmp_path, monkeypatch):
     assert one.keys() == two.keys()
     apart = {p.name for p in one if one[p] != two[p]}
     assert apart <= {"record.json", "result.json"}  # which have the seconds that it took
+    first, second = (json.loads(side[Path("result.json")]) for side in (one, two))
+    assert {**first, "seconds": 0} == {**second, "seconds": 0}
 
 
 def test_an_estimator_is_benched_by_name_class_or_object(tmp_path):
@@ -58,6 +68,62 @@ def test_an_estimator_is_benched_by_name_class_or_object(tmp_path):
     assert by_name.table("csv") == by_class.table("csv") == of_object.table("csv")
     assert by_name.subject.learner_label == "ExtraTreesClassifier"
     assert "n_estimators=5" in by_name.subject.learner_facts["estimator"]
+
+
+def test_every_step_of_a_pipeline_has_the_runs_seed():
+    pipeline = make_pipeline(StandardScaler(), ExtraTreesClassifier(3, random_state=0))
+    methods = ["control", "ensemble(m=2)"]
+    one, two = (bench(DATA, methods, model=pipeline, **QUICK) for _ in range(2))
+    assert one.table("csv") == two.table("csv")
+    assert one.settings[0].summary["test"].churn.mean > 0
+    assert pipeline.get_params()["extratreesclassifier__random_state"] == 0  # it is the user's
+
+
+def test_estimators_are_told_apart_by_all_that_they_hold():
+    priors = np.full(2000, 1 / 2000)
+    other = priors.copy()
+    other[1000:1002] += [1e-4, -1e-4]
+    learners = [make_learner(GaussianNB(priors=p)) for p in (priors, other, priors)]
+    one, two, three = (str(learner.identity) for learner in learners)
+    assert one == three != two
+
+
+def test_methods_are_taken_in_every_form():
+    forms = [
+        "control, ema",
+        ["control", "ema"],
+        [Control(), Ema()],
+        [make_setting("control"), "ema"],
+    ]
+    tables = {bench(DATA, methods, **QUICK).table("csv") for methods in forms}
+    assert len(tables) == 1
+
+
+def test_a_training_function_may_have_defaults_and_arguments():
+    def train(x, targets, seed=0, depth=3):
+        assert depth in (3, 5)
+        return toys.extra_trees(x, targets, seed)
+
+    bench(DATA, ["control"], learner=train, **QUICK)
+
+    def needs(x, targets, seed, depth=3):
+        return train(x, targets, seed, depth)
+
+    assert bench(DATA, ["control"], model=needs, model_args={"depth": 5}, **QUICK).choose()
+    with pytest.raises(InputError, match="a model or a learner, not both"):
+        bench(DATA, ["control"], model="lenet5", learner=train, **QUICK)
+
+
+def test_a_built_in_network_takes_arguments():
+    result = bench(DATA, ["control"], model="mlp", model_args={"n_hidden": 3}, **QUICK)
+    assert result.subject.learner_label == "mlp(n_hidden=3)"
+    with pytest.raises(InputError, match=r"model 'mlp\(depth=3\)' fails on"):
+        bench(DATA, ["control"], model="mlp", model_args={"depth": 3}, **QUICK)
+
+
+def test_a_model_that_ignores_its_seed_is_said_to():
+    result = bench(DATA, ["control"], model=GaussianNB(), **QUICK)
+    assert "All runs of control are equal" in result.table()
 
 
 def test_without_methods_it_tries_what_the_model_can():
@@ -99,6 +165,7 @@ def test_classes_that_training_never_saw_have_a_column():
             {"model": ExtraTreesClassifier(), "methods": ["ema"]},
             "ema changes more than the targets",
         ),
+        ({"model": LogisticRegression(C=-1)}, "LogisticRegression: The 'C' parameter"),
         ({"model": "cnn"}, "no model 'cnn': there are mlp"),
         ({"model": 3}, "model must be a name, an estimator, or a function"),
         ({"scenario": "upgrades"}, "no scenario 'upgrades': there are retrain"),

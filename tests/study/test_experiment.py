@@ -12,11 +12,15 @@ from unchurn import churn_summary
 from unchurn.core.executors import local
 from unchurn.core.executors.local import Local
 from unchurn.methods import METHODS, Method
+from unchurn.metrics.churn import MeanSd
+from unchurn.metrics.over_runs import excess_over_runs
+from unchurn.metrics.registry import METRICS, Metric
 from unchurn.study import run as module
 from unchurn.study.experiment import Experiment, Job
 from unchurn.study.parts import make_parts
 from unchurn.study.result import collect
-from unchurn.study.run import carry_out, read_runs
+from unchurn.study.run import carry_out
+from unchurn.study.scenarios import Scenario
 from unchurn.study.scenarios.retrain import Retrain
 from unchurn.study.schedule import make_schedule
 from unchurn.study.settings import Setting, make_setting
@@ -56,7 +60,7 @@ def train(what, store, workers=1, **options):
 
 def read(what, store):
     """The result of what was carried out before."""
-    return collect(read_runs(make_schedule(what), store))
+    return collect(train(what, store))
 
 
 def stored_bytes(folder: Path) -> dict[str, bytes]:
@@ -108,10 +112,10 @@ def test_shared_trainings_give_what_separate_ones_give(tmp_path, trainings):
     store = Store(tmp_path)
     train(run, store)
     assert len(trainings) == len(set(trainings)) == len(make_schedule(run).jobs)
-    for result in read(run, store).settings:
+    for setting, result in zip(run.settings, read(run, store).settings, strict=True):
         for r in range(3):
             alone = fit_run(
-                result.setting.method, mlp, DATA.x_train, DATA.y_train, 3,
+                setting.method, mlp, DATA.x_train, DATA.y_train, 3,
                 training=TRAINING, seed=0, run=r,
             )  # fmt: skip
             expected = alone.probabilities(DATA.x_test).argmax(axis=1)
@@ -245,10 +249,9 @@ def test_a_killed_run_fails_with_its_reason_and_is_tried_again_next_time(tmp_pat
         patch.setattr(
             local, "execute", lambda f, calls, w, killed: enumerate(killed() for _ in calls)
         )
-        train(run, store)
-    assert "killed, most likely for want of memory" in read(run, store).settings[0].failures[0]
-    train(run, store)
-    assert not any(result.failures for result in read(run, store).settings)
+        failed = collect(train(run, store))
+    assert "killed, most likely for want of memory" in failed.settings[0].failures[0]
+    assert not any(result.failures for result in collect(train(run, store)).settings)
 
 
 class Edited(Method):
@@ -268,19 +271,45 @@ def test_a_method_of_ones_own_is_known_by_its_code():
     assert experiment().identity(Job(Edited(), 0)) == before
     assert experiment().identity(Job(Edited2(), 0)) != before
     combined = experiment().identity(Job(Edited() + METHODS["ema"](), 0))
-    assert combined["parameters"]["parts"][0]["method"] == before["method"]
-    assert combined["parameters"]["parts"][1] == {"method": "Ema", "parameters": {"decay": 0.999}}
+    assert combined["parameters"]["methods"][0]["method"] == before["method"]
+    assert combined["parameters"]["methods"][1] == {"method": "Ema", "parameters": {"decay": 0.999}}
 
 
-@dataclass
 class Bootstrap(Retrain):
     """Every run sees its own sample: a scenario in one class."""
 
-    def identity(self):
-        return {"scenario": "bootstrap"}
+    name = "bootstrap"
+    identity = Scenario.identity
 
-    def rows(self, seed, run, n):
+    def rows(self, seed, run, fit, n):
         return np.random.default_rng((seed, run)).integers(0, n, n)
+
+
+class Upgrade(Bootstrap):
+    """A base on the first half of the data; every run, on all, is held against it."""
+
+    name = "upgrade"
+    churn = "churn_to_base"
+    BASE = 7
+
+    def rows(self, seed, run, fit, n):
+        return np.arange(n // 2) if fit == self.BASE else None
+
+    def base(self, run):
+        return 0, self.BASE
+
+    @property
+    def metrics(self):
+        def churn(runs):
+            moved = np.mean(runs.predictions != runs.base, axis=1)
+            return MeanSd(moved.mean(), moved.std(ddof=1), len(moved))
+
+        own = Metric(name="churn_to_base", heading="churn to base", better="lower", of=churn)
+        return {"accuracy": METRICS["accuracy"], own.name: own}
+
+    def differences(self, ours, theirs):
+        moved = [runs.predictions != runs.base for runs in (ours, theirs)]
+        return {"churn_to_base": excess_over_runs(moved[0][0], moved[1])}
 
 
 def test_a_scenario_decides_what_runs_see(tmp_path):
@@ -288,13 +317,47 @@ def test_a_scenario_decides_what_runs_see(tmp_path):
     settings = [make_setting("control"), make_setting("knn_ls", k=5), make_setting("ensemble", m=2)]
     sampled = experiment(settings, scenario=Bootstrap())
     result = collect(train(sampled, store))
-    rows = Bootstrap().rows(0, 1, 60)
-    for setting in result.settings:
+    rows = Bootstrap().rows(0, 1, 0, 60)
+    for setting, found in zip(settings, result.settings, strict=True):
         alone = fit_run(
-            setting.setting.method, mlp, DATA.x_train[rows], DATA.y_train[rows], 3,
+            setting.method, mlp, DATA.x_train[rows], DATA.y_train[rows], 3,
             training=TRAINING, seed=0, run=1,
         )  # fmt: skip
         expected = alone.probabilities(DATA.x_test).argmax(axis=1)
-        np.testing.assert_array_equal(setting.predictions["test"][1], expected)
+        np.testing.assert_array_equal(found.predictions["test"][1], expected)
     plain = collect(train(experiment(settings), store))  # in the same folder, and apart
     assert (plain.settings[0].predictions["test"] != result.settings[0].predictions["test"]).any()
+
+
+def test_a_scenario_may_hold_every_run_against_an_older_model(tmp_path):
+    settings = [make_setting("control"), make_setting("label_smoothing", a=0.5)]
+    upgraded = experiment(settings, scenario=Upgrade())
+    result = collect(train(upgraded, Store(tmp_path)))
+    half = fit_run(
+        METHODS["control"](), mlp, DATA.x_train[:30], DATA.y_train[:30], 3,
+        training=TRAINING, seed=0, fit=Upgrade.BASE,
+    )  # fmt: skip
+    before = half.probabilities(DATA.x_test).argmax(axis=1)
+    for found in result.settings:
+        np.testing.assert_array_equal(found.runs["test"].base, np.tile(before, (3, 1)))
+    churn = np.mean(result.settings[1].predictions["test"] != before)
+    assert f"{100 * churn:.2f}" in result.table()
+    assert "churn to base − control's" in result.table()
+    assert list(result.choose()) == ["control", "label_smoothing"]
+
+
+def test_scenarios_are_never_taken_for_each_other():
+    """Even one that forgets to say what it is has runs of its own."""
+    job = Job(METHODS["control"](), 0)
+    kinds = [Retrain(), Bootstrap(), Upgrade()]
+    assert len({str(experiment(scenario=kind).identity(job)) for kind in kinds}) == 3
+
+
+def test_more_neighbours_than_a_run_sees_is_a_failed_run(tmp_path):
+    class Few(Bootstrap):
+        def rows(self, seed, run, fit, n):
+            return np.arange(4)
+
+    settings = [make_setting("control"), make_setting("knn_ls", k=5)]
+    result = collect(train(experiment(settings, scenario=Few()), Store(tmp_path)))
+    assert result.settings[1].failures[0] == "run 0: k=5 is more than the 4 training examples"

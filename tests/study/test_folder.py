@@ -1,7 +1,11 @@
 """What a bench leaves in a folder, and that it is read again without data or network."""
 
 import json
+import os
 import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -74,6 +78,69 @@ def test_what_is_not_there_or_damaged_is_one_line(folder, tmp_path):
     shutil.copy(folder / "result.npz", tmp_path / "copy")
     with pytest.raises(InputError, match=r"result\.json: damaged"):
         Result.load(tmp_path / "copy")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda r: r["examples"][0].update(image="https://example.org/x.png"),
+            "picture of example",
+        ),
+        (lambda r: r["examples"][0].update(number=10**6), "no test example 1000000"),
+        (lambda r: r["subject"].update(runs=4), "does not fit"),
+        (lambda r: r["subject"]["data"].update(classes=["a"]), "does not fit"),
+        (lambda r: r["subject"].update(scenario="os:system"), "no scenario 'os:system'"),
+        (lambda r: r.update(schema="unchurn.bench/9"), "of another version"),
+        (lambda r: r["settings"][0].pop("facts"), "damaged"),
+    ],
+)
+def test_an_edited_record_is_one_line(folder, tmp_path, change, message):
+    shutil.copytree(folder, tmp_path / "copy")
+    record = json.loads((folder / "result.json").read_text())
+    change(record)
+    (tmp_path / "copy/result.json").write_text(json.dumps(record))
+    with pytest.raises(InputError, match=message):
+        Result.load(tmp_path / "copy")
+
+
+def test_names_in_a_record_stay_inside_the_folder(folder, tmp_path):
+    inner = tmp_path / "outer/inner"
+    shutil.copytree(folder, inner)
+    record = json.loads((folder / "result.json").read_text())
+    for setting in record["settings"]:
+        setting["facts"]["name"] = "x/../../../evil"
+    (inner / "result.json").write_text(json.dumps(record))
+    Result.load(inner).save(inner)
+    assert {path.name for path in tmp_path.iterdir()} == {"outer"}
+    assert {path.name for path in (tmp_path / "outer").iterdir()} == {"inner"}
+
+
+def test_a_folder_with_a_method_of_ones_own_is_read_without_it(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from dataclasses import dataclass\n"
+        "import toys\n"
+        "from unchurn import bench\n"
+        "from unchurn.methods import Ema, Method\n"
+        "@dataclass\n"
+        "class Mine(Method):\n"
+        "    how: str = 'so'\n"
+        "    def learning_rate(self, progress): return 0.5\n"
+        "bench(toys.dataset(60), ['control', Mine(), Mine('other') + Ema()], runs=2, epochs=1,\n"
+        "      workers=1, out='b')\n"
+    )
+    where = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    made = []
+    for _ in range(2):
+        subprocess.run([sys.executable, script], cwd=tmp_path, env=where, check=True)
+        made.append({path.name for path in (tmp_path / "b/runs").iterdir()})
+    assert made[0] == made[1]  # the second time nothing is trained
+    assert len(made[0]) == 6
+    loaded = Result.load(tmp_path / "b")
+    assert [one.setting.name for one in loaded.settings] == ["control", "Mine", "Mine+ema"]
+    assert loaded.settings[2].setting.text == "how=other + decay=0.999"
+    loaded.report(tmp_path / "page.html")
 
 
 def test_a_failed_setting_comes_back_with_its_reason(tmp_path):

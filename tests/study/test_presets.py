@@ -35,6 +35,8 @@ def test_a_warm_up_keeps_its_share_of_a_short_training():
     assert {s.method.n_warm for s in short} == {100, 200}
     long = preset_settings("grid", "digits", ["codistill_kl"], 10 * USUAL_STEPS)
     assert {s.method.n_warm for s in long} == {1000, 2000}
+    (written,) = preset_settings("quick", "digits", ["codistill_kl(n_warm=500)"], 200)
+    assert written.method.n_warm == 500
     (both,) = preset_settings("quick", "digits", ["codistill_kl+ema"], USUAL_STEPS // 10)
     assert both.text == "a=0.5 n_warm=100 + decay=0.999"
 

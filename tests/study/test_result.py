@@ -1,6 +1,5 @@
 import csv
 import io
-import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -10,15 +9,8 @@ import toys
 from unchurn import bench
 from unchurn.core.errors import InputError
 from unchurn.study.charts import all_charts
-from unchurn.study.experiment import Experiment
 from unchurn.study.folder import write_predictions
-from unchurn.study.parts import make_parts
-from unchurn.study.run import read_runs
-from unchurn.study.schedule import make_schedule
 from unchurn.study.settings import make_setting
-from unchurn.study.store import Store
-from unchurn.training.config import Training
-from unchurn.training.learners.torch import TorchLearner
 
 DATA = toys.dataset(200)
 SETTINGS = [make_setting("control"), *(make_setting("label_smoothing", a=a) for a in (0.1, 0.9)),
@@ -193,23 +185,6 @@ def test_files_are_safe_to_open():
     )
     assert "\n'=<b>_&x,control" in result.table("csv")
     assert "=&lt;b&gt;_&amp;x, 2 runs" in result.table("markdown")
-
-
-def test_results_need_every_run_whole(tmp_path):
-    bench(DATA, SETTINGS, runs=3, epochs=3, workers=1, validation=False, out=tmp_path)
-    learner = TorchLearner("mlp", Training(epochs=3))
-    experiment = Experiment(
-        data=DATA, parts=make_parts(DATA), settings=tuple(SETTINGS), learner=learner, runs=3
-    )
-    schedule = make_schedule(experiment)
-    damaged, *_, gone = sorted((tmp_path / "runs").iterdir())
-    (damaged / "test.npy").write_bytes(b"")
-    with pytest.raises(InputError, match=r"checksum.*run the same bench again"):
-        read_runs(schedule, Store(tmp_path))
-    shutil.rmtree(damaged)
-    shutil.rmtree(gone)
-    with pytest.raises(InputError, match="trainings are missing: run the same bench again"):
-        read_runs(schedule, Store(tmp_path))
 
 
 def test_bad_input_is_named(on_test):

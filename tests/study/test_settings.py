@@ -1,8 +1,11 @@
+from dataclasses import dataclass
+
+import numpy as np
 import pytest
 
 from unchurn import METHODS
 from unchurn.core.errors import InputError
-from unchurn.methods import Ema, KnnLS
+from unchurn.methods import Ema, KnnLS, Method
 from unchurn.study.settings import Setting, make_setting
 
 
@@ -18,6 +21,22 @@ def test_a_combination_is_one_setting():
     assert setting.text == "k=5 a=0.9 b=0.9 + decay=0.999"
     assert setting.parameters["knn_ls__k"] == 5
     assert setting.parameters["ema__decay"] == 0.999
+
+
+def test_values_that_look_alike_are_told_apart():
+    assert make_setting("mixup", a=0.1234567).text == "a=0.1234567"
+    assert make_setting("mixup", a=0.30000000000000004).text == "a=0.30000000000000004"
+
+
+def test_parameters_of_numpys_are_plain_and_others_are_refused():
+    assert Setting("knn_ls", KnnLS(k=np.int64(5))).facts().methods[0]["k"] == 5
+
+    @dataclass
+    class Own(Method):
+        values: object = None
+
+    with pytest.raises(InputError, match="values of Own must be a number, a text or a boolean"):
+        Setting("own", Own(np.zeros(3))).facts()
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def row(setting, flips):
     runs = np.tile(LABELS, (3, 1))
     for run in range(3):
         runs[run, run * flips : (run + 1) * flips] ^= 1
-    return SettingResult(setting, {"test": Runs(predictions=runs, labels=LABELS)})
+    return SettingResult(setting.facts(), {"test": Runs(predictions=runs, labels=LABELS)})
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def test_another_metric_is_a_column_of_every_table(result, monkeypatch):
 
 
 def test_a_failed_method_has_its_reason_in_the_place_of_numbers(result):
-    failed = SettingResult(make_setting("anchor"), {}, ("run 1: <b>no</b>",))
+    failed = SettingResult(make_setting("anchor").facts(), {}, ("run 1: <b>no</b>",))
     with_failed = replace(result, settings=[*result.settings, failed])
     table = chosen_table(with_failed)
     assert [cell.text for cell in table.rows[-1]] == ["anchor", "failed", "run 1: <b>no</b>"]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from unchurn.cli.console import make_console
-from unchurn.cli.progress import carry_out, show_schedule
+from unchurn.cli.progress import show_schedule, with_progress
 
 if TYPE_CHECKING:
     from unchurn.study.schedule import Schedule
@@ -74,14 +75,13 @@ def bench(
     """
     given = locals()
     from unchurn.core.executors import make_executor
-    from unchurn.methods.registry import split_methods
     from unchurn.study import table
+    from unchurn.study.api import run_bench
     from unchurn.study.config import BenchConfig, make_config
     from unchurn.study.schedule import make_schedule
     from unchurn.study.store import Store
 
     options = {name: value for name, value in given.items() if name in BenchConfig.model_fields}
-    options["methods"] = split_methods(methods) if methods else None
     options["model_args"] = _named_values(model_args) if model_args else None
     asked = make_config(config, options)
     console = make_console()
@@ -93,9 +93,9 @@ def bench(
     if dry_run:
         return
 
-    with executor:
-        result = carry_out(console, schedule, store, executor)
-    result.save(asked.folder)
+    result = with_progress(
+        console, schedule, store, partial(run_bench, schedule, asked.folder, executor)
+    )
     console.print(f"\n{table.render(result, 'text', width=console.width)}")
     _say_where(console.print, schedule, asked.folder)
 
@@ -131,6 +131,7 @@ def report(
     from unchurn.core.files import check_place
     from unchurn.report.charts import save
     from unchurn.study import charts
+    from unchurn.study.folder import file_name
     from unchurn.study.result import Result
 
     if output is not None:
@@ -140,6 +141,6 @@ def report(
     result.report(page)
     typer.echo(f"wrote {page}")
     for name, chart in charts.all_charts(result).items():
-        path = folder / f"{name}.svg"
+        path = folder / f"{file_name(name)}.svg"
         save(chart, path)
         typer.echo(f"wrote {path}")

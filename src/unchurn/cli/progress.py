@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,7 +12,7 @@ if TYPE_CHECKING:
     from unchurn.core.executors import Executor
     from unchurn.study.experiment import Job
     from unchurn.study.result import Result
-    from unchurn.study.run import Runs
+    from unchurn.study.run import OnProgress
     from unchurn.study.schedule import Key, Schedule
     from unchurn.study.store import Store, TrainedRun
 
@@ -58,24 +60,26 @@ def _duration(seconds: float) -> str:
     return f"{max(1, round(seconds))} s"
 
 
-def carry_out(console: Console, schedule: Schedule, store: Store, executor: Executor) -> Result:
-    """Train what is missing, with a live bar; an interruption says what is kept."""
-    from unchurn.study.result import collect
-
+def with_progress(
+    console: Console, schedule: Schedule, store: Store, work: Callable[[OnProgress], Result]
+) -> Result:
+    """Do the work with a live bar; an interruption says what is kept."""
     try:
-        runs = _with_bar(schedule, store, executor)
+        with _bar(schedule) as on_progress:
+            result = work(on_progress)
     except KeyboardInterrupt:
         jobs = schedule.jobs.values()
         kept = sum(store.has(schedule.experiment.identity(job)) for job in jobs)
         console.print(f"{kept} of {len(jobs)} trainings are kept: the same command goes on")
         raise
-    for note in runs.notes:
+    for note in result.notes:
         console.print(f"note: {note}")
-    return collect(runs)
+    return result
 
 
-def _with_bar(schedule: Schedule, store: Store, executor: Executor) -> Runs:
-    """Run with a live bar: trainings done, time left, the best setting so far."""
+@contextmanager
+def _bar(schedule: Schedule) -> Iterator[OnProgress]:
+    """A live bar: trainings done, time left, the best setting so far."""
     import numpy as np
     from rich.console import Console
     from rich.progress import (
@@ -85,8 +89,6 @@ def _with_bar(schedule: Schedule, store: Store, executor: Executor) -> Runs:
         TextColumn,
         TimeRemainingColumn,
     )
-
-    from unchurn.study import run
 
     experiment = schedule.experiment
     part, names = experiment.chosen_on, _names(schedule)
@@ -110,7 +112,7 @@ def _with_bar(schedule: Schedule, store: Store, executor: Executor) -> Runs:
                 best = f"best so far {np.mean(accuracy[name]):.2%}: {name}"
             progress.update(task, completed=done, total=total, best=best)
 
-        return run.carry_out(schedule, store, executor, on_progress)
+        yield on_progress
 
 
 def _names(schedule: Schedule) -> dict[Key, str]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from unchurn.cli.console import make_console
-from unchurn.cli.progress import carry_out, show_schedule
+from unchurn.cli.progress import show_schedule, with_progress
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -133,6 +134,8 @@ def _carry_out(
     """Show what will be trained, then train it and write what came of it, one after another."""
     from unchurn.paper.records import keep
     from unchurn.paper.tables import beside_paper
+    from unchurn.study.result import collect
+    from unchurn.study.run import carry_out
     from unchurn.study.schedule import make_schedule
     from unchurn.study.store import Store
 
@@ -148,7 +151,8 @@ def _carry_out(
         return
     with executor:
         for name, command, schedule in scheduled:
-            result = carry_out(console, schedule, store, executor)
+            work = partial(carry_out, schedule, store, executor)
+            result = with_progress(console, schedule, store, lambda on: collect(work(on)))  # noqa: B023
             keep(out, name, study.what, result, command)
             console.print(f"\n{beside_paper(study.what, result)}")
             console.print(f"{out}/{name}.csv, .json and .npz (every run's predictions)")

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import softmax
 
 from unchurn.core.arrays import Float32, as_fraction
 from unchurn.methods.base import Method, Need, Reference
@@ -15,6 +14,8 @@ from unchurn.methods.control import Control
 
 def anchor_labels(t: Float32, reference_logits: Float32, a: float) -> Float32:
     """(1 − a)·t + a·softmax(reference logits), where t are labels or targets so far."""
+    from scipy.special import softmax
+
     a = as_fraction(a, "a")
     before = softmax(reference_logits.astype(np.float64), axis=1)
     return np.asarray((1 - a) * t + a * before, np.float32)
@@ -40,6 +41,11 @@ class Anchor(Method):
 
     def simplest(self) -> Method:
         return self if self.a > 0 else Control()
+
+    def note(self) -> str | None:
+        if self.a == 0 or not self.fixed_reference:
+            return None
+        return "Anchor's runs share one reference, as in the paper: not quite independent."
 
     def reference(self) -> Need | None:
         return Need(is_fixed=self.fixed_reference) if self.a > 0 else None

@@ -9,13 +9,12 @@ that methods which only change targets serve learners of any framework without i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator
 
 from unchurn.core.arrays import Float32
 from unchurn.neighbors import knn_labels
@@ -70,8 +69,8 @@ class Batch:
     x: Tensor
     targets: Tensor  # (n, L), soft
     weights: Tensor  # of the examples
-    rows: Tensor  # the examples' numbers in the training data
-    extras: dict[str, Tensor]  # what `Method.extras` gave, of these examples
+    rows: Tensor  # the examples' numbers in the training data; of mixed ones, the first's
+    extras: dict[str, Tensor]  # what `Method.extras` gave, of these examples; mixed like inputs
 
 
 class Fit:
@@ -91,17 +90,18 @@ class Fit:
 
 
 @dataclass
-class Method(BaseEstimator):  # type: ignore[misc]  # scikit-learn gives get_params and set_params
+class Method:
     """Plain training by cross-entropy; subclasses override what they change.
 
-    Parameters are dataclass fields. `check` says what is wrong with them, on creation and again
-    before training, since scikit-learn's `set_params` may have changed them.
+    Parameters are dataclass fields, each with a default: numbers, text or booleans, as they decide
+    a run's identity. `check` says what is wrong with them, on creation and again before training,
+    since `set_params` may have changed them.
     """
 
     changes: ClassVar[Literal["targets", "training"]] = "training"  # "targets": and nothing else
     n_nets: ClassVar[int] = 1  # networks trained in tandem on the same batches
     grid: ClassVar[dict[str, tuple[float, ...]]] = {}  # the values worth trying
-    fit_class: ClassVar[type[Fit]] = Fit  # what `begin` makes
+    fit_class: ClassVar[type[Fit]] = Fit  # the state of one fit
 
     def __post_init__(self) -> None:
         self.check()
@@ -109,11 +109,33 @@ class Method(BaseEstimator):  # type: ignore[misc]  # scikit-learn gives get_par
     def check(self) -> None:
         """Raise InputError if a parameter is out of range."""
 
+    # What scikit-learn asks of whatever it searches or clones; its own base class takes a second to
+    # import.
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name."""
+        return {name: getattr(self, name) for name in sorted(field.name for field in fields(self))}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name; they are checked when they are used."""
+        known = self.get_params()
+        for name, value in params.items():
+            if name not in known:
+                there = ", ".join(known) or "none"
+                raise ValueError(f"{type(self).__name__} has no parameter {name!r}: it has {there}")
+            setattr(self, name, value)
+        return self
+
     def __add__(self, other: Method) -> Method:
         """Both at once: `KnnLS() + Ema()`."""
         from unchurn.methods.combination import combine
 
         return combine(self, other)
+
+    @property
+    def combined(self) -> tuple[Method, ...]:
+        """The methods that it consists of: itself, or those of a combination."""
+        return (self,)
 
     def simplest(self) -> Method:
         """The simplest method that does the same at this setting: what has no effect is control."""
@@ -122,6 +144,10 @@ class Method(BaseEstimator):  # type: ignore[misc]  # scikit-learn gives get_par
     def for_steps(self, n_steps: int) -> Method:
         """The same in a training of so many steps, where a parameter counts in steps."""
         return self
+
+    def note(self) -> str | None:
+        """What a reader of its results must know, such as that runs are not quite independent."""
+        return None
 
     def remark(self, n_steps: int) -> str | None:
         """What a user should know before so many steps of training, such as a useless parameter."""
@@ -184,6 +210,5 @@ def cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 def overrides(method: Method, hook: str) -> bool:
-    """Whether a method, or a part of a combination, has a hook of its own."""
-    parts: Sequence[Method] = getattr(method, "parts", (method,))
-    return any(getattr(type(part), hook) is not getattr(Method, hook) for part in parts)
+    """Whether a method, or one of a combination, has a hook of its own."""
+    return any(getattr(type(one), hook) is not getattr(Method, hook) for one in method.combined)

@@ -27,112 +27,120 @@ SINGLE = {
 
 def combine(*methods: Method) -> Method:
     """Several methods as one; control adds nothing, and one alone is itself."""
-    parts = [part for m in methods for part in (m.parts if isinstance(m, Combination) else (m,))]
-    parts = [part for part in parts if type(part) is not Control]
-    if len(parts) < 2:
-        return parts[0] if parts else Control()
-    return Combination(tuple(parts))
+    each = [one for method in methods for one in method.combined if type(one) is not Control]
+    if len(each) < 2:
+        return each[0] if each else Control()
+    return Combination(tuple(each))
 
 
 @dataclass
 class Combination(Method):
     """Several methods at once, in the order of their hooks' calls."""
 
-    parts: tuple[Method, ...]
+    methods: tuple[Method, ...] = ()
+
+    @property
+    def combined(self) -> tuple[Method, ...]:
+        return self.methods
 
     def check(self) -> None:
-        """Refuse parts that cannot be had together, and say why."""
-        for part in self.parts:
-            part.check()
-        kinds = [type(part) for part in self.parts]
+        """Refuse methods that cannot be had together, and say why."""
+        for one in self.methods:
+            one.check()
+        kinds = [type(one) for one in self.methods]
         if twice := next((kind for kind in kinds if kinds.count(kind) > 1), None):
             raise InputError(f"{twice.__name__} is there twice: give one with both effects")
         for hook, decides in SINGLE.items():
             self._check_one(decides, partial(overrides, hook=hook))
         self._check_one("which weights are served", _serves_others)
-        self._check_one("how many models are averaged", lambda part: len(part.members()) > 1)
-        needs = [need for part in self.parts if (need := part.reference()) is not None]
+        self._check_one("how many models are averaged", lambda one: len(one.members()) > 1)
+        needs = [need for one in self.methods if (need := one.reference()) is not None]
         if len({need.is_fixed for need in needs}) > 1:
             raise InputError(
-                f"{self._names(lambda part: part.reference() is not None)} cannot be combined: one "
+                f"{self._names(lambda one: one.reference() is not None)} cannot be combined: one "
                 "looks at a reference of each run, one at a single reference for all runs "
                 "(fixed_reference)"
             )
-        if len({part.n_nets for part in self.parts if part.n_nets > 1}) > 1:
+        if len({one.n_nets for one in self.methods if one.n_nets > 1}) > 1:
             raise InputError(
-                f"{self._names(lambda part: part.n_nets > 1)} cannot be combined: they train "
+                f"{self._names(lambda one: one.n_nets > 1)} cannot be combined: they train "
                 "different numbers of networks in tandem"
             )
 
     def _check_one(self, decides: str, is_one: Callable[[Method], bool]) -> None:
-        if sum(map(is_one, self.parts)) > 1:
+        if sum(map(is_one, self.methods)) > 1:
             raise InputError(f"{self._names(is_one)} cannot be combined: each decides {decides}")
 
     def _names(self, is_meant: Callable[[Method], bool]) -> str:
-        return " and ".join(type(part).__name__ for part in self.parts if is_meant(part))
+        return " and ".join(type(one).__name__ for one in self.methods if is_meant(one))
 
     @property
     def changes(self) -> str:  # type: ignore[override]
-        """Whether any part changes more than the targets."""
-        return "targets" if all(p.changes == "targets" for p in self.parts) else "training"
+        """Whether any one changes more than the targets."""
+        return "targets" if all(p.changes == "targets" for p in self.methods) else "training"
 
     @property
     def n_nets(self) -> int:  # type: ignore[override]
-        """As many as the part that trains several in tandem."""
-        return max(part.n_nets for part in self.parts)
+        """As many as the one that trains several in tandem."""
+        return max(one.n_nets for one in self.methods)
 
     def simplest(self) -> Method:
-        return combine(*(part.simplest() for part in self.parts))
+        each = [one.simplest() for one in self.methods]
+        kinds = [type(one) for one in each if type(one) is not Control]
+        return combine(*each) if len(set(kinds)) == len(kinds) else self
 
     def for_steps(self, n_steps: int) -> Method:
-        return combine(*(part.for_steps(n_steps) for part in self.parts))
+        return combine(*(one.for_steps(n_steps) for one in self.methods))
+
+    def note(self) -> str | None:
+        return " ".join(said for one in self.methods if (said := one.note())) or None
 
     def remark(self, n_steps: int) -> str | None:
-        return next((said for part in self.parts if (said := part.remark(n_steps))), None)
+        return next((said for one in self.methods if (said := one.remark(n_steps))), None)
 
     def members(self) -> Sequence[Method]:
-        several = next((part for part in self.parts if len(part.members()) > 1), None)
+        several = next((one for one in self.methods if len(one.members()) > 1), None)
         if several is None:
             return (self,)
-        rest = [part for part in self.parts if part is not several]
+        rest = [one for one in self.methods if one is not several]
         return tuple(combine(member, *rest) for member in several.members())
 
     def reference(self) -> Need | None:
-        needs = [need for part in self.parts if (need := part.reference()) is not None]
+        needs = [need for one in self.methods if (need := one.reference()) is not None]
         if not needs:
             return None
         return Need(needs[0].is_fixed, tuple(sorted({k for need in needs for k in need.ks})))
 
     def targets(self, t: Float32, reference: Reference) -> Float32:
-        return reduce(lambda so_far, part: part.targets(so_far, reference), self.parts, t)
+        return reduce(lambda so_far, one: one.targets(so_far, reference), self.methods, t)
 
     def extras(self, reference: Reference) -> dict[str, Float32]:
         found: dict[str, Float32] = {}
-        for part in self.parts:
-            mine = part.extras(reference)
+        for one in self.methods:
+            mine = one.extras(reference)
             if twice := set(found) & set(mine):
                 raise InputError(f"two methods have extras named {sorted(twice)[0]!r}")
             found |= mine
         return found
 
     def sample(self, rng: np.random.Generator, n: int) -> Rows | None:
-        drawn = (part.sample(rng, n) for part in self.parts)
+        drawn = (one.sample(rng, n) for one in self.methods)
         return next((rows for rows in drawn if rows is not None), None)
 
     def begin(self, nets: Sequence[nn.Module], n_steps: int) -> Fit:
         return _Fits(self, nets, n_steps)
 
     def learning_rate(self, progress: float) -> float:
-        return float(np.prod([part.learning_rate(progress) for part in self.parts]))
+        return float(np.prod([one.learning_rate(progress) for one in self.methods]))
 
     def batch(self, batch: Batch, rng: np.random.Generator) -> Batch:
-        return reduce(lambda so_far, part: part.batch(so_far, rng), self.parts, batch)
+        return reduce(lambda so_far, one: one.batch(so_far, rng), self.methods, batch)
 
     def loss(self, logits: Sequence[Tensor], batch: Batch, step: int) -> Tensor:
         return self._own("loss").loss(logits, batch, step)
 
     def penalty(self, logits: Sequence[Tensor], batch: Batch, step: int) -> Tensor | None:
-        each = [part.penalty(logits, batch, step) for part in self.parts]
+        each = [one.penalty(logits, batch, step) for one in self.methods]
         there = [penalty for penalty in each if penalty is not None]
         return reduce(lambda a, b: a + b, there) if there else None
 
@@ -140,28 +148,28 @@ class Combination(Method):
         return self._own("probabilities").probabilities(logits)
 
     def _own(self, hook: str) -> Method:
-        """The part with a hook of its own, or plain training."""
-        return next((part for part in self.parts if overrides(part, hook)), Control())
+        """The one with a hook of its own, or plain training."""
+        return next((one for one in self.methods if overrides(one, hook)), Control())
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parts, and their parameters by method and name: `knn_ls__a`."""
+        """The methods, and their parameters by method and name: `knn_ls__a`."""
         nested = {
             f"{method}__{name}": value
-            for method, part in self._by_name().items()
-            for name, value in part.get_params().items()
+            for method, one in self._by_name().items()
+            for name, value in one.get_params().items()
             if deep
         }
-        return {"parts": self.parts, **nested}
+        return {"methods": self.methods, **nested}
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, also those of the parts."""
-        parts = self._by_name()
+        """Set parameters, also those of the methods."""
+        methods = self._by_name()
         for name, value in params.items():
             method, _, own = name.partition("__")
-            if own and method in parts:
-                parts[method].set_params(**{own: value})
-            elif name == "parts":
-                self.parts = value
+            if own and method in methods:
+                methods[method].set_params(**{own: value})
+            elif name == "methods":
+                self.methods = value
             else:
                 raise ValueError(f"no parameter {name!r}: there are {', '.join(self.get_params())}")
         return self
@@ -169,15 +177,15 @@ class Combination(Method):
     def _by_name(self) -> dict[str, Method]:
         from unchurn.methods.registry import name_of
 
-        return {name_of(part): part for part in self.parts}
+        return {name_of(one): one for one in self.methods}
 
 
 class _Fits(Fit):
-    """The fits of all parts; at most one of them serves other networks."""
+    """The fits of all methods; at most one of them serves other networks."""
 
     def __init__(self, method: Combination, nets: Sequence[nn.Module], n_steps: int) -> None:
         super().__init__(method, nets, n_steps)
-        self.fits = [part.begin(nets, n_steps) for part in method.parts]
+        self.fits = [one.begin(nets, n_steps) for one in method.methods]
 
     def after_step(self, step: int) -> None:
         for fit in self.fits:
@@ -189,4 +197,5 @@ class _Fits(Fit):
 
 
 def _serves_others(method: Method) -> bool:
-    return method.fit_class.served is not Fit.served
+    """Whether other networks serve than those that were trained, as far as can be seen."""
+    return overrides(method, "begin") or method.fit_class.served is not Fit.served

@@ -42,6 +42,11 @@ class KnnLS(Method):
     def simplest(self) -> Method:
         return self if self.reference() else LabelSmoothing(self.a).simplest()
 
+    def note(self) -> str | None:
+        if self.reference() is None or not self.fixed_reference:
+            return None
+        return "knn_ls's runs share one reference: not quite independent."
+
     def reference(self) -> Need | None:
         if self.a == 0 or self.b == 1:  # the neighbours have no weight
             return None

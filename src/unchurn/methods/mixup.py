@@ -53,4 +53,5 @@ class Mixup(Method):
         share = float(rng.beta(self.a, self.a))
         partners = torch.from_numpy(rng.permutation(len(batch.x))).to(batch.x.device)
         x, targets, weights = mix(batch.x, batch.targets, batch.weights, share, partners)
-        return replace(batch, x=x, targets=targets, weights=weights)
+        extras = {n: share * e + (1 - share) * e[partners] for n, e in batch.extras.items()}
+        return replace(batch, x=x, targets=targets, weights=weights, extras=extras)

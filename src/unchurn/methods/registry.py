@@ -13,7 +13,7 @@ from unchurn.methods.anchor import Anchor
 from unchurn.methods.base import Method
 from unchurn.methods.bi_tempered import BiTempered
 from unchurn.methods.codistill import CodistillCE, CodistillKL
-from unchurn.methods.combination import Combination, combine
+from unchurn.methods.combination import combine
 from unchurn.methods.control import Control
 from unchurn.methods.decay import Decay
 from unchurn.methods.ema import Ema
@@ -47,7 +47,7 @@ def make_method(method: str | Method) -> Method:
     """A method as it is written, or as it is; its parameters checked.
 
     >>> make_method("mixup(a=0.3)+ema")
-    Combination(parts=(Mixup(a=0.3), Ema(decay=0.999)))
+    Combination(methods=(Mixup(a=0.3), Ema(decay=0.999)))
     """
     if isinstance(method, str):
         parts = [named_method(name, **given) for name, given in parse_method(method)]
@@ -95,10 +95,8 @@ def name_of(method: Method) -> str:
     >>> name_of(make_method("knn_ls+ema"))
     'knn_ls+ema'
     """
-    if isinstance(method, Combination):
-        return PLUS.join(map(name_of, method.parts))
     names = {kind: name for name, kind in METHODS.items()}
-    return names.get(type(method), type(method).__name__)
+    return PLUS.join(names.get(type(one), type(one).__name__) for one in method.combined)
 
 
 def _parse_part(text: str) -> tuple[str, dict[str, Any]]:

@@ -15,10 +15,14 @@ from unchurn.metrics.churn import ChurnSummary, MeanSd, churn_summary
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Runs:
-    """What metrics are of: the classes that R runs predicted, (R, n), and the true ones, (n,)."""
+    """What metrics are of: the classes that R runs predicted, (R, n), and the true ones, (n,).
+
+    Where every run is held against an older model, `base` has what that predicted, (R, n).
+    """
 
     predictions: npt.NDArray[np.integer]
     labels: npt.NDArray[np.integer]
+    base: npt.NDArray[np.integer] | None = None
 
     @cached_property
     def summary(self) -> ChurnSummary:

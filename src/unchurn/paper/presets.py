@@ -9,25 +9,27 @@ from collections.abc import Sequence
 from typing import Any
 
 from unchurn.core.errors import InputError
-from unchurn.methods import combine
 from unchurn.methods.registry import named_method, parse_method
 from unchurn.paper.published import PAPER_METHODS, beside, published
-from unchurn.study.settings import Setting
+from unchurn.study.settings import Setting, combined_setting
 from unchurn.study.table import Beside
 
 PAPERS_COLUMN = Beside(heading="paper", of=beside)
 
 
-def paper(methods: Sequence[str] | None, dataset: str) -> list[Setting]:
+def paper(methods: Sequence[str] | None, dataset: str, n_steps: int | None = None) -> list[Setting]:
     """The settings that the paper reports for a dataset; what it has not is as it is written."""
     return [_papers_choice(method, dataset) for method in methods or PAPER_METHODS]
 
 
 def _papers_choice(method: str, dataset: str) -> Setting:
     """One method, or several combined; parameters that are written go before the paper's."""
-    written = parse_method(method)
-    parts = [named_method(name, **{**_papers(name, dataset), **given}) for name, given in written]
-    return Setting("+".join(name for name, _ in written), combine(*parts))
+    return combined_setting(
+        [
+            (name, named_method(name, **{**_papers(name, dataset), **given}))
+            for name, given in parse_method(method)
+        ]
+    )
 
 
 def _papers(name: str, dataset: str) -> dict[str, Any]:

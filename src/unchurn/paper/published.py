@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from unchurn.study.settings import Setting
+    from unchurn.study.settings import Setting, SettingFacts
 
 # What the paper measured and tried, whatever else there is to measure and to try.
 PAPER_METRICS = ("accuracy", "churn", "churn_correct", "churn_incorrect")
@@ -68,7 +68,7 @@ def along(parameter: str) -> list[Published]:
     return [row for row in ablation() if all(row.parameters[name] == v for name, v in fixed)]
 
 
-def find_published(study: str, dataset: str, setting: Setting) -> Published | None:
+def find_published(study: str, dataset: str, setting: Setting | SettingFacts) -> Published | None:
     """What the paper published for a setting; parameters that it does not give may be any."""
     if study in ("table3", "figure2"):
         candidates = ablation()

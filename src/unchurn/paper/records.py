@@ -116,7 +116,7 @@ def _facts(study: str, result: Result, command: str, sha256: str) -> dict[str, A
         "settings": [
             {
                 "method": row.setting.name,
-                "parameters": row.setting.method.get_params(),
+                "parameters": row.setting.methods[0],
                 "failures": row.failures,
             }
             for row in result.settings
@@ -152,7 +152,7 @@ def _result(facts: dict[str, Any], predictions: Array, right: Array) -> Result:
     """A result as if from its runs."""
     settings, column = [], 0
     for row in facts["settings"]:
-        setting = make_setting(row["method"], **row["parameters"])
+        setting = make_setting(row["method"], **row["parameters"]).facts()
         if row["failures"]:
             settings.append(SettingResult(setting, {}, tuple(row["failures"])))
             continue

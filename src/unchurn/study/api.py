@@ -9,26 +9,31 @@ from pathlib import Path
 from typing import Any
 
 from unchurn.core.errors import InputError
-from unchurn.core.executors import make_executor
+from unchurn.core.executors import Executor, make_executor
 from unchurn.datasets import DATASETS, load
 from unchurn.datasets.base import Dataset
+from unchurn.methods import Method, make_method
+from unchurn.methods.registry import name_of, split_methods
 from unchurn.study.experiment import Experiment
 from unchurn.study.parts import make_parts
 from unchurn.study.presets import preset_settings
 from unchurn.study.result import Result, collect
 from unchurn.study.run import OnProgress, carry_out
 from unchurn.study.scenarios import Scenario, make_scenario
-from unchurn.study.schedule import make_schedule
+from unchurn.study.schedule import Schedule, make_schedule
 from unchurn.study.settings import Setting
 from unchurn.study.store import Store
 from unchurn.training.config import Training
 from unchurn.training.learners.base import Learner
+from unchurn.training.learners.function import FunctionLearner
 from unchurn.training.learners.make import make_learner
+
+Methods = str | Sequence[str | Method | Setting] | None
 
 
 def bench(
     data: Dataset | str,
-    methods: str | Sequence[str | Setting] | None = None,
+    methods: Methods = None,
     *,
     preset: str = "quick",
     model: Any = "mlp",
@@ -55,8 +60,8 @@ def bench(
     data
         From `unchurn.load` or `unchurn.load_csv`; or the name of a dataset.
     methods
-        Names in `METHODS`, with parameters and combined as one likes ("knn_ls(k=5)+ema"), or
-        settings such as `make_setting("knn_ls", k=10, a=0.9, b=0.5)`; all methods if not given.
+        Names in `METHODS`, with parameters and combined as one likes ("control, knn_ls(k=5)+ema"),
+        methods such as `KnnLS(k=5) + Ema()`, or settings; all methods if not given.
     preset
         Which settings of a method: "quick" (one), "paper" (the paper's choice for this dataset) or
         "grid" (all that are worth trying).
@@ -86,9 +91,9 @@ def bench(
     training = Training(epochs, batch_size, learning_rate, device=device)
     experiment = make_experiment(
         load(data) if isinstance(data, str) else data,
-        [methods] if isinstance(methods, str) else methods,
+        methods,
         preset=preset,
-        learner=make_learner(model if learner is None else learner, training, model_args),
+        learner=_learner(model, learner, training, model_args),
         runs=runs,
         seed=seed,
         validation=validation,
@@ -97,16 +102,36 @@ def bench(
     executor = make_executor(engine, workers, ray_address)
     with ExitStack() as stack:
         folder = Path(out or stack.enter_context(tempfile.TemporaryDirectory()))
-        stack.enter_context(executor)
-        result = collect(carry_out(make_schedule(experiment), Store(folder), executor, on_progress))
-    if out is not None:
-        result.save(out)
+        return run_bench(make_schedule(experiment), folder, executor, on_progress)
+
+
+def run_bench(
+    schedule: Schedule, folder: Path, executor: Executor, on_progress: OnProgress
+) -> Result:
+    """Train what a folder does not hold yet, and leave all results in it."""
+    with executor:
+        result = collect(carry_out(schedule, Store(folder), executor, on_progress))
+    result.save(folder)
     return result
+
+
+def _learner(
+    model: Any,
+    train: Callable[..., Any] | None,
+    training: Training,
+    arguments: dict[str, Any] | None,
+) -> Learner:
+    """What trains: a model of whatever kind, or a training function."""
+    if train is None:
+        return make_learner(model, training, arguments)
+    if model != "mlp" or arguments:
+        raise InputError("give a model or a learner, not both")
+    return FunctionLearner(train)
 
 
 def make_experiment(
     data: Dataset,
-    methods: Sequence[str | Setting] | None = None,
+    methods: Methods = None,
     *,
     preset: str = "quick",
     learner: Learner | None = None,
@@ -117,6 +142,10 @@ def make_experiment(
 ) -> Experiment:
     """The experiment that was asked for; what is wrong with it is said here."""
     learner = learner or make_learner()
+    methods = split_methods(methods) if isinstance(methods, str) else methods
+    for method in methods or ():  # before anything that takes long
+        if isinstance(method, str):
+            make_method(method)
     if validation is None:
         validation = data.name not in DATASETS
     parts = make_parts(data, validation=validation)
@@ -137,7 +166,7 @@ def make_experiment(
 
 
 def _settings(
-    methods: Sequence[str | Setting] | None, preset: str, dataset: str, n_steps: int | None
+    methods: Sequence[str | Method | Setting] | None, preset: str, dataset: str, n_steps: int | None
 ) -> Sequence[Setting]:
     """Settings as given, or those of a preset."""
     if methods is None:
@@ -148,6 +177,8 @@ def _settings(
     for method in methods:
         if isinstance(method, Setting):
             settings.append(method)
+        elif isinstance(method, Method):
+            settings.append(Setting(name_of(method), make_method(method)))
         else:
             settings += preset_settings(preset, dataset, [method], n_steps)
     return settings

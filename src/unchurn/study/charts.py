@@ -103,11 +103,11 @@ def curve_data(
     result: Result, method: str, parameter: str, others: dict[str, Any] | None = None
 ) -> list[dict[str, Any]]:
     """Test accuracy and churn along one parameter; the others as given, or as in the choice."""
-    fixed = result.choose()[method].setting.method.get_params() if others is None else others
+    fixed = result.choose()[method].setting.parameters if others is None else others
     rows = []
     for r in result.by_method[method]:
-        own = r.setting.method.get_params()
-        if r.summary and all(own[p] == fixed[p] for p in fixed if p != parameter):
+        own = r.setting.parameters
+        if r.summary and all(own.get(p) == fixed[p] for p in fixed if p != parameter):
             accuracy = r.summary["test"].accuracy
             errors = {
                 "accuracy": accuracy.sd / np.sqrt(accuracy.count),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from pathlib import Path
 from typing import Any, Literal
@@ -24,7 +23,7 @@ class BenchConfig(BaseModel):
 
     data: str = "digits"
     target: str | None = None
-    methods: list[str] | None = None
+    methods: str | list[str] | None = None
     preset: str = "quick"
     model: str = "mlp"
     model_args: dict[str, Any] = Field(default_factory=dict)
@@ -81,13 +80,9 @@ def make_config(path: Path | None, options: dict[str, Any]) -> BenchConfig:
     fields: dict[str, Any] = {}
     if path is not None:
         try:
-            text = path.read_text("utf-8-sig")
-            fields = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+            fields = tomllib.loads(path.read_text("utf-8-sig"))
         except ValueError as error:
-            kind = "JSON" if path.suffix == ".json" else "TOML"
-            raise InputError(f"{path}: not a {kind} file: {error}") from error
-    if not isinstance(fields, dict):
-        raise InputError(f"{path}: not a table of fields")
+            raise InputError(f"{path}: not a TOML file: {error}") from error
     fields |= {name: value for name, value in options.items() if value is not None}
     try:
         return BenchConfig(**fields)

@@ -7,10 +7,10 @@ from typing import Any
 
 from unchurn.core.errors import InputError
 from unchurn.datasets.base import Dataset
-from unchurn.methods import METHODS, Combination, Control, Method
+from unchurn.methods import Control, Method
 from unchurn.study.parts import Parts
 from unchurn.study.scenarios import Scenario, make_scenario
-from unchurn.study.settings import Setting
+from unchurn.study.settings import Setting, plain_parameters
 from unchurn.study.store import key_of
 from unchurn.training.learners.base import Learner
 from unchurn.training.learners.torch import TorchLearner
@@ -78,11 +78,11 @@ class Experiment:
 
 
 def method_identity(method: Method) -> dict[str, Any]:
-    """A method by class and parameters, own ones by their code; of a combination, every part."""
-    if isinstance(method, Combination):
-        parts = [method_identity(part) for part in method.parts]
-        return {"method": "Combination", "parameters": {"parts": parts}}
+    """A method by class and parameters, own ones by their code; of a combination, each."""
+    if len(method.combined) > 1:
+        each = [method_identity(one) for one in method.combined]
+        return {"method": "Combination", "parameters": {"methods": each}}
     kind = type(method)
-    is_ours = kind.__module__.startswith("unchurn.methods.") and kind in METHODS.values()
+    is_ours = kind.__module__.startswith("unchurn.methods.")
     name = kind.__name__ if is_ours else code_identity(kind)
-    return {"method": name, "parameters": method.get_params()}
+    return {"method": name, "parameters": plain_parameters(method)}

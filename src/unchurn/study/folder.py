@@ -5,30 +5,34 @@ result.json         what was studied, and its numbers
 result.npz          what every setting's runs predicted, and the true classes
 table.csv, .md, .tex
 predictions/        METHOD-RUN.parquet of every chosen setting, as `unchurn compare` reads
+
+A folder may be anybody's: it is read as numbers and text, and no code that it names is imported.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from unchurn.core.errors import InputError
 from unchurn.core.files import atomic_write, reading, write_text
-from unchurn.methods import Combination, Method, combine
-from unchurn.methods.registry import named_method
+from unchurn.methods import METHODS
 from unchurn.metrics.registry import Runs
 from unchurn.study.examples import Example
-from unchurn.study.result import Result, SettingResult
-from unchurn.study.settings import Setting
+from unchurn.study.result import SCHEMA, Result, SettingResult
+from unchurn.study.settings import SettingFacts
 from unchurn.study.subject import Subject
 
 JSON, ARRAYS, PREDICTIONS = "result.json", "result.npz", "predictions"
 TABLES = {"csv": "table.csv", "markdown": "table.md", "latex": "table.tex"}
+Arrays = Mapping[str, npt.NDArray[Any]]
 
 
 def save(result: Result, folder: Path) -> None:
@@ -37,11 +41,9 @@ def save(result: Result, folder: Path) -> None:
     for form, name in TABLES.items():
         write_text(folder / name, result.table(form))
     write_predictions(result, folder / PREDICTIONS)
-    arrays = {f"labels/{part}": labels for part, labels in result.subject.labels.items()}
-    for number, one in enumerate(result.settings):
-        arrays |= {f"{number}/{part}": p for part, p in one.predictions.items()}
+    arrays: dict[str, Any] = {name: _small(array) for name, array in _arrays(result)}
     with atomic_write(folder / ARRAYS) as temporary, temporary.open("wb") as file:
-        np.savez_compressed(file, **{name: _small(array) for name, array in arrays.items()})
+        np.savez_compressed(file, **arrays)
     write_text(folder / JSON, json.dumps(_record(result), indent=1, allow_nan=False) + "\n")
 
 
@@ -55,6 +57,8 @@ def load(folder: Path) -> Result:
         )
     with reading(path, "a bench's result"):
         record = json.loads(path.read_text("utf-8"))
+        if record["schema"] != SCHEMA:
+            raise InputError(f"of another version: {record['schema']}")
     with (
         reading(folder / ARRAYS, "a bench's predictions"),
         np.load(folder / ARRAYS, allow_pickle=False) as file,
@@ -62,6 +66,15 @@ def load(folder: Path) -> Result:
         arrays = {name: file[name] for name in file.files}
     with reading(path, "a bench's result"):
         return _result(record, arrays)
+
+
+def file_name(text: str) -> str:
+    """A text as part of a file's name, whatever stands in it.
+
+    >>> file_name("knn_ls+ema"), file_name("x/../../y")
+    ('knn_ls+ema', 'x_.._.._y')
+    """
+    return re.sub(r"[^\w+.-]", "_", text)
 
 
 def write_predictions(result: Result, folder: Path) -> None:
@@ -74,11 +87,10 @@ def write_predictions(result: Result, folder: Path) -> None:
     names = pl.Series(result.subject.data.classes)
     labels = names.gather(result.subject.labels["test"])
     folder.mkdir(parents=True, exist_ok=True)
-    chosen = result.choose()
     old = {path for path in folder.glob("*.parquet") if _is_of_a_method(path.stem)}
-    for method, one in chosen.items():
+    for method, one in result.choose().items():
         for run, predicted in enumerate(one.predictions["test"]):
-            path = folder / f"{method}-{run}.parquet"
+            path = folder / f"{file_name(method)}-{run}.parquet"
             columns = {
                 "id": pl.int_range(len(predicted), eager=True),
                 "prediction": names.gather(predicted),
@@ -93,60 +105,91 @@ def write_predictions(result: Result, folder: Path) -> None:
 
 def _is_of_a_method(name: str) -> bool:
     """Whether a bench may have written a file of this name: METHOD-RUN."""
-    from unchurn.methods import METHODS
-
     found = re.fullmatch(r"(.+)-\d+", name)
     return found is not None and all(part in METHODS for part in found[1].split("+"))
+
+
+def _arrays(result: Result) -> list[tuple[str, npt.NDArray[Any]]]:
+    """The true classes by part; predictions by the number of the setting, and part."""
+    labels = [(f"labels/{part}", array) for part, array in result.subject.labels.items()]
+    runs = [
+        (f"{kind}{number}/{part}", array)
+        for number, one in enumerate(result.settings)
+        for part, own in one.runs.items()
+        for kind, array in (("", own.predictions), ("base ", own.base))
+        if array is not None
+    ]
+    return [*labels, *runs]
 
 
 def _record(result: Result) -> dict[str, Any]:
     """The result as plain values, with what it takes to make it again."""
     plain = result.to_dict()
     for one, given in zip(result.settings, plain["settings"], strict=True):
-        given["parts"] = [_method(part) for part in _parts(one.setting.method)]
+        given["facts"] = asdict(one.setting)
     return {**plain, "examples": [asdict(example) for example in result.examples]}
 
 
-def _result(record: dict[str, Any], arrays: dict[str, Any]) -> Result:
+def _result(record: dict[str, Any], arrays: Arrays) -> Result:
     """A result from its record and arrays."""
-    labels = {
-        name.removeprefix("labels/"): array
-        for name, array in arrays.items()
-        if name.startswith("labels/")
-    }
+    given = [name for name in arrays if name.startswith("labels/")]
+    labels = {name.removeprefix("labels/"): arrays[name] for name in given}
+    subject = Subject.from_dict(record["subject"], labels)
+    for part, classes in labels.items():
+        _check(classes, (len(classes),), subject, part)
     settings = []
-    for number, given in enumerate(record["settings"]):
-        parts = [named_method(part["name"], **part["parameters"]) for part in given["parts"]]
+    for number, one in enumerate(record["settings"]):
+        facts = {**one["facts"], "methods": tuple(one["facts"]["methods"])}
         runs = {
-            part: Runs(predictions=arrays[f"{number}/{part}"], labels=y)
+            part: Runs(
+                predictions=_runs(arrays, f"{number}/{part}", subject, part),
+                labels=y,
+                base=_runs(arrays, f"base {number}/{part}", subject, part)
+                if f"base {number}/{part}" in arrays
+                else None,
+            )
             for part, y in labels.items()
             if f"{number}/{part}" in arrays
         }
-        setting = Setting(given["method"], combine(*parts))
-        settings.append(SettingResult(setting, runs, tuple(given["failures"])))
+        settings.append(SettingResult(SettingFacts(**facts), runs, tuple(one["failures"])))
     return Result(
-        subject=Subject.from_dict(record["subject"], labels),
+        subject=subject,
         settings=settings,
-        notes=tuple(record["notes"]),
-        made_by=tuple(record["made_by"]),
-        seconds=record["seconds"],
-        examples=tuple(
-            Example(**{**e, "features": tuple(map(tuple, e["features"]))})
-            for e in record["examples"]
-        ),
+        notes=tuple(map(str, record["notes"])),
+        made_by=tuple(map(str, record["made_by"])),
+        seconds=float(record["seconds"]),
+        examples=tuple(_example(one, len(labels["test"])) for one in record["examples"]),
     )
 
 
-def _parts(method: Method) -> tuple[Method, ...]:
-    return method.parts if isinstance(method, Combination) else (method,)
+def _runs(arrays: Arrays, name: str, subject: Subject, part: str) -> npt.NDArray[Any]:
+    """What the runs of a setting predicted on a part."""
+    return _check(arrays[name], (subject.runs, len(subject.labels[part])), subject, name)
 
 
-def _method(method: Method) -> dict[str, Any]:
-    from unchurn.methods.registry import name_of
+def _check(
+    classes: npt.NDArray[Any], shape: tuple[int, ...], subject: Subject, name: str
+) -> npt.NDArray[Any]:
+    """Refuse what are not the numbers of classes, as many as there should be."""
+    n_classes = len(subject.data.classes)
+    is_fit = classes.dtype.kind in "iu" and classes.shape == shape
+    if not is_fit or classes.max(initial=0) >= n_classes:
+        raise InputError(f"{name} does not fit {shape} predictions of {n_classes} classes")
+    return classes
 
-    return {"name": name_of(method), "parameters": method.get_params()}
+
+def _example(given: dict[str, Any], n: int) -> Example:
+    """A test example that is shown; its picture may be nothing but a picture."""
+    image, number = given["image"], given["number"]
+    if not (isinstance(number, int) and 0 <= number < n):
+        raise InputError(f"there is no test example {number!r}")
+    if image and not re.fullmatch(r"data:image/png;base64,[A-Za-z0-9+/=]+", image):
+        raise InputError(f"the picture of example {number} is none")
+    features = tuple((str(name), str(value)) for name, value in given["features"])
+    return Example(number=number, image=image, features=features)
 
 
-def _small(array: Any) -> Any:
+def _small(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Class numbers in the smallest type that holds them."""
-    return array.astype(np.min_scalar_type(int(array.max(initial=0))))
+    low, high = int(array.min(initial=0)), int(array.max(initial=0))
+    return array.astype(np.result_type(np.min_scalar_type(low), np.min_scalar_type(high)))

@@ -12,7 +12,7 @@ from unchurn.core.version import __version__
 from unchurn.report import formats
 from unchurn.report.html import write_page
 from unchurn.report.numbers import percent
-from unchurn.study import charts, selection
+from unchurn.study import charts
 from unchurn.study.table import chosen_table, single_models
 
 if TYPE_CHECKING:
@@ -43,8 +43,7 @@ def advice(result: Result) -> str:
     single = list(single_models(chosen).values())
     if not single:
         return "Every method failed: see the reasons in the table."
-    parts = [r.summary[result.chosen_on] for r in single]
-    best = single[selection.choose([p.accuracy.mean for p in parts], [p.churn.mean for p in parts])]
+    best = single[result.best_of([row.runs[result.chosen_on] for row in single])]
     summary = best.summary["test"]
     text = (
         f"{_name(best)}: {percent(summary.accuracy.mean)} accurate, and "

@@ -7,31 +7,39 @@ knows nothing of them: the paper's choices are one.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from importlib.metadata import entry_points
 from itertools import product
 from typing import Any
 
 from unchurn.core.errors import InputError
-from unchurn.methods import METHODS, combine
-from unchurn.methods.registry import named_method, parse_method
-from unchurn.study.settings import Setting, make_setting
+from unchurn.methods import METHODS, Method
+from unchurn.methods.registry import make_method, named_method, parse_method
+from unchurn.study.settings import Setting, combined_setting
 
-# (methods as they were written, or None for those it has; the dataset's name) -> settings
-Preset = Callable[[Sequence[str] | None, str], Sequence[Setting]]
+# (methods as they were written, or None for those it has; the dataset's name; the steps of a
+# training, if it has any) -> settings
+Preset = Callable[[Sequence[str] | None, str, int | None], Sequence[Setting]]
 
 
-def quick(methods: Sequence[str] | None, dataset: str) -> list[Setting]:
+def quick(methods: Sequence[str] | None, dataset: str, n_steps: int | None = None) -> list[Setting]:
     """One setting of each method: its defaults, or what is written."""
-    return [make_setting(method) for method in (METHODS if methods is None else methods)]
-
-
-def grid(methods: Sequence[str] | None, dataset: str) -> list[Setting]:
-    """Every combination of the values worth trying; parameters that are written stay so."""
     return [
-        setting
-        for method in (METHODS if methods is None else methods)
-        for setting in _grid_of(method)
+        combined_setting([(name, _suited(name, {}, given, n_steps)) for name, given in written])
+        for written in _written(methods)
     ]
+
+
+def grid(methods: Sequence[str] | None, dataset: str, n_steps: int | None = None) -> list[Setting]:
+    """Every combination of the values worth trying; parameters that are written stay so."""
+    settings = []
+    for written in _written(methods):
+        choices = [
+            [(name, _suited(name, values, given, n_steps)) for values in _values(name, given)]
+            for name, given in written
+        ]
+        settings += [combined_setting(list(chosen)) for chosen in product(*choices)]
+    return settings
 
 
 PRESETS: dict[str, Preset] = {"quick": quick, "grid": grid}
@@ -44,11 +52,9 @@ def preset_settings(
     if methods is not None and not methods:
         raise InputError("methods is empty")
     for method in methods or ():
-        make_setting(method)  # says so if there is no such method at all
-    settings = _preset(preset)(methods, dataset)
-    if n_steps is not None and preset in PRESETS:  # others say what they mean
-        settings = [Setting(s.name, s.method.for_steps(n_steps)) for s in settings]
-    return tuple({(setting.name, setting.text): setting for setting in settings}.values())
+        make_method(method)  # says so if there is no such method at all
+    settings = _preset(preset)(methods, dataset, n_steps)
+    return tuple({(setting.name, repr(setting.method)): setting for setting in settings}.values())
 
 
 def preset_names() -> list[str]:
@@ -65,16 +71,22 @@ def _preset(name: str) -> Preset:
     raise InputError(f"no preset {name!r}: there are {', '.join(preset_names())}")
 
 
-def _grid_of(method: str) -> list[Setting]:
-    """All settings of one method as it is written."""
-    written = parse_method(method)
-    name = "+".join(part for part, _ in written)
-    tried = [[named_method(part, **v) for v in _values(part, given)] for part, given in written]
-    return [Setting(name, combine(*parts)) for parts in product(*tried)]
+def _written(methods: Sequence[str] | None) -> list[list[tuple[str, dict[str, Any]]]]:
+    """The names and parameters that are written in each method; all methods by default."""
+    return [parse_method(method) for method in (METHODS if methods is None else methods)]
 
 
 def _values(name: str, given: dict[str, Any]) -> list[dict[str, Any]]:
-    """The parameters of one method that are tried: what is written, times the rest of its grid."""
+    """What is tried of one method: its grid, but for what is written."""
     tried = {p: values for p, values in METHODS[name].grid.items() if p not in given}
-    choices = product(*tried.values())
-    return [{**given, **dict(zip(tried, chosen, strict=True))} for chosen in choices]
+    return [dict(zip(tried, chosen, strict=True)) for chosen in product(*tried.values())]
+
+
+def _suited(
+    name: str, values: dict[str, Any], given: dict[str, Any], n_steps: int | None
+) -> Method:
+    """A method suited to a training of so many steps; what is written stays as it is."""
+    method = named_method(name, **{**values, **given})
+    if n_steps is None:
+        return method
+    return replace(method.for_steps(n_steps), **given)

@@ -13,13 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from unchurn.core.errors import InputError
+from unchurn.datasets.base import Dataset
 from unchurn.metrics.churn import ChurnSummary, MeanSd
 from unchurn.metrics.intervals import Interval
 from unchurn.metrics.registry import Runs
 from unchurn.study import selection
 from unchurn.study.examples import Example, flipping_examples
-from unchurn.study.run import Runs as TrainedRuns
-from unchurn.study.settings import Setting
+from unchurn.study.run import Trainings
+from unchurn.study.settings import SettingFacts
 from unchurn.study.store import TrainedRun
 from unchurn.study.subject import Subject, subject_of
 
@@ -32,7 +33,7 @@ Classes = npt.NDArray[np.integer]
 class SettingResult:
     """The runs of one setting: predicted classes by part, (R, n), or why some failed."""
 
-    setting: Setting
+    setting: SettingFacts
     runs: dict[str, Runs]  # by part; empty if a run failed
     failures: tuple[str, ...] = ()
 
@@ -77,11 +78,18 @@ class Result:
         for name, group in self.by_method.items():
             there = [result for result in group if result.runs]
             if there:
-                summaries = [result.summary[self.chosen_on] for result in there]
-                accuracy = [s.accuracy.mean for s in summaries]
-                churn = [s.churn.mean for s in summaries]
-                chosen[name] = there[selection.choose(accuracy, churn)]
+                runs = [result.runs[self.chosen_on] for result in there]
+                chosen[name] = there[self.best_of(runs)]
         return chosen
+
+    def best_of(self, each: Sequence[Runs]) -> int:
+        """The position of the best of several settings' runs, by the paper's rule."""
+        metrics = self.subject.scenario.metrics
+        accuracy, churn = (
+            [metrics[name].of(runs).mean for runs in each]
+            for name in ("accuracy", self.subject.scenario.churn)
+        )
+        return selection.choose(accuracy, churn)
 
     @property
     def repeated(self) -> SettingResult | None:
@@ -107,8 +115,8 @@ class Result:
         for name in (first, second):
             if name not in chosen:
                 raise InputError(f"no chosen setting of {name!r}: there is of {', '.join(chosen)}")
-        ours, theirs = (chosen[name].predictions["test"] for name in (first, second))
-        return self.subject.scenario.differences(ours, theirs, self.subject.labels["test"])
+        ours, theirs = (chosen[name].runs["test"] for name in (first, second))
+        return self.subject.scenario.differences(ours, theirs)
 
     def difference(self, first: str, second: str) -> tuple[Interval, Interval]:
         """Test accuracy and churn of a method's chosen setting less another's, with intervals."""
@@ -186,46 +194,56 @@ class Result:
         return self.table("markdown")
 
 
-def collect(runs: TrainedRuns) -> Result:
+def collect(trainings: Trainings) -> Result:
     """The result of trainings that are all there."""
-    schedule = runs.schedule
+    schedule = trainings.schedule
     experiment = schedule.experiment
+    bases = [[trainings.by_key[key]] for key in schedule.bases]
     settings = []
     for setting, of_setting in zip(experiment.settings, schedule.members, strict=True):
-        members = [[runs.by_key[key] for key in of_run] for of_run in of_setting]
+        members = [[trainings.by_key[key] for key in of_run] for of_run in of_setting]
         failures = tuple(
             f"run {number}: {reason}"
-            for number, run in enumerate(members)
-            if (reason := _failure(run)) is not None
+            for number, run in enumerate(zip(members, bases or members, strict=True))
+            if (reason := _failure([*run[0], *run[1]])) is not None
         )
         parts = {} if failures else experiment.parts.y
         found = {
-            part: Runs(predictions=np.stack([_classes(run, part) for run in members]), labels=y)
-            for part, y in parts.items()
+            part: Runs(
+                predictions=_stacked(members, part),
+                labels=labels,
+                base=_stacked(bases, part) if bases else None,
+            )
+            for part, labels in parts.items()
         }
-        settings.append(SettingResult(setting, found, failures))
-    records = [run.record for run in runs.by_key.values()]
+        settings.append(SettingResult(setting.facts(), found, failures))
+    records = [run.record for run in trainings.by_key.values()]
     result = Result(
         subject=subject_of(experiment),
         settings=settings,
-        notes=tuple(runs.notes),
+        notes=tuple(trainings.notes),
         made_by=tuple(sorted({maker(record) for record in records})),
         seconds=sum(record.get("seconds", 0) for record in records),
     )
-    return _with_examples(result, runs)
+    return _with_examples(result, experiment.data)
 
 
-def _with_examples(result: Result, runs: TrainedRuns) -> Result:
+def _with_examples(result: Result, data: Dataset) -> Result:
+    """The result with the examples that flip most, as long as the data are at hand."""
     repeated = result.repeated
     if repeated is None:
         return result
-    data = runs.schedule.experiment.data
     return replace(result, examples=flipping_examples(repeated.predictions["test"], data))
 
 
 def _failure(members: Sequence[TrainedRun]) -> str | None:
     """Why a run failed, if it did."""
     return next((m.record["failure"] for m in members if m.record["failure"]), None)
+
+
+def _stacked(runs: Sequence[Sequence[TrainedRun]], part: str) -> Classes:
+    """What runs predict on a part, (R, n)."""
+    return np.stack([_classes(members, part) for members in runs])
 
 
 def _classes(members: Sequence[TrainedRun], part: str) -> Classes:

@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from unchurn.core.arrays import Array, Float32
-from unchurn.core.errors import InputError
 from unchurn.core.executors import Call, Executor
 from unchurn.core.version import __version__
 from unchurn.methods import Reference
@@ -26,9 +25,16 @@ from unchurn.study.parts import Parts
 from unchurn.study.scenarios import Scenario
 from unchurn.study.schedule import Key, Schedule
 from unchurn.study.store import DamagedError, Store, TrainedRun
-from unchurn.training.learners.base import DivergedError, Learner, most_neighbours, score_distinct
+from unchurn.training.learners.base import (
+    DivergedError,
+    Learner,
+    RemarkWarning,
+    most_neighbours,
+    score_distinct,
+)
 
 KILLED = "its process was killed, most likely for want of memory"
+TOO_FEW = "k={k} is more than the {n} training examples"
 LOGITS = "logits"  # the array that a reference keeps
 Known = tuple[Float32, dict[int, Float32]]  # of a reference: its logits, and k-NN labels by k
 # done, total, and the training that was just finished, if any
@@ -36,7 +42,7 @@ OnProgress = Callable[[int, int, "tuple[Job, TrainedRun] | None"], None]
 
 
 @dataclass
-class Runs:
+class Trainings:
     """The trainings of a schedule as far as results need them, and notes on what was damaged."""
 
     schedule: Schedule
@@ -54,26 +60,12 @@ class Runs:
         self.by_key[key] = TrainedRun(stored.record, arrays)
 
 
-def read_runs(schedule: Schedule, store: Store) -> Runs:
-    """The trainings of a schedule that was carried out before; InputError if any is not whole."""
-    runs = Runs(schedule)
-    for key, job in schedule.jobs.items():
-        try:
-            stored = store.get(schedule.experiment.identity(job))
-        except DamagedError as error:
-            raise InputError(f"{error}: run the same bench again") from error
-        if stored is None:
-            raise InputError(f"{store.folder}: trainings are missing: run the same bench again")
-        runs.take(key, stored)
-    return runs
-
-
 def carry_out(
     schedule: Schedule,
     store: Store,
     executor: Executor,
     on_progress: OnProgress = lambda done, total, last: None,
-) -> Runs:
+) -> Trainings:
     """Train what the store does not hold yet; give all trainings, each read once."""
     store.open()
     return _Driver(schedule, store, executor, on_progress).run()
@@ -105,11 +97,11 @@ class _Driver:
         self.schedule, self.store, self.executor = schedule, store, executor
         self.experiment = schedule.experiment
         self.on_progress = on_progress
-        self.runs = Runs(schedule)
+        self.trainings = Trainings(schedule)
         self.calls: deque[Call] = deque()
         self.waiting: dict[Key, list[Key]] = {}  # by the reference that they wait for
 
-    def run(self) -> Runs:
+    def run(self) -> Trainings:
         """Read what is there, train what is not."""
         missing = []
         references: dict[Key, TrainedRun] = {}
@@ -118,12 +110,12 @@ class _Driver:
             if stored is None:
                 missing.append(key)
                 continue
-            self.runs.take(key, stored)
+            self.trainings.take(key, stored)
             if job.is_reference:
                 references[key] = stored
-        self.on_progress(len(self.runs.by_key), len(self.schedule.jobs), None)
+        self.on_progress(len(self.trainings.by_key), len(self.schedule.jobs), None)
         if not missing:
-            return self.runs
+            return self.trainings
         e = self.experiment
         self.common = self.executor.share(_Common(e.parts, e.learner, e.scenario, e.seed))
         for key in missing:
@@ -143,14 +135,14 @@ class _Driver:
                 case _Search(key):
                     for waiting in self.waiting.pop(key, []):
                         self._train(waiting, result)
-        return self.runs
+        return self.trainings
 
     def _begin(self, key: Key) -> None:
         """Train a job now, let it wait for its reference, or say why it cannot be."""
         if self.schedule.asks_too_many(key):
             n = len(self.experiment.parts.x_train)
             k = most_neighbours(self.schedule.jobs[key].method)
-            self._finish(key, _failed(f"k={k} is more than the {n} training examples"))
+            self._finish(key, _failed(TOO_FEW.format(k=k, n=n)))
         elif key in self.schedule.references:
             self.waiting.setdefault(self.schedule.references[key], []).append(key)
         else:
@@ -171,12 +163,12 @@ class _Driver:
         arguments = (reference.arrays[LOGITS], self.common, ks)
         self.calls.appendleft(Call(_Search(key), _neighbours, arguments, stays=True))
 
-    def _finish(self, key: Key, outcome: TrainedRun) -> None:
+    def _finish(self, key: Key, trained: TrainedRun) -> None:
         """Keep a training, on disk and for the results."""
         job = self.schedule.jobs[key]
-        self.store.put(self.experiment.identity(job), outcome.record, **outcome.arrays)
-        self.runs.take(key, outcome)
-        self.on_progress(len(self.runs.by_key), len(self.schedule.jobs), (job, outcome))
+        self.store.put(self.experiment.identity(job), trained.record, **trained.arrays)
+        self.trainings.take(key, trained)
+        self.on_progress(len(self.trainings.by_key), len(self.schedule.jobs), (job, trained))
 
     def _fail_waiting(self, key: Key, reason: str) -> None:
         """Fail all that wait for a reference that could not be had."""
@@ -194,7 +186,7 @@ class _Driver:
                 return stored
             self.store.drop(identity)  # there may be more memory now
         except DamagedError as error:
-            self.runs.notes.append(f"damaged, made again: {error}")
+            self.trainings.notes.append(f"damaged, made again: {error}")
             self.store.drop(identity)
         return None
 
@@ -213,9 +205,11 @@ def _train(job: Job, common: _Common, known: Known | None) -> TrainedRun:
     """Carry out one job, in whatever process this is."""
     start = time.perf_counter()
     parts = common.parts
-    rows = common.scenario.rows(common.seed, job.run, len(parts.x_train))
+    rows = common.scenario.rows(common.seed, job.run, job.fit, len(parts.x_train))
     seen = slice(None) if rows is None else rows
     x, y = np.asarray(parts.x_train[seen]), parts.y_train[seen]
+    if (k := most_neighbours(job.method)) > len(x):
+        return _failed(TOO_FEW.format(k=k, n=len(x)))
     # Neighbours are known among all examples: of some of them they are found anew.
     knn = known[1] if known and rows is None else None
     reference = known and Reference(lambda: known[0][seen], y, knn=knn)
@@ -223,7 +217,7 @@ def _train(job: Job, common: _Common, known: Known | None) -> TrainedRun:
     failure = None
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of a warm-up: `bench` shows it
+            warnings.simplefilter("ignore", RemarkWarning)  # of a warm-up: `bench` shows it
             fitted = common.learner.fit(
                 job.method,
                 x,

@@ -24,6 +24,7 @@ class Schedule:
     experiment: Experiment
     jobs: dict[Key, Job] = field(default_factory=dict)
     members: list[list[list[Key]]] = field(default_factory=list)  # by setting and run
+    bases: list[Key] = field(default_factory=list)  # by run, where runs are held against one
     references: dict[Key, Key] = field(default_factory=dict)  # the job that a job looks at
     neighbours: dict[Key, set[int]] = field(default_factory=dict)  # of a reference, for which k
 
@@ -49,6 +50,9 @@ class Schedule:
 def make_schedule(experiment: Experiment) -> Schedule:
     """List the trainings, each once, those that others wait for first."""
     schedule = Schedule(experiment)
+    for run in range(experiment.runs):
+        if (base := experiment.scenario.base(run)) is not None:
+            schedule.bases.append(_add(schedule, Job(Control(), *base)))
     for setting in experiment.settings:
         runs = [_add_run(schedule, setting, run) for run in range(experiment.runs)]
         schedule.members.append(runs)

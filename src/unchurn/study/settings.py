@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
+import numpy as np
+
 from unchurn.core.errors import InputError
-from unchurn.methods import Combination, Method, combine
-from unchurn.methods.registry import name_of, named_method, parse_method
+from unchurn.methods import Method, combine
+from unchurn.methods.registry import PLUS, name_of, named_method, parse_method
 
 
 @dataclass(frozen=True)
@@ -19,28 +21,46 @@ class Setting:
 
     @property
     def text(self) -> str:
-        """The parameters, such as `k=10 a=0.9 b=0.5`; those of a combination's parts in turn."""
-        parts = self.method.parts if isinstance(self.method, Combination) else (self.method,)
-        texts = [" ".join(f"{key}={v:g}" for key, v in _shown(part).items()) for part in parts]
-        return " + ".join(texts).strip(" +")
+        """The parameters, such as `k=10 a=0.9 b=0.5`; those of a combination in turn."""
+        texts = [
+            " ".join(f"{key}={_written(value)}" for key, value in _shown(one).items())
+            for one in self.method.combined
+        ]
+        return f" {PLUS} ".join(text for text in texts if text)
 
     @property
     def parameters(self) -> dict[str, Any]:
         """Those worth trying, and others where unusual; of a combination as `knn_ls__a`."""
-        if not isinstance(self.method, Combination):
+        if len(self.method.combined) == 1:
             return _shown(self.method)
         return {
-            f"{name_of(part)}__{key}": value
-            for part in self.method.parts
-            for key, value in _shown(part).items()
+            f"{name_of(one)}__{key}": value
+            for one in self.method.combined
+            for key, value in _shown(one).items()
         }
 
+    def facts(self) -> SettingFacts:
+        """What results say of it."""
+        return SettingFacts(
+            name=self.name,
+            text=self.text,
+            parameters=self.parameters,
+            methods=tuple(plain_parameters(one) for one in self.method.combined),
+            n_models=len(self.method.members()),
+            note=self.method.note() or "",
+        )
 
-def _shown(method: Method) -> dict[str, Any]:
-    """The parameters that make a method what it is."""
-    mine, usual = method.get_params(), type(method)().get_params()
-    named = [*method.grid, *(p for p in mine if p not in method.grid)]
-    return {p: mine[p] for p in named if p in method.grid or mine[p] != usual[p]}
+
+@dataclass(frozen=True, kw_only=True)
+class SettingFacts:
+    """A setting as far as results speak of it: no method, which may be code of the user's own."""
+
+    name: str
+    text: str
+    parameters: dict[str, Any]  # those that are shown
+    methods: tuple[dict[str, Any], ...]  # all parameters, of each method that is combined
+    n_models: int  # that are averaged, and so served
+    note: str = ""
 
 
 def make_setting(name: str, **parameters: Any) -> Setting:
@@ -52,5 +72,40 @@ def make_setting(name: str, **parameters: Any) -> Setting:
     written = parse_method(name)
     if parameters and len(written) > 1:
         raise InputError(f"write a combination's parameters in it: {written[0][0]}(…)+…")
-    parts = [named_method(part, **{**given, **parameters}) for part, given in written]
-    return Setting("+".join(part for part, _ in written), combine(*parts))
+    methods = [(part, named_method(part, **{**given, **parameters})) for part, given in written]
+    return combined_setting(methods)
+
+
+def combined_setting(methods: list[tuple[str, Method]]) -> Setting:
+    """Methods with their names as one setting."""
+    name = PLUS.join(name for name, _ in methods)
+    return Setting(name, combine(*(method for _, method in methods)))
+
+
+def plain_parameters(method: Method) -> dict[str, Any]:
+    """All parameters as plain values, which decide a run's identity; InputError if one is not."""
+    plain = {
+        p: v.item() if isinstance(v, np.generic) else v for p, v in method.get_params().items()
+    }
+    for name, value in plain.items():
+        if not isinstance(value, str | int | float | bool | None):
+            raise InputError(
+                f"{name} of {type(method).__name__} must be a number, a text or a boolean, not "
+                f"{type(value).__name__}"
+            )
+    return plain
+
+
+def _shown(method: Method) -> dict[str, Any]:
+    """The parameters that make a method what it is."""
+    mine = plain_parameters(method)
+    usual = {f.name: f.default for f in fields(method) if f.default is not MISSING}
+    named = [*method.grid, *(p for p in mine if p not in method.grid)]
+    return {p: mine[p] for p in named if p in method.grid or mine[p] != usual.get(p, MISSING)}
+
+
+def _written(value: Any) -> str:
+    """A parameter's value as short as it can be told from others."""
+    if isinstance(value, str | None):
+        return str(value)
+    return f"{value:g}" if float(f"{value:g}") == value else repr(value)

@@ -9,7 +9,6 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
-from unchurn.methods import METHODS, Method
 from unchurn.metrics.registry import Metric
 from unchurn.report import formats, numbers
 from unchurn.report.table import Cell, Column, Note, Table
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from unchurn.study.result import Result, SettingResult
 
 OF_ALL_SETTINGS = ("csv", "json")  # formats for programs; the others are for readers
-DIFFERENCES = {"churn": "churn − control's", "accuracy": "accuracy − control's"}  # by metric
 Filled = tuple[Column, dict[str, Cell]]  # a column with its cells, by method
 BRACKETS = "Brackets: 95 %, runs paired, jackknife over runs plus the variance of the examples."
 
@@ -55,7 +53,7 @@ def chosen_table(result: Result) -> Table:
     found = [
         *_metric_columns(result, chosen),
         *_beside_columns(result.subject.data.name, chosen),
-        *_difference_columns(differences),
+        *_difference_columns(result, differences),
     ]
     rows = []
     for name, group in result.by_method.items():
@@ -112,7 +110,7 @@ def measured(result: Result, row: SettingResult) -> dict[str, MeanSd]:
 
 def single_models(chosen: dict[str, SettingResult]) -> dict[str, SettingResult]:
     """The methods that are one model: an ensemble costs several, and is not held against them."""
-    return {name: row for name, row in chosen.items() if len(row.setting.method.members()) == 1}
+    return {name: row for name, row in chosen.items() if row.setting.n_models == 1}
 
 
 def _columns_about(result: Result, chosen: dict[str, SettingResult]) -> list[Filled]:
@@ -154,17 +152,26 @@ def _beside_columns(dataset: str, chosen: Iterable[str]) -> list[Filled]:
     return columns
 
 
-def _difference_columns(differences: dict[str, dict[str, Interval] | None]) -> list[Filled]:
-    """Churn and accuracy less control's, where anything is to be compared with it."""
-    if not any(differences.values()):
-        return []
+def _difference_columns(
+    result: Result, differences: dict[str, dict[str, Interval] | None]
+) -> list[Filled]:
+    """What is compared with control's, where anything is."""
     return [
         (
             Column(heading=heading, may_go=True),
             {name: _difference_cell((of or {}).get(metric)) for name, of in differences.items()},
         )
-        for metric, heading in DIFFERENCES.items()
+        for metric, heading in _difference_headings(result, differences.values()).items()
     ]
+
+
+def _difference_headings(
+    result: Result, differences: Iterable[dict[str, Interval] | None]
+) -> dict[str, str]:
+    """The metrics in which a method differs from control, and their headings."""
+    metrics = result.subject.scenario.metrics
+    there = dict.fromkeys(metric for of in differences for metric in of or ())
+    return {metric: f"{metrics[metric].heading} − control's" for metric in there}
 
 
 def _best(metric: Metric, means: dict[str, float]) -> str | None:
@@ -210,28 +217,24 @@ def _notes(result: Result, differences: Iterable[dict[str, Interval] | None]) ->
             f"than 0.1 points below it, lowest churn.{more if result.chosen_on == 'test' else ''}"
         )
     yield Note(text="the best single model.", explains_mark=True)
-    if any(of and not math.isnan(of["churn"].low) for of in differences):  # two runs have none
-        yield Note(text=BRACKETS, of=tuple(DIFFERENCES.values()))
-    yield from _shared_references(result)
+    found = [of for of in differences if of]
+    if any(not math.isnan(of[subject.scenario.churn].low) for of in found):  # two runs have none
+        yield Note(text=BRACKETS, of=tuple(_difference_headings(result, found).values()))
+    for note in dict.fromkeys(row.setting.note for row in result.settings if row.setting.note):
+        yield Note(text=note)
+    control = result.choose().get("control")
+    if control is not None and _are_equal(control):
+        yield Note(
+            text="All runs of control are equal: plain training does not depend on its seed, so that "
+            "there is no churn of retraining to lower."
+        )
     if failed := [row for row in result.settings if row.failures]:
         yield Note(
             text=f"{len(failed)} settings failed and were not chosen: see table.csv for why."
         )
 
 
-def _shared_references(result: Result) -> Iterable[Note]:
-    """A note for each method whose runs all look at one reference model."""
-    methods = {row.setting.name: row.setting.method for row in result.settings}
-    fixed = {row.setting.name for row in result.settings if _is_fixed(row.setting.method)}
-    for name in (name for name in methods if name in fixed):
-        # A method's defaults are the paper's.
-        is_usual = name in METHODS and _is_fixed(METHODS[name]())
-        usual = ", as in the paper" if is_usual else ""
-        subject = name.capitalize() if name.isalpha() else name  # a word, or a name as it is typed
-        yield Note(text=f"{subject}'s runs share one reference{usual}: not quite independent.")
-
-
-def _is_fixed(method: Method) -> bool:
-    """Whether all runs of a method look at one reference."""
-    need = method.reference()
-    return need is not None and need.is_fixed
+def _are_equal(row: SettingResult) -> bool:
+    """Whether every run predicts the same, as it hardly does by chance."""
+    runs = row.predictions["test"]
+    return bool((runs == runs[0]).all())

@@ -26,7 +26,7 @@ import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import reduce
 
 import numpy as np
 import numpy.typing as npt
@@ -45,7 +45,12 @@ from unchurn.training.determinism import (
     seed_generators,
     set_random_state,
 )
-from unchurn.training.learners.base import DivergedError, check_neighbours, score_distinct
+from unchurn.training.learners.base import (
+    DivergedError,
+    RemarkWarning,
+    check_neighbours,
+    score_distinct,
+)
 from unchurn.training.networks import Factory
 from unchurn.training.streams import Stream, member_fits, reference_stream
 
@@ -117,8 +122,18 @@ def fit_run(
     weights = np.ones(n, np.float32) if weights is None else weights.astype(np.float32)
     one_hot = np.eye(n_classes, dtype=np.float32)[y]
 
+    made: list[nn.Module] = []
+
+    def make() -> nn.Module:
+        net = factory(shape, n_classes)
+        if any(net is other for other in made):
+            raise InputError(
+                "module gave the same network twice: it must make a new one at each call"
+            )
+        made.append(net)
+        return net
+
     def train(what: Method, known: Reference, streams: list[Stream]) -> list[nn.Module]:
-        make = partial(factory, shape, n_classes)
         data = _Data(x, what.targets(one_hot, known), weights, what.extras(known))
         rows = what.sample(streams[0].generator("sample"), n)
         return _train(what, make, data, rows, training, streams, on_epoch)
@@ -136,8 +151,6 @@ def fit_run(
             train(member, known, [Stream(seed, run, number) for number in numbers])
             for member, numbers in zip(method.members(), fits, strict=True)
         ]
-    if len({id(net) for nets in members for net in nets}) < sum(map(len, fits)):
-        raise InputError("module gave the same network twice: it must make a new one at each call")
     return Fitted(method, members, training.device)
 
 
@@ -166,7 +179,7 @@ def _train(
     seen = np.arange(len(data.x)) if rows is None else np.asarray(rows)
     n_steps = training.n_steps(len(seen))
     if (remark := method.remark(n_steps)) is not None:
-        warnings.warn(remark, stacklevel=3)
+        warnings.warn(remark, RemarkWarning, stacklevel=3)
     x, targets, weights = (_tensor(a).to(device) for a in (data.x, data.targets, data.weights))
     extras = {name: _tensor(array).to(device) for name, array in data.extras.items()}
     with own_randomness(device), torch.enable_grad():

@@ -5,39 +5,90 @@ from __future__ import annotations
 import hashlib
 import inspect
 import io
+import sys
+import sysconfig
 from collections import ChainMap
 from contextlib import suppress
 from functools import partial
-from types import CodeType
+from pathlib import Path
+from types import CodeType, FunctionType
 from typing import Any, ClassVar
 
 import cloudpickle
+
+# Of a class, what says nothing of what it does, or differs from process to process.
+NOT_CONTENT = {"__module__", "__dict__", "__weakref__", "__doc__", "_abc_impl"}
+INSTALLED = tuple(Path(sysconfig.get_path(name)) for name in ("purelib", "platlib", "stdlib"))
 
 
 def code_identity(own: Any) -> str:
     """The name of own code, and a hash of all that makes it what it is.
 
-    That is the object itself (closures, arguments of a partial, attributes) and the file that its
-    code is in; not what that file imports.
+    That is the object itself (closures, arguments of a partial, attributes) and the files that its
+    code and that of what it holds are in; not what those files import, nor installed libraries.
     """
-    digest = hashlib.sha256(_Canonical.bytes_of(own))
+    pickler, pickled = _Canonical.of(own)
+    digest = hashlib.sha256(pickled)
     while isinstance(own, partial):
         own = own.func
     code = own if inspect.isroutine(own) or inspect.isclass(own) else type(own)
+    first = inspect.getmodule(code)
     with suppress(OSError, TypeError):  # code typed into a notebook is in the object already
-        digest.update(inspect.getsource(inspect.getmodule(code) or code).encode())
+        digest.update(inspect.getsource(first or code).encode())
+    others = {name for name in pickler.modules if first is None or name != first.__name__}
+    for name in sorted(name for name in others if _is_own(name)):
+        with suppress(OSError, TypeError):
+            digest.update(inspect.getsource(sys.modules[name]).encode())
     return f"{getattr(code, '__qualname__', 'own')}:{digest.hexdigest()}"
+
+
+def _is_own(module: str) -> bool:
+    """Whether a module is a file of the user's: neither installed nor Python's or ours."""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    if file is None or module.partition(".")[0] == "unchurn":
+        return False
+    return not any(folder in Path(file).parents for folder in INSTALLED)
+
+
+def _is_importable(own: type) -> bool:
+    """Whether another process finds a class by its name; those of Python itself it knows."""
+    module = sys.modules.get(own.__module__)
+    if module is None or own.__module__ in ("__main__", "builtins"):
+        return own.__module__ == "builtins"
+    found: Any = module
+    for name in own.__qualname__.split("."):
+        found = getattr(found, name, None)
+    return found is own
 
 
 class _Canonical(cloudpickle.Pickler):  # type: ignore[misc]
     """Own code as bytes that are the same in every process; never to be read back."""
 
+    def __init__(self, file: io.BytesIO) -> None:
+        super().__init__(file)
+        self.modules: set[str] = set()  # of the classes and functions that were met
+
     @classmethod
-    def bytes_of(cls, own: Any) -> bytes:
+    def of(cls, own: Any) -> tuple[_Canonical, bytes]:
         """What makes an object what it is."""
         file = io.BytesIO()
-        cls(file).dump(own)
-        return file.getvalue()
+        pickler = cls(file)
+        pickler.dump(own)
+        return pickler, file.getvalue()
+
+    def reducer_override(self, own: Any) -> Any:
+        """A class by its content: cloudpickle gives it a random number in every process."""
+        if isinstance(own, type | FunctionType):
+            self.modules.add(own.__module__ or "")
+        if not isinstance(own, type) or _is_importable(own):
+            return super().reducer_override(own)
+        content = {
+            name: value
+            for name, value in sorted(vars(own).items())
+            if name not in NOT_CONTENT and not inspect.isgetsetdescriptor(value)
+        }
+        # The state comes after the class itself is known: its methods may refer to it.
+        return str, (own.__qualname__,), {"bases": own.__bases__, "content": content}
 
     @staticmethod
     def _code(code: CodeType) -> tuple[type, tuple[Any]]:

@@ -11,7 +11,7 @@ import torch
 
 from unchurn.core.errors import InputError
 from unchurn.core.files import atomic_write, reading
-from unchurn.methods import METHODS, Combination, Method, combine
+from unchurn.methods import METHODS, Method, combine
 from unchurn.methods.registry import PLUS, name_of
 from unchurn.training.determinism import own_randomness
 from unchurn.training.loop import Fitted
@@ -80,13 +80,13 @@ def load_model(
 
 
 def _method_record(method: Method) -> dict[str, Any]:
-    """A method by name and parameters; of a combination, parameters of each part in turn."""
-    parts = method.parts if isinstance(method, Combination) else (method,)
-    for part in parts:
-        if type(part) not in METHODS.values():
-            raise InputError(f"only the methods of METHODS can be saved, not {part}")
-    parameters = [part.get_params() for part in parts]
-    return {"name": name_of(method), "parameters": parameters if len(parts) > 1 else parameters[0]}
+    """A method by name and parameters; of a combination, parameters of each in turn."""
+    for one in method.combined:
+        if type(one) not in METHODS.values():
+            raise InputError(f"only the methods of METHODS can be saved, not {one}")
+    parameters = [one.get_params() for one in method.combined]
+    alone = len(parameters) == 1
+    return {"name": name_of(method), "parameters": parameters[0] if alone else parameters}
 
 
 def _recorded_method(record: dict[str, Any]) -> Method:
@@ -114,8 +114,8 @@ def _rebuild(
     members = []
     for number, member in enumerate(method.members()):
         nets = [factory(model.shape_, len(model.classes_)) for _ in range(member.n_nets)]
-        for place, net in enumerate(nets):
-            _restore(net, f"{number}.{place}.", tensors)
+        for position, net in enumerate(nets):
+            _restore(net, f"{number}.{position}.", tensors)
         members.append([net.eval() for net in nets])
     return members
 

@@ -20,7 +20,7 @@ from unchurn.neighbors.sharded import sharded_knn_labels
 from unchurn.study.experiment import Experiment
 from unchurn.study.parts import make_parts
 from unchurn.study.result import collect
-from unchurn.study.run import KILLED, carry_out, read_runs
+from unchurn.study.run import KILLED, carry_out
 from unchurn.study.schedule import make_schedule
 from unchurn.study.settings import Setting, make_setting
 from unchurn.study.store import Store
@@ -159,11 +159,9 @@ def test_out_of_memory_is_a_failed_run(tmp_path, monkeypatch):
     monkeypatch.setattr("unchurn.core.executors.ray._same_versions", dict)  # it would be killed too
     monkeypatch.setattr("unchurn.core.executors.ray._check", lambda *versions: None)
     with executor:
-        carry_out(make_schedule(experiment), store, executor)
+        result = collect(carry_out(make_schedule(experiment), store, executor))
     cluster.shutdown()
-    assert collect(read_runs(make_schedule(experiment), store)).settings[0].failures == tuple(
-        f"run {run}: {KILLED}" for run in range(3)
-    )
+    assert result.settings[0].failures == tuple(f"run {run}: {KILLED}" for run in range(3))
 
 
 def test_the_driver_is_killed_interrupted_and_started_again(cluster, tmp_path):
@@ -236,8 +234,8 @@ def test_what_is_killed_again_and_again_is_a_failed_run(session, tmp_path, monke
     experiment = toy(tmp_path / "log", [make_setting("control"), greedy])
     store = Store(tmp_path / "ray")
     with Ray(session.address) as executor:
-        carry_out(make_schedule(experiment), store, executor)
-    control, greedy = collect(read_runs(make_schedule(experiment), store)).settings
+        trainings = carry_out(make_schedule(experiment), store, executor)
+    control, greedy = collect(trainings).settings
     assert control.failures == ()
     assert greedy.failures == (f"run 1: {KILLED}",)
     # Ray tries twice on one core, then on two, which is all that the largest node has.

@@ -8,7 +8,7 @@ import pytest
 
 from unchurn.core.executors.local import Local
 from unchurn.study.result import collect
-from unchurn.study.run import carry_out, read_runs
+from unchurn.study.run import carry_out
 from unchurn.study.schedule import make_schedule
 from unchurn.study.store import Store
 
@@ -21,7 +21,7 @@ miniature, outcomes = GOLDEN["miniature"], GOLDEN["outcomes"]
 def found(tmp_path_factory):
     folder = tmp_path_factory.mktemp("golden")
     shutil.copytree(HERE / "runs", folder / "runs")
-    return outcomes(collect(read_runs(make_schedule(miniature()), Store(folder))))
+    return outcomes(collect(carry_out(make_schedule(miniature()), Store(folder), Local(1))))
 
 
 @pytest.mark.parametrize("name", ["table.csv", "table.md", "chart.json"])

@@ -13,40 +13,49 @@ import numpy.typing as npt
 
 from unchurn.methods import Method
 from unchurn.metrics.intervals import Interval
-from unchurn.metrics.registry import Metric
-from unchurn.training.streams import REFERENCE_FIT
+from unchurn.metrics.registry import Metric, Runs
+from unchurn.training.own_code import code_identity
+from unchurn.training.streams import reference_stream
 
-Classes = npt.NDArray[np.integer]
+Rows = npt.NDArray[np.integer]
+PlainFit = tuple[int, int]  # a plain training: its run, and its stream in the run
 
 
 class Scenario:
-    """What decides how runs of a study differ and how they are compared.
+    """What decides how the runs of a study differ and how they are compared.
 
     It is sent to other processes with the trainings, so it must be picklable.
     """
 
     name: ClassVar[str]
+    churn: ClassVar[str] = "churn"  # the metric that is to be low: settings are chosen by it
 
     def identity(self) -> dict[str, Any]:
         """What of it decides a run's result, besides data, learner, method and seed."""
-        return {}
+        return {"scenario": code_identity(self)}
 
-    def rows(self, seed: int, run: int, n: int) -> Classes | None:
-        """Which of the n training examples a run sees; None: all."""
+    def rows(self, seed: int, run: int, fit: int, n: int) -> Rows | None:
+        """Which of the n training examples a training sees, by run and stream; None: all."""
         return None
 
-    def reference(self, method: Method, run: int) -> tuple[int, int] | None:
-        """Run and stream of the plain fit that a method looks at; None if it looks at none."""
-        need = method.reference()
-        return None if need is None else (0 if need.is_fixed else run, REFERENCE_FIT)
+    def base(self, run: int) -> PlainFit | None:
+        """The older model that a run is held against; None: runs are compared with each other."""
+        return None
+
+    def reference(self, method: Method, run: int) -> PlainFit | None:
+        """The plain fit that a method looks at in a run; None if it looks at none."""
+        if method.reference() is None:
+            return None
+        stream = reference_stream(method, seed=0, run=run)
+        return stream.run, stream.fit
 
     @property
     def metrics(self) -> Mapping[str, Metric]:
         """What is shown of a setting's runs, in order."""
         raise NotImplementedError
 
-    def differences(self, ours: Classes, theirs: Classes, labels: Classes) -> dict[str, Interval]:
-        """How the runs of two settings, (R, n) each, differ, by metric."""
+    def differences(self, ours: Runs, theirs: Runs) -> dict[str, Interval]:
+        """How the runs of two settings differ, by metric; the most important first."""
         raise NotImplementedError
 
     def note(self) -> str:

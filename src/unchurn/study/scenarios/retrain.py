@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from unchurn.metrics.intervals import Interval
 from unchurn.metrics.over_runs import accuracy_difference, churn_difference
-from unchurn.metrics.registry import METRICS, Metric
-from unchurn.study.scenarios.base import Classes, Scenario
+from unchurn.metrics.registry import METRICS, Metric, Runs
+from unchurn.study.scenarios.base import Scenario
 
 
 class Retrain(Scenario):
@@ -16,16 +16,21 @@ class Retrain(Scenario):
 
     name: ClassVar[str] = "retrain"
 
+    def identity(self) -> dict[str, Any]:
+        """Nothing more: runs that were kept before there were scenarios are of this one."""
+        return {}
+
     @property
     def metrics(self) -> Mapping[str, Metric]:
         """All that there are."""
         return METRICS
 
-    def differences(self, ours: Classes, theirs: Classes, labels: Classes) -> dict[str, Interval]:
-        """In accuracy over runs, and in churn over pairs of runs."""
+    def differences(self, ours: Runs, theirs: Runs) -> dict[str, Interval]:
+        """In churn over pairs of runs, and in accuracy over runs."""
+        first, second = ours.predictions, theirs.predictions
         return {
-            "accuracy": accuracy_difference(ours, theirs, labels),
-            "churn": churn_difference(ours, theirs),
+            "churn": churn_difference(first, second),
+            "accuracy": accuracy_difference(first, second, ours.labels),
         }
 
     def note(self) -> str:

@@ -17,6 +17,10 @@ class DivergedError(RuntimeError):
     """The loss of a run became infinite or NaN."""
 
 
+class RemarkWarning(UserWarning):
+    """What a method has to say of a training's length."""
+
+
 class Predictor(Protocol):
     """What is trained, of whatever framework."""
 

@@ -152,7 +152,10 @@ class FunctionLearner:
 
     def seconds(self, x: Float32, y: IntArray, n_classes: int) -> float | None:
         """From a fit of some of the examples, as if the time grew with their number."""
-        n = min(len(x), PROBE_ROWS)
+        rows = np.random.default_rng(0).permutation(len(x))[:PROBE_ROWS]
         start = time.perf_counter()
-        self.fit(Method(), x[:n], y[:n], n_classes, seed=0, run=0)
-        return (time.perf_counter() - start) * len(x) / n
+        try:
+            self.fit(Method(), x[rows], y[rows], n_classes, seed=0, run=0)
+        except (InputError, DivergedError):  # which the first run says better
+            return None
+        return (time.perf_counter() - start) * len(x) / len(rows)

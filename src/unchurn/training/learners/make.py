@@ -39,7 +39,7 @@ def make_learner(
     found = SHORT.get(model, model) if isinstance(model, str) else model
     if isinstance(found, str):
         if ":" not in found:
-            return TorchLearner(_network(found, arguments), training)
+            return TorchLearner(found, training, arguments)
         found = _imported(found)
     if hasattr(found, "fit"):
         from unchurn.training.learners.sklearn import SklearnLearner
@@ -50,19 +50,9 @@ def make_learner(
             "model must be a name, an estimator, or a function (shape, n_classes) -> "
             f"torch.nn.Module, not {type(found).__name__}"
         )
-    own = partial(found, **arguments) if arguments else found
-    if _n_required(found) - len(arguments) == 3:
-        return FunctionLearner(own)
-    return TorchLearner(own, training)
-
-
-def _network(name: str, arguments: dict[str, Any]) -> Any:
-    """A built-in network; with arguments, the factory that has them."""
-    if not arguments:
-        return name
-    from unchurn.training.networks import make_factory
-
-    return partial(make_factory(name), **arguments)
+    if _n_required(found, arguments) == 3:
+        return FunctionLearner(partial(found, **arguments) if arguments else found)
+    return TorchLearner(found, training, arguments)
 
 
 def _imported(text: str) -> Any:
@@ -80,11 +70,13 @@ def _imported(text: str) -> Any:
 
 
 def _estimator(found: Any, arguments: dict[str, Any]) -> Any:
-    """An estimator with its parameters set."""
+    """An estimator with its parameters set; one that was given stays as it was."""
+    from sklearn.base import clone
+
     try:
         if inspect.isclass(found):
             return found(**arguments)
-        return found.set_params(**arguments) if arguments else found
+        return clone(found).set_params(**arguments) if arguments else found
     except (TypeError, ValueError) as error:
         name = getattr(found, "__name__", type(found).__name__)
         raise InputError(f"{name}: {error}") from error
@@ -95,11 +87,12 @@ def _is_module(found: Any) -> bool:
     return hasattr(found, "state_dict") and not inspect.isclass(found)
 
 
-def _n_required(function: Any) -> int:
-    """How many arguments a function cannot do without."""
+def _n_required(function: Any, given: dict[str, Any]) -> int:
+    """How many more arguments a function cannot do without."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return 0
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return sum(p.kind in kinds and p.default is p.empty for p in parameters)
+    needed = [p for p in parameters if p.kind in kinds and p.default is p.empty]
+    return sum(p.name not in given for p in needed)

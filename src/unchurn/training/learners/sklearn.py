@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -27,18 +27,24 @@ class EstimatorTraining:
     def __call__(self, x: Array, targets: Float32, seed: int) -> Predict:
         """Fit on inputs laid flat; what comes back has a column for every class."""
         model = clone(self.estimator)
-        own = model.get_params()
-        if "random_state" in own:
-            model.set_params(random_state=seed)
-        if "n_jobs" in own and own["n_jobs"] in (None, -1):
-            model.set_params(n_jobs=1)  # the cores have runs of their own
+        model.set_params(**_run_parameters(model.get_params(), seed))
         flat = x.reshape(len(x), -1)
-        if (targets.max(axis=1) == 1).all():  # no soft target: as it would be fitted without us
-            model.fit(flat, targets.argmax(axis=1))
-        else:
-            rows, labels, weights = weighted_rows(flat, targets)
-            model.fit(rows, labels, sample_weight=weights)
+        try:
+            if (targets.max(axis=1) == 1).all():  # no soft target: as it would be without us
+                model.fit(flat, targets.argmax(axis=1))
+            else:
+                rows, labels, weights = weighted_rows(flat, targets)
+                model.fit(rows, labels, sample_weight=weights)
+        except (ValueError, TypeError) as error:  # of its parameters, or of these data
+            raise InputError(f"{type(model).__name__}: {error}") from error
         return _Predict(model, targets.shape[1])
+
+
+def _run_parameters(own: dict[str, Any], seed: int) -> dict[str, Any]:
+    """The seed for whatever in an estimator takes one, and one core: runs share the cores."""
+    seeds = {name: seed for name in own if name.rpartition("__")[2] == "random_state"}
+    jobs = {n: 1 for n, v in own.items() if n.rpartition("__")[2] == "n_jobs" and v in (None, -1)}
+    return {**seeds, **jobs}
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,14 +80,9 @@ class SklearnLearner(FunctionLearner):
 
     @cached_property
     def identity(self) -> dict[str, Any]:
-        """A library's estimator by class, version and parameters; own ones by their code."""
-        estimator = self.train.estimator
-        library = type(estimator).__module__.partition(".")[0]
-        version = _version(library)
-        if version is None:
-            return {"model": code_identity(estimator), "training": None}
-        name = f"{type(estimator).__module__}:{type(estimator).__qualname__}"
-        return {"model": f"{name} {version} {estimator.get_params()!r}", "training": None}
+        """The estimator with all that it holds, own code by its content; its library's version."""
+        model = [code_identity(self.train.estimator), self.versions]
+        return {"model": model, "training": None}
 
     @property
     def versions(self) -> dict[str, str]:
@@ -103,6 +104,7 @@ class SklearnLearner(FunctionLearner):
         return super().why_not(method)
 
 
+@cache
 def _version(library: str) -> str | None:
     """The version of an installed library; None for the user's own files."""
     from importlib.metadata import PackageNotFoundError, packages_distributions, version

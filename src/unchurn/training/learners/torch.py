@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 import time
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
-from typing import Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 from unchurn.core.arrays import Float32, IntArray
 from unchurn.core.errors import InputError
@@ -14,6 +13,9 @@ from unchurn.methods import Method, Reference
 from unchurn.training.config import Training
 from unchurn.training.learners.base import DivergedError, Predictor
 from unchurn.training.own_code import code_identity
+
+if TYPE_CHECKING:
+    from unchurn.training.networks import Factory
 
 PROBE_BATCHES = 10
 
@@ -24,17 +26,36 @@ class TorchLearner:
 
     model: Any = "mlp"  # a name, or (shape of an input, number of classes) -> torch.nn.Module
     training: Training = field(default_factory=Training)
+    arguments: dict[str, Any] = field(default_factory=dict)  # more that makes the network
 
     @property
     def label(self) -> str:
         """The network's name."""
-        return self.model if isinstance(self.model, str) else "your network"
+        return self._written if isinstance(self.model, str) else "your network"
+
+    @property
+    def _written(self) -> str:
+        """A built-in network with its arguments."""
+        given = ", ".join(f"{name}={value!r}" for name, value in sorted(self.arguments.items()))
+        return f"{self.model}({given})" if given else str(self.model)
 
     @cached_property
     def identity(self) -> dict[str, Any]:
         """The network, own ones by their code, and its training."""
-        own = self.model if isinstance(self.model, str) else code_identity(self.model)
+        own = self._written if isinstance(self.model, str) else code_identity(self._own)
         return {"model": own, "training": asdict(self.training)}
+
+    @property
+    def _own(self) -> Any:
+        return partial(self.model, **self.arguments) if self.arguments else self.model
+
+    @property
+    def _factory(self) -> Factory:
+        """What makes a network."""
+        from unchurn.training.networks import make_factory
+
+        factory = make_factory(self.model)
+        return partial(factory, **self.arguments) if self.arguments else factory
 
     @property
     def length(self) -> str:
@@ -53,7 +74,7 @@ class TorchLearner:
         """Network and training in words."""
         t = self.training
         return {
-            "network": self.model if isinstance(self.model, str) else "own",
+            "network": self._written if isinstance(self.model, str) else "own",
             "training": f"{t.length} of batches of {t.batch_size}, Adam, "
             f"learning rate {t.learning_rate:g}",
         }
@@ -76,9 +97,8 @@ class TorchLearner:
         import torch
 
         from unchurn.training.determinism import own_randomness
-        from unchurn.training.networks import make_factory
 
-        factory = make_factory(self.model)
+        factory = self._factory
         shape = x.shape[1:]
         try:
             with own_randomness("cpu"), torch.no_grad():
@@ -87,10 +107,10 @@ class TorchLearner:
                     raise InputError(f"it gives {type(net).__name__}, not a torch.nn.Module")
                 net.eval()(torch.tensor(x[:2]))
         except Exception as error:  # whatever the user's own code raises
-            if isinstance(self.model, str):
+            if isinstance(error, InputError) and isinstance(self.model, str):
                 raise
-            own = inspect.unwrap(self.model)
-            name = f"{own.__module__}:{getattr(own, '__qualname__', type(own).__name__)}"
+            own = self.model
+            name = self._written if isinstance(own, str) else f"{own.__module__}:{_name(own)}"
             raise InputError(f"model {name!r} fails on {shape}, {n_classes}: {error}") from error
 
     def fit(
@@ -107,11 +127,10 @@ class TorchLearner:
     ) -> Predictor:
         """Train a run by the loop."""
         from unchurn.training.loop import fit_run
-        from unchurn.training.networks import make_factory
 
         return fit_run(
             method,
-            make_factory(self.model),
+            self._factory,
             x,
             y,
             n_classes,
@@ -125,7 +144,7 @@ class TorchLearner:
     def seconds(self, x: Float32, y: IntArray, n_classes: int) -> float | None:
         """From a probe of a few steps; None if it diverges."""
         n = min(len(x), PROBE_BATCHES * self.training.batch_size)
-        probe = TorchLearner(self.model, replace(self.training, epochs=1))
+        probe = replace(self, training=replace(self.training, epochs=1))
         for _ in range(2):  # the first warms torch up
             start = time.perf_counter()
             try:
@@ -134,3 +153,8 @@ class TorchLearner:
                 return None
             taken = time.perf_counter() - start
         return taken * self.training.n_steps(len(x)) / probe.training.n_steps(n)
+
+
+def _name(own: Any) -> str:
+    """What own code is called."""
+    return str(getattr(own, "__qualname__", type(own).__name__))
