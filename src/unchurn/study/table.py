@@ -225,7 +225,7 @@ def _notes(result: Result, differences: Iterable[dict[str, Interval] | None]) ->
     control = result.choose().get("control")
     if control is not None and _are_equal(control):
         yield Note(
-            text="All runs of control are equal: plain training does not depend on its seed, so that "
+            text="All runs of control are equal: plain training does not depend on its seed, so "
             "there is no churn of retraining to lower."
         )
     if failed := [row for row in result.settings if row.failures]:
