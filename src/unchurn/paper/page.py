@@ -12,10 +12,9 @@ import jinja2
 
 from unchurn.core.errors import InputError
 from unchurn.core.files import reading, write_text
-from unchurn.methods import METHODS
 from unchurn.metrics.intervals import Interval
 from unchurn.paper.explanations import explanations
-from unchurn.paper.published import PAPER_METHODS, PAPER_METRICS, SINGLE_MODELS, published
+from unchurn.paper.published import PAPER_GRIDS, PAPER_METRICS, SINGLE_MODELS, published
 from unchurn.paper.records import Record, measured, numbers, paper_row, read_all
 from unchurn.paper.studies import RECIPES, STUDIES
 from unchurn.paper.tables import choice_table, near_cells, published_text, table, trial_table
@@ -100,7 +99,7 @@ def _render(folder: Path, records: list[Record], theorems: dict[str, Any]) -> st
         questions={name: study.question for name, study in STUDIES.items()},
         trial_table=trial_table,
         far=_far(by_study.get("table1", [])),
-        tried={name: math.prod(map(len, METHODS[name].grid.values())) for name in PAPER_METHODS},
+        tried={name: math.prod(map(len, grid.values())) for name, grid in PAPER_GRIDS.items()},
         data_notes=_data_notes(records),
         theorems=theorems,
         bare_percent=bare_percent,

@@ -13,12 +13,27 @@ if TYPE_CHECKING:
 
 # What the paper measured and tried, whatever else there is to measure and to try.
 PAPER_METRICS = ("accuracy", "churn", "churn_correct", "churn_incorrect")
-SINGLE_MODELS = (  # of Table 1
-    "control", "label_smoothing", "knn_ls", "anchor", "l1_reg", "l2_reg", "bi_tempered",
-    "codistill_ce", "codistill_kl", "mixup",
-)  # fmt: skip
+_WEIGHTS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 0.8, 0.9, 1.0)
+_PENALTIES = (0.001, 0.01, 0.05, 0.1, 0.2, 0.5)
+_CODISTILLATION = {"a": _PENALTIES, "n_warm": (1000, 2000)}
+# The methods in the order of its tables, and the values that it tried of each parameter; it gives
+# none for label smoothing, whose are anchor's.
+PAPER_GRIDS: dict[str, dict[str, tuple[float, ...]]] = {
+    "control": {},
+    "label_smoothing": {"a": _WEIGHTS},
+    "knn_ls": {"k": (5, 10, 100, 500), "a": _WEIGHTS, "b": (0.0, 0.05, 0.1, 0.5, 0.9)},
+    "anchor": {"a": _WEIGHTS},
+    "l1_reg": {"a": _PENALTIES},
+    "l2_reg": {"a": _PENALTIES},
+    "bi_tempered": {"t1": (0.3, 0.5, 0.7, 0.9), "t2": (1.0, 2.0, 3.0, 4.0)},
+    "codistill_ce": _CODISTILLATION,
+    "codistill_kl": _CODISTILLATION,
+    "mixup": {"a": (0.2, 0.3, 0.4, 0.5)},
+    "ensemble": {"m": (3, 5)},
+}
+PAPER_METHODS = tuple(PAPER_GRIDS)
 ENSEMBLE = "ensemble"  # has a table of its own
-PAPER_METHODS = (*SINGLE_MODELS, ENSEMBLE)
+SINGLE_MODELS = PAPER_METHODS[:-1]  # of Table 1
 # What each curve of Figure 2 runs along, and what it keeps fixed.
 FIGURE2: dict[str, dict[str, float]] = {
     "a": {"k": 10, "b": 0.9},

@@ -11,8 +11,15 @@ import numpy as np
 from unchurn.core.errors import InputError
 from unchurn.datasets import DATASETS, Dataset, load
 from unchurn.datasets.base import SPLIT_SEED
-from unchurn.methods import METHODS
-from unchurn.paper.published import ENSEMBLE, FIGURE2, SINGLE_MODELS, ablation, along, published
+from unchurn.paper.published import (
+    ENSEMBLE,
+    FIGURE2,
+    PAPER_GRIDS,
+    SINGLE_MODELS,
+    ablation,
+    along,
+    published,
+)
 from unchurn.study.experiment import Experiment
 from unchurn.study.parts import make_parts
 from unchurn.study.settings import Setting, make_setting
@@ -86,7 +93,7 @@ def _figure3(dataset: str) -> tuple[Setting, ...]:
     fixed = {"k": (100,), "n_warm": (1000,)}
     settings = []
     for name in SINGLE_MODELS:
-        grid = {p: fixed.get(p, values) for p, values in METHODS[name].grid.items()}
+        grid = {p: fixed.get(p, values) for p, values in PAPER_GRIDS[name].items()}
         settings += [
             make_setting(name, **dict(zip(grid, values, strict=True)))
             for values in product(*grid.values())
