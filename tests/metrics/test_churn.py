@@ -51,7 +51,7 @@ def test_flips_by_hand():
 def test_correct_and_incorrect_churn_recombine_by_their_weights(three, kind):
     """For one pair: churn = accuracy·churn_correct + (1 − accuracy)·churn_incorrect, of run i."""
     first, second, truth = map(kind, three)
-    summary = churn_summary([first, second], truth)
+    summary = churn_summary([first, second], truth, given="first")
     weight = accuracy_score(truth, first)
     parts = [(weight, summary.churn_correct.mean), (1 - weight, summary.churn_incorrect.mean)]
     assert all(math.isnan(value) == (w == 0) for w, value in parts)
@@ -65,21 +65,42 @@ def test_summary_against_scikit_learn_pair_by_pair(rng):
     pairs = [(i, j) for i in range(5) for j in range(5) if i < j]
     accuracy = [accuracy_score(truth, run) for run in runs]
     whole = [hamming_loss(runs[i], runs[j]) for i, j in pairs]
-    right = [hamming_loss(runs[i][m], runs[j][m]) for i, j in pairs if any(m := runs[i] == truth)]
-    wrong = [hamming_loss(runs[i][m], runs[j][m]) for i, j in pairs if any(m := runs[i] != truth)]
+    both = np.array(  # by side, pair, and whether the run of that side is right or wrong
+        [
+            [
+                [hamming_loss(runs[i][m], runs[j][m]) for m in _apart(runs[i] == truth)]
+                for i, j in side
+            ]
+            for side in (pairs, [(j, i) for i, j in pairs])
+        ]
+    )
+    for whose, (right, wrong) in (("first", both[0].T), ("either", both.mean(axis=0).T)):
+        summary = churn_summary(runs, truth, given=whose)
+        for got, values in [
+            (summary.accuracy, accuracy),
+            (summary.churn, whole),
+            (summary.churn_correct, right),
+            (summary.churn_incorrect, wrong),
+        ]:
+            assert got.mean == pytest.approx(np.mean(values))
+            assert got.sd == pytest.approx(np.std(values, ddof=1))
+            assert got.count == len(values)
+        assert summary.notes == ()
 
-    summary = churn_summary(runs, truth)
 
-    for got, values in [
-        (summary.accuracy, accuracy),
-        (summary.churn, whole),
-        (summary.churn_correct, right),
-        (summary.churn_incorrect, wrong),
-    ]:
-        assert got.mean == pytest.approx(np.mean(values))
-        assert got.sd == pytest.approx(np.std(values, ddof=1))
-        assert got.count == len(values)
-    assert summary.notes == ()
+def _apart(mask):
+    return mask, ~mask
+
+
+def test_the_order_of_the_runs_does_not_matter(rng):
+    truth = rng.integers(0, 4, 300)
+    runs = np.where(rng.random((4, 300)) < np.array([[0.1], [0.2], [0.3], [0.4]]), 5, truth)
+    summaries = [churn_summary(order, truth) for order in (runs, runs[::-1], runs[[2, 0, 3, 1]])]
+    for name in ("churn", "churn_correct", "churn_incorrect"):
+        means = [getattr(summary, name).mean for summary in summaries]
+        assert means == pytest.approx([means[0]] * 3)
+    papers = [churn_summary(order, truth, given="first") for order in (runs, runs[::-1])]
+    assert papers[0].churn_correct.mean != pytest.approx(papers[1].churn_correct.mean)
 
 
 @pytest.mark.parametrize(
@@ -118,10 +139,15 @@ def test_undefined_slices_are_nan_with_the_reason():
 
 
 def test_pairs_without_a_wrong_prediction_are_left_out_and_counted():
-    summary = churn_summary([[0, 0], [0, 1], [0, 1]], [0, 0])
+    runs = [[0, 0], [0, 1], [0, 1]]
+    summary = churn_summary(runs, [0, 0], given="first")
     assert summary.churn_incorrect.mean == 0  # only the pair (1, 2) starts from a wrong prediction
     assert summary.churn_incorrect.count == 1
-    assert "leaves out 2 of 3 pairs" in summary.notes[0]
+    assert "leaves out 2 of 3 pairs: their first run has no wrong prediction" in summary.notes[0]
+    summary = churn_summary([[0, 0], [0, 0], [0, 1]], [0, 0])
+    assert summary.churn_incorrect.mean == 1  # of (0, 2) and (1, 2), each from its second run
+    assert summary.churn_incorrect.count == 2
+    assert "leaves out 1 of 3 pairs: their runs have no wrong prediction" in summary.notes[0]
 
 
 def test_two_runs_have_no_spread_of_churn_and_say_so():

@@ -29,8 +29,8 @@ def table(rows=(), *, notes=()):
     columns = (
         Column(heading="method", is_text=True),
         Column(heading="churn"),
-        Column(heading="difference", may_go=True),
-        Column(heading="also", may_go=True),
+        Column(heading="difference", may_go=3),
+        Column(heading="also", may_go=4),
     )
     return Table(columns=columns, rows=tuple(rows), notes=tuple(notes))
 
@@ -128,9 +128,9 @@ def test_html_carries_what_is_sorted_by():
     [
         (40, "method           churn  difference  also", None),
         (39, "method           churn  difference", "also"),
-        (33, "method           churn", "difference, also"),
-        (20, "method    churn", "sd, difference, also"),
-        (3, "method    churn", "sd, difference, also"),  # no narrower than that
+        (33, "method           churn", "also, difference"),
+        (20, "method    churn", "also, difference, sd"),
+        (3, "method    churn", "also, difference, sd"),  # no narrower than that
     ],
 )
 def test_what_is_too_wide_goes_without_columns_then_without_spreads(width, heading, left_out):
@@ -143,6 +143,29 @@ def test_what_is_too_wide_goes_without_columns_then_without_spreads(width, headi
         assert "want of width" not in said
     elif width > 3:
         assert f"Not shown for want of width: {left_out}." in said
+
+
+def test_deviations_go_before_what_may_go_last():
+    columns = (
+        Column(heading="method", is_text=True),
+        Column(heading="setting", is_text=True, may_shorten=True),
+        Column(heading="churn"),
+        Column(heading="difference", may_go=1),
+    )
+    row = (
+        Cell(text="mixup"),
+        Cell(text="a=0.123456789 b=0.123456789"),
+        Cell(text="1.00", spread="(0.10)"),
+        Cell(text="-0.10 [-0.20, -0.01]"),
+    )
+    one = Table(columns=columns, rows=(row,))
+    said = {width: formats.text(one, width).splitlines() for width in (80, 65, 55, 30)}
+    assert "(0.10)" in said[80][1]
+    assert "(0.10)" not in said[65][1]
+    assert " a=0.123456789 b=0…  " in said[55][1]
+    assert len(said[55][1]) == 55
+    assert said[55][1].endswith("-0.10 [-0.20, -0.01]")
+    assert "[" not in said[30][1]
 
 
 def test_a_short_row_ends_in_its_reason_in_every_format():

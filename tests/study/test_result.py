@@ -103,10 +103,10 @@ def test_latex_is_escaped(on_test):
 def test_text_fits_the_width_it_is_given(on_test):
     from unchurn.study.table import render
 
-    for width, left_out in ((100, "churn"), (70, "sd, churn")):
+    for width, left_out in ((100, "incorrect"), (78, "incorrect, accuracy")):
         text = render(on_test, "text", width=width)
         assert all(len(line) <= width for line in text.splitlines())
-        assert all(metric in text.splitlines()[0] for metric in ("churn", "correct", "incorrect"))
+        assert all(word in text.splitlines()[0] for word in ("accuracy", "churn", "− control's"))
         assert f"Not shown for want of width: {left_out}" in " ".join(text.split())
 
 
@@ -200,7 +200,8 @@ def test_legends_are_of_what_is_shown(on_test):
     from unchurn.study.table import render
 
     assert "Brackets" in render(on_test, "text")
-    assert "Brackets" not in render(on_test, "text", width=80)
+    assert "Brackets" in render(on_test, "text", width=80)
+    assert "Brackets" not in render(on_test, "text", width=40)
     assert repr(on_test) == on_test.table().rstrip()
     alone = replace(on_test, settings=[on_test.by_method["ensemble"][0]])
     assert all(word not in alone.table() for word in ("control's", "Brackets", "chosen"))

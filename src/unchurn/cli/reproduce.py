@@ -132,7 +132,7 @@ def _carry_out(
     console: Console, study: _Study, out: Path, executor: Executor, dry_run: bool
 ) -> None:
     """Show what will be trained, then train it and write what came of it, one after another."""
-    from unchurn.paper.records import keep
+    from unchurn.paper.records import as_published, keep
     from unchurn.paper.tables import beside_paper
     from unchurn.study.result import collect
     from unchurn.study.run import carry_out
@@ -153,6 +153,7 @@ def _carry_out(
         for name, command, schedule in scheduled:
             work = partial(carry_out, schedule, store, executor)
             result = with_progress(console, schedule, store, lambda on: collect(work(on)))  # noqa: B023
+            result = as_published(result)
             keep(out, name, study.what, result, command)
             console.print(f"\n{beside_paper(study.what, result)}")
             console.print(f"{out}/{name}.csv, .json and .npz (every run's predictions)")

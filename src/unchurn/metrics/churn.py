@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from unchurn.core.arrays import Array, FloatArray, IntArray, as_labels
 from unchurn.core.errors import InputError
+
+Given = Literal["either", "first"]  # the runs of a pair whose right predictions are looked at
 
 
 def churn(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
@@ -98,8 +100,9 @@ class MeanSd:
 class ChurnSummary:
     """Accuracy and churn of R retrainings, as fractions.
 
-    Accuracy is spread over the runs; the churns over all pairs of runs i < j. Correct and
-    incorrect churn are the churn among the examples that run i got right, and got wrong.
+    Accuracy is spread over the runs; the churns over all pairs of runs. Correct and incorrect churn
+    are the churn among the examples that a run of the pair got right, and got wrong: the mean over
+    its two runs, so that the runs' order does not matter.
     `notes` says why a value is NaN or rests on fewer pairs.
     """
 
@@ -128,31 +131,40 @@ class ChurnSummary:
 
 
 def churn_summary(
-    predictions: Sequence[npt.ArrayLike] | Array, labels: npt.ArrayLike
+    predictions: Sequence[npt.ArrayLike] | Array,
+    labels: npt.ArrayLike,
+    *,
+    given: Given = "either",
 ) -> ChurnSummary:
     """Summarise R ≥ 2 retrainings: `predictions` is (R, n), or R arrays of n labels each.
+
+    With given="first", correct and incorrect churn are among what the first run of a pair i < j got
+    right and wrong, as the paper has them: they then depend on the order of the runs.
 
     >>> churn_summary([[0, 1, 1, 0], [0, 1, 0, 0], [0, 1, 1, 1]], labels=[0, 1, 1, 1])
     ChurnSummary of 3 runs on 4 examples
       accuracy         75.00 %  (sd 25.00 over 3 runs)
       churn            33.33 %  (sd 14.43 over 3 pairs)
-      churn correct    11.11 %  (sd 19.25 over 3 pairs)
-      churn incorrect  66.67 %  (sd 57.74 over 3 pairs)
+      churn correct    18.06 %  (sd 6.36 over 3 pairs)
+      churn incorrect  75.00 %  (sd 43.30 over 3 pairs)
     """
     codes, truth = _codes(predictions, labels)
     correct = codes == truth
     n_runs, n = codes.shape
     n_correct = correct.sum(axis=1)
 
-    # Per pair two passes over small integers into reused buffers: no (R, R, n) array is ever made.
+    # Per pair a few passes over small integers into reused buffers: no (R, R, n) array is made.
     differ, differ_correct = np.empty(n, bool), np.empty(n, bool)
     pairs = list(combinations(range(n_runs), 2))
-    moved, moved_correct = np.empty(len(pairs)), np.empty(len(pairs))
-    for p, (i, j) in enumerate(pairs):
-        np.not_equal(codes[i], codes[j], out=differ)
-        np.logical_and(differ, correct[i], out=differ_correct)
-        moved[p], moved_correct[p] = np.count_nonzero(differ), np.count_nonzero(differ_correct)
-    base = n_correct[[i for i, _ in pairs]]
+    sides = 2 if given == "either" else 1
+    moved, moved_correct = np.empty(len(pairs)), np.empty((sides, len(pairs)))
+    for p, pair in enumerate(pairs):
+        np.not_equal(codes[pair[0]], codes[pair[1]], out=differ)
+        moved[p] = np.count_nonzero(differ)
+        for side, run in enumerate(pair[:sides]):
+            np.logical_and(differ, correct[run], out=differ_correct)
+            moved_correct[side, p] = np.count_nonzero(differ_correct)
+    base = n_correct[np.array(pairs).T[:sides]]
 
     notes: list[str] = []
     if n_runs == 2:
@@ -162,24 +174,29 @@ def churn_summary(
         n_examples=n,
         accuracy=_mean_sd(n_correct / n),
         churn=_mean_sd(moved / n),
-        churn_correct=_sliced(moved_correct, base, "correct", "right", notes),
-        churn_incorrect=_sliced(moved - moved_correct, n - base, "incorrect", "wrong", notes),
+        churn_correct=_among(moved_correct, base, "correct", "right", notes),
+        churn_incorrect=_among(moved - moved_correct, n - base, "incorrect", "wrong", notes),
         notes=tuple(notes),
     )
 
 
-def _sliced(moved: FloatArray, base: IntArray, name: str, kind: str, notes: list[str]) -> MeanSd:
-    """Mean churn over the pairs whose slice is not empty; say in `notes` which were left out."""
+def _among(moved: FloatArray, base: IntArray, name: str, kind: str, notes: list[str]) -> MeanSd:
+    """Mean churn over pairs, each the mean over its runs (sides, pairs) that have such examples.
+
+    `notes` is told which pairs were left out.
+    """
     defined = base > 0
-    left_out = int(np.count_nonzero(~defined))
-    if left_out == base.size:
+    there = defined.any(axis=0)
+    left_out = int(np.count_nonzero(~there))
+    if left_out == there.size:
         notes.append(f"churn {name} is undefined: no run has a {kind} prediction to start from")
     elif left_out:
+        runs = "their first run has" if len(base) == 1 else "their runs have"
         notes.append(
-            f"churn {name} leaves out {left_out} of {base.size} pairs: "
-            f"their first run has no {kind} prediction"
+            f"churn {name} leaves out {left_out} of {there.size} pairs: {runs} no {kind} prediction"
         )
-    return _mean_sd(moved[defined] / base[defined])
+    rates = np.where(defined, moved, 0) / np.where(defined, base, 1)
+    return _mean_sd(rates.sum(axis=0)[there] / defined.sum(axis=0)[there])
 
 
 def _mean_sd(values: FloatArray) -> MeanSd:

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from unchurn.metrics.churn import ChurnSummary, MeanSd, churn_summary
+from unchurn.metrics.churn import ChurnSummary, Given, MeanSd, churn_summary
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -23,11 +23,12 @@ class Runs:
     predictions: npt.NDArray[np.integer]
     labels: npt.NDArray[np.integer]
     base: npt.NDArray[np.integer] | None = None
+    given: Given = "either"  # of a pair, for churn among right and wrong predictions
 
     @cached_property
     def summary(self) -> ChurnSummary:
         """Accuracy and churn, counted once for all metrics that they serve."""
-        return churn_summary(self.predictions, self.labels)
+        return churn_summary(self.predictions, self.labels, given=self.given)
 
 
 @dataclass(frozen=True, kw_only=True)

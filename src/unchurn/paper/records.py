@@ -12,7 +12,7 @@ import io
 import json
 import shutil
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +66,17 @@ class Record:
     def is_main(self) -> bool:
         """Whether it is the study itself, not some of its methods or a smaller version."""
         return self.name == f"{self.study}-{self.dataset}"
+
+
+def as_published(result: Result) -> Result:
+    """A result with correct and incorrect churn as the paper has them: of a pair's first run."""
+    return replace(
+        result,
+        settings=[
+            replace(one, runs={part: replace(r, given="first") for part, r in one.runs.items()})
+            for one in result.settings
+        ],
+    )
 
 
 def keep(folder: Path, name: str, study: str, result: Result, command: str) -> None:
@@ -156,7 +167,7 @@ def _result(facts: dict[str, Any], predictions: Array, right: Array) -> Result:
         if row["failures"]:
             settings.append(SettingResult(setting, {}, tuple(row["failures"])))
             continue
-        runs = Runs(predictions=predictions[:, column].T, labels=right)
+        runs = Runs(predictions=predictions[:, column].T, labels=right, given="first")
         column += 1
         settings.append(SettingResult(setting, {"test": runs}))
     return Result(

@@ -17,6 +17,8 @@ from unchurn.core.files import safe_cell
 from unchurn.report.table import Cell, Note, Table
 
 GAP = "  "  # between the columns of text
+SHORTEST = 12  # letters of a column that is shortened
+SPREADS = 2  # columns that may go sooner than this go before the spreads do, others after them
 
 
 def render(table: Table, form: str) -> str:
@@ -32,19 +34,22 @@ def text(table: Table, width: int | None = None) -> str:
     What is wider than `width` goes without the columns that may go, then without the spreads.
     """
     shown = list(range(len(table.columns)))
-    with_spread = True
+    with_spread = any(cell.spread for row in table.rows for cell in row)
     left_out: list[str] = []
-    while width is not None and _total(_sizes(table, shown, with_spread)) > width:
-        dispensable = [i for i in shown if table.columns[i].may_go]
-        if dispensable:
-            shown.remove(dispensable[-1])
-            left_out.insert(0, table.columns[dispensable[-1]].heading)
-        elif with_spread and any(cell.spread for row in table.rows for cell in row):
+    sizes = _sizes(table, shown, with_spread)
+    while width is not None and _total(sizes) > width:
+        first = max(shown, key=lambda i: (table.columns[i].may_go, i))
+        if with_spread and table.columns[first].may_go <= SPREADS:
             with_spread = False
-            left_out.insert(0, "sd")
+            left_out.append("sd")
+        elif table.columns[first].may_go <= SPREADS and _can_shorten(table, shown, sizes, width):
+            break
+        elif table.columns[first].may_go:
+            shown.remove(first)
+            left_out.append(table.columns[first].heading)
         else:
             break
-    sizes = _sizes(table, shown, with_spread)
+        sizes = _sizes(table, shown, with_spread)
     lines = [_line(table, shown, sizes, table.headings)]
     for row in table.rows:
         lines.append(_line(table, shown, sizes, [_in_text(cell, with_spread) for cell in row]))
@@ -166,6 +171,16 @@ def _sizes(table: Table, shown: list[int], with_spread: bool) -> list[int]:
     ]
 
 
+def _can_shorten(table: Table, shown: list[int], sizes: list[int], width: int) -> bool:
+    """Take what is too much off the column that may be shortened, if it can be."""
+    too_much = _total(sizes) - width
+    for at, column in enumerate(shown):
+        if table.columns[column].may_shorten and sizes[at] - too_much >= SHORTEST:
+            sizes[at] -= too_much
+            return True
+    return False
+
+
 def _total(sizes: list[int]) -> int:
     return sum(sizes) + len(GAP) * (len(sizes) - 1)
 
@@ -176,9 +191,19 @@ def _line(table: Table, shown: list[int], sizes: list[int], cells: Iterable[str]
     padded = []
     for i, size in zip(shown, sizes, strict=True):
         if i < len(given):
-            space = " " * max(size - _width(given[i]), 0)
-            padded.append(given[i] + space if table.columns[i].is_text else space + given[i])
+            words = _shortened(given[i], size) if table.columns[i].may_shorten else given[i]
+            space = " " * max(size - _width(words), 0)
+            padded.append(words + space if table.columns[i].is_text else space + words)
     return GAP.join(padded).rstrip()
+
+
+def _shortened(words: str, size: int) -> str:
+    """Words within so many places, the last of them an ellipsis where some are cut."""
+    if _width(words) <= size:
+        return words
+    while _width(words) >= size:
+        words = words[:-1]
+    return words + "…"
 
 
 def _in_text(cell: Cell, with_spread: bool) -> str:

@@ -11,7 +11,8 @@ class Column:
 
     heading: str
     is_text: bool = False  # set to the left; numbers stand to the right
-    may_go: bool = False  # a narrow terminal goes without it, the last such first
+    may_shorten: bool = False  # a narrow terminal may cut its cells
+    may_go: int = 0  # a narrow terminal goes without it, the higher the sooner; 0: never
     is_foreign: bool = False  # a heading with text of the user's data
 
 
@@ -21,7 +22,7 @@ class Cell:
 
     text: str
     value: float | str | None = None  # what it is sorted by, and what JSON has
-    spread: str = ""  # a deviation or the like behind it: the first to go for want of width
+    spread: str = ""  # a deviation behind it: a narrow terminal goes without after SPREADS columns
     is_best: bool = False
     is_foreign: bool = False  # text of the user's data, which a format must not take for its own
 

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from unchurn.study.result import Result, SettingResult
 
 OF_ALL_SETTINGS = ("csv", "json")  # formats for programs; the others are for readers
+_SETTING = Column(heading="setting", is_text=True, may_shorten=True)
 Filled = tuple[Column, dict[str, Cell]]  # a column with its cells, by method
+# What a narrow terminal goes without, the higher the sooner; deviations go after 3.
+GOES = {"beside": 6, "neither better": 5, "difference": 4, "more": 3, "first difference": 1}
 BRACKETS = "Brackets: 95 %, runs paired, jackknife over runs plus the variance of the examples."
 
 
@@ -119,7 +122,7 @@ def _columns_about(result: Result, chosen: dict[str, SettingResult]) -> list[Fil
     settings = {n: chosen[n].setting.text if n in chosen else "failed" for n in groups}
     columns = [
         (Column(heading="method", is_text=True), {n: Cell(text=n) for n in groups}),
-        (Column(heading="setting", is_text=True), {n: Cell(text=t) for n, t in settings.items()}),
+        (_SETTING, {n: Cell(text=t) for n, t in settings.items()}),
     ]
     tried = {name: len(group) for name, group in groups.items()}
     if max(tried.values()) > 1:
@@ -137,8 +140,15 @@ def _metric_columns(result: Result, chosen: dict[str, SettingResult]) -> list[Fi
         means = {name: own[metric.name] for name, own in values.items()}
         best = _best(metric, {name: means[name].mean for name in single})
         cells = {name: _mean_cell(value, is_best=name == best) for name, value in means.items()}
-        columns.append((Column(heading=metric.heading), cells))
+        columns.append((Column(heading=metric.heading, may_go=_metric_may_go(metric)), cells))
     return columns
+
+
+def _metric_may_go(metric: Metric) -> int:
+    """Accuracy and churn stay; what none can be best in goes before the differences."""
+    if metric.better is None:
+        return GOES["neither better"]
+    return 0 if metric.name in ("accuracy", "churn") else GOES["more"]
 
 
 def _beside_columns(dataset: str, chosen: Iterable[str]) -> list[Filled]:
@@ -148,7 +158,7 @@ def _beside_columns(dataset: str, chosen: Iterable[str]) -> list[Filled]:
         texts = {name: beside.of(dataset, name) for name in chosen}
         if any(texts.values()):
             cells = {name: Cell(text=text) for name, text in texts.items()}
-            columns.append((Column(heading=beside.heading, may_go=True), cells))
+            columns.append((Column(heading=beside.heading, may_go=GOES["beside"]), cells))
     return columns
 
 
@@ -156,12 +166,14 @@ def _difference_columns(
     result: Result, differences: dict[str, dict[str, Interval] | None]
 ) -> list[Filled]:
     """What is compared with control's, where anything is."""
+    headings = _difference_headings(result, differences.values())
     return [
         (
-            Column(heading=heading, may_go=True),
+            # The first, which matters most, is the last to go.
+            Column(heading=heading, may_go=GOES["first difference" if first else "difference"]),
             {name: _difference_cell((of or {}).get(metric)) for name, of in differences.items()},
         )
-        for metric, heading in _difference_headings(result, differences.values()).items()
+        for (metric, heading), first in zip(headings.items(), [True, *[False] * 9], strict=False)
     ]
 
 
@@ -201,8 +213,7 @@ def _mean_cell(value: MeanSd, *, is_best: bool) -> Cell:
 def _difference_cell(interval: Interval | None) -> Cell:
     if interval is None:
         return Cell(text="")
-    difference, ends = numbers.difference_parts(interval)
-    return Cell(text=difference, spread=ends, value=interval.value)
+    return Cell(text=numbers.difference(interval), value=interval.value)
 
 
 def _notes(result: Result, differences: Iterable[dict[str, Interval] | None]) -> Iterable[Note]:

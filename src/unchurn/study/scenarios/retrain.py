@@ -37,5 +37,5 @@ class Retrain(Scenario):
         """Over what each metric is a mean."""
         return (
             "Percent, mean (sd): accuracy over runs, churn over pairs of runs; correct, incorrect: "
-            "churn among what a pair's first run got right, wrong."
+            "churn among what a run of the pair got right, wrong, on average of the two."
         )
