@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import numpy as np
 import polars as pl
 import pytest
 
@@ -143,27 +142,3 @@ def test_images_have_thumbnails_and_tables_their_values(open_page, result):
     page, *_ = open_page(bench(data, SETTINGS[:2], runs=3, epochs=1, workers=1, validation=False))
     assert page.locator(".example img").count() == page.locator(".example").count() > 0
     assert page.evaluate("[...document.images].every(i => i.naturalWidth === 64)")
-
-
-def test_advice_names_the_setting_and_what_it_is_better_than(result):
-    text = advice(result)
-    best = next(r for r in result.choose().values() if text.startswith(f"Use {r.setting.name}"))
-    assert f"{best.summary['test'].accuracy.mean:.2%}" in text
-    assert f"{best.summary['test'].churn.mean:.2%}" in text
-    assert best.setting.name != "ensemble"
-    assert "chosen on the test data itself" in text or best.setting.name == "control"
-    alone = replace(result, settings=result.settings[:1])
-    assert advice(alone).startswith("Use control: ")
-
-
-def test_advice_is_not_to_change_what_is_no_better_on_the_test_part(result):
-    control, other = result.settings[:2]
-    same, labels = control.runs["test"], result.subject.labels["test"]
-    right = replace(same, predictions=np.tile(labels, (3, 1)))
-    settings = [
-        replace(control, runs={"test": same, "validation": same}),
-        replace(other, runs={"test": same, "validation": right}),
-    ]
-    subject = replace(result.subject, labels={"test": labels, "validation": labels})
-    text = advice(replace(result, subject=subject, settings=settings))
-    assert text.startswith("Plain training will do: on the test part nothing is gained by label_sm")

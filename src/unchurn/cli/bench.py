@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -76,6 +77,7 @@ def bench(
     given = locals()
     from unchurn.core.executors import make_executor
     from unchurn.study import table
+    from unchurn.study.advice import advice
     from unchurn.study.api import run_bench
     from unchurn.study.config import BenchConfig, make_config
     from unchurn.study.schedule import make_schedule
@@ -97,6 +99,7 @@ def bench(
         console, schedule, store, partial(run_bench, schedule, asked.folder, executor)
     )
     console.print(f"\n{table.render(result, 'text', width=console.width)}")
+    console.print(f"{textwrap.fill(advice(result), console.width)}\n")
     _say_where(console.print, schedule, asked.folder)
 
 

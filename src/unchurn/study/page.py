@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import platform
 from collections import Counter
 from pathlib import Path
@@ -11,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from unchurn.core.version import __version__
 from unchurn.report import formats
 from unchurn.report.html import write_page
-from unchurn.report.numbers import percent
 from unchurn.study import charts
-from unchurn.study.table import chosen_table, single_models
+from unchurn.study.advice import advice
+from unchurn.study.table import chosen_table
 
 if TYPE_CHECKING:
-    from unchurn.study.result import Result, SettingResult
+    from unchurn.study.result import Result
 
 
 def write_report(result: Result, path: Path) -> None:
@@ -31,51 +30,10 @@ def write_report(result: Result, path: Path) -> None:
         methods=formats.html(table, "methods"),
         footer=formats.notes_of(table),
         examples=_examples(result),
-        shown=_name(result.repeated) if result.repeated else "",
+        shown=result.repeated.setting.name if result.repeated else "",
         facts=_facts(result),
         notes=[*result.subject.data.notes, *result.notes],
     )
-
-
-def advice(result: Result) -> str:
-    """What to use and why, in one sentence: the paper's rule over the methods' chosen settings."""
-    chosen = result.choose()
-    single = list(single_models(chosen).values())
-    if not single:
-        return "Every method failed: see the reasons in the table."
-    best = single[result.best_of([row.runs[result.chosen_on] for row in single])]
-    summary = best.summary["test"]
-    text = (
-        f"{_name(best)}: {percent(summary.accuracy.mean)} accurate, and "
-        f"{percent(summary.churn.mean)} of its predictions change from one retraining to the next"
-    )
-    control = chosen.get("control")
-    if control is None or control is best:
-        return f"Use {text}."
-    plain = control.summary["test"]
-    text += f" (plain training: {percent(plain.accuracy.mean)} and {percent(plain.churn.mean)})"
-    if summary.accuracy.mean <= plain.accuracy.mean and summary.churn.mean >= plain.churn.mean:
-        return f"Plain training will do: on the test part nothing is gained by {text}."
-    chance = _chance(result, best)
-    if result.chosen_on == "test":  # the best of several methods, at that
-        chance += "; chosen on the test data itself, it may look better here than it is"
-    return f"Use {text}{chance}."
-
-
-def _chance(result: Result, best: SettingResult) -> str:
-    """Whether the difference in churn from control is beyond chance, as far as that is known."""
-    if (difference := result.against_control(best)) is None:
-        return ""
-    churn = difference["churn"]
-    if math.isnan(churn.low):
-        return "; two runs cannot tell whether the difference in churn is chance"
-    if churn.low <= 0 <= churn.high:
-        return "; the difference in churn is not beyond chance"
-    return f"; churn {'falls' if churn.high < 0 else 'rises'} beyond chance"
-
-
-def _name(result: SettingResult) -> str:
-    return f"{result.setting.name} {result.setting.text}".strip()
 
 
 def _charts(result: Result) -> list[dict[str, Any]]:

@@ -1,0 +1,127 @@
+"""What to use, in a sentence: only what lowers churn beyond chance at no loss of accuracy."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from unchurn.report.numbers import between, percent, points
+from unchurn.study.selection import CLOSE
+from unchurn.study.table import single_models
+
+if TYPE_CHECKING:
+    from unchurn.metrics.intervals import Interval
+    from unchurn.study.result import Result, SettingResult
+
+FEW_RUNS = 5  # with fewer, more of them are the first thing to try
+STEADIER = ("ema", "ensemble")  # what to try next, where it was not
+
+
+def advice(result: Result) -> str:
+    """What to use and why.
+
+    Recommended is the method of lowest churn among single models whose churn is below control's
+    with its whole interval, and whose accuracy is less than 0.1 points below control's. Where there
+    is none, plain training is, and what to try next.
+    """
+    chosen = result.choose()
+    if not chosen:
+        return "Every method failed: see the reasons in the table."
+    control = chosen.get("control")
+    if control is None:
+        rows = list(chosen.values())
+        row = rows[result.best_of([row.runs[result.chosen_on] for row in rows])]
+        return (
+            f"Of these, {_name(row)} is {_measured(result, row)}: add control to see whether that "
+            "is better than plain training."
+        )
+    better = [row for row in single_models(chosen).values() if _is_better(result, row)]
+    if not better:
+        return _keep(result, control)
+    best = min(better, key=lambda row: _churn(result, row, result.chosen_on))
+    text = (
+        f"Use {_name(best)}: {_measured(result, best)} (plain training: "
+        f"{_accuracy(result, control)} and {percent(_churn(result, control))}); churn falls by "
+        f"{_fall(_differences(result, best))}, beyond chance"
+    )
+    if result.chosen_on == "test":  # the best of several methods, at that
+        text += "; chosen on the test data itself, it may look better here than it is"
+    return f"{text}."
+
+
+def _keep(result: Result, control: SettingResult) -> str:
+    """That nothing is better than plain training, and what to try next."""
+    n = len(result.by_method) - 1
+    text = f"Keep plain training, {_measured(result, control)}"
+    if n:
+        tried = "the method" if n == 1 else f"none of the {n} methods"
+        lowers = "does not lower" if n == 1 else "lowers"
+        text += f": {tried} tried {lowers} churn beyond chance at no loss of accuracy"
+    return f"{text}. {_next(result)}".rstrip()
+
+
+def _next(result: Result) -> str:
+    """What to try where no single model is better."""
+    chosen = result.choose()
+    single = single_models(chosen)
+    several = [row for name, row in chosen.items() if name not in single]
+    steadier = [row for row in several if _is_better(result, row)]
+    if steadier:
+        row = min(steadier, key=lambda row: _churn(result, row))
+        return (
+            f"Several models do, at their cost: {_name(row)}, {row.setting.n_models} models "
+            f"averaged, lowers it by {_fall(_differences(result, row))}."
+        )
+    if result.subject.runs < FEW_RUNS:
+        return f"{result.subject.runs} runs tell little: try {FEW_RUNS} or more."
+    untold = [name for name, row in single.items() if name != "control" and not _told(result, row)]
+    if untold:
+        return f"Settings of {untold[0]} were chosen on the test data: choose them on validation."
+    left = [name for name in STEADIER if not any(name in tried.split("+") for tried in chosen)]
+    return f"Try {' or '.join(left)}." if left else ""
+
+
+def _is_better(result: Result, row: SettingResult) -> bool:
+    """Whether a setting lowers churn beyond chance, and accuracy by less than CLOSE."""
+    if not _told(result, row):
+        return False
+    found = _differences(result, row)
+    churn = found[result.subject.scenario.churn]
+    return churn.high < 0 and found["accuracy"].value > -CLOSE + 1e-12
+
+
+def _told(result: Result, row: SettingResult) -> bool:
+    """Whether the difference from control has an interval."""
+    found = result.against_control(row)
+    return found is not None and not math.isnan(found[result.subject.scenario.churn].low)
+
+
+def _differences(result: Result, row: SettingResult) -> dict[str, Interval]:
+    return result.against_control(row) or {}
+
+
+def _fall(found: dict[str, Interval]) -> str:
+    """By how much churn is lower, with its interval."""
+    churn = next(iter(found.values()))  # the first, as scenarios give them
+    return f"{points(-churn.value).removeprefix('+')} ({between(churn, in_points=True)})"
+
+
+def _measured(result: Result, row: SettingResult) -> str:
+    """Accuracy and churn on the test part, in words."""
+    return (
+        f"{_accuracy(result, row)} accurate, with {percent(_churn(result, row))} of its "
+        "predictions changing from one retraining to the next"
+    )
+
+
+def _accuracy(result: Result, row: SettingResult) -> str:
+    return percent(result.subject.scenario.metrics["accuracy"].of(row.runs["test"]).mean)
+
+
+def _churn(result: Result, row: SettingResult, part: str = "test") -> float:
+    scenario = result.subject.scenario
+    return scenario.metrics[scenario.churn].of(row.runs[part]).mean
+
+
+def _name(row: SettingResult) -> str:
+    return f"{row.setting.name} {row.setting.text}".strip()

@@ -1,0 +1,98 @@
+"""One rule, tried on results made for each case: runs that flip as many examples as we say."""
+
+import numpy as np
+
+import toys
+from unchurn.study.advice import advice
+from unchurn.study.settings import make_setting
+
+N = 2000
+LABELS = np.arange(N) % 2
+RUNS = 5
+
+
+def runs(flips, errors=100):
+    """Runs that are all wrong on the last examples, and each on so many of its own."""
+    predictions = np.tile(LABELS, (RUNS, 1))
+    predictions[:, N - errors :] ^= 1
+    for run in range(RUNS):
+        predictions[run, run * flips : (run + 1) * flips] ^= 1
+    return predictions
+
+
+def said(*, n_runs=RUNS, **methods):
+    """What is advised of methods by their (flips, errors), or why they failed."""
+    rows = [
+        (make_setting(name), found if isinstance(found, str) else runs(*found)[:n_runs])
+        for name, found in methods.items()
+    ]
+    return advice(toys.result(rows, LABELS, runs=n_runs))
+
+
+def test_what_lowers_churn_beyond_chance_at_no_loss_is_recommended():
+    text = said(control=(60,), mixup=(20,), ema=(30,))
+    assert text.startswith("Use mixup a=0.2: 94.00% accurate, with 2.00% of its predictions")
+    assert "(plain training: 92.00% and 6.00%); churn falls by 4.00 points (-" in text
+    assert "chosen on the test data itself" in text
+
+
+def test_a_loss_of_accuracy_is_never_recommended():
+    """Less churn, but two points less accurate; another is better at no loss."""
+    text = said(control=(60, 100), mixup=(5, 195), ema=(40, 100))
+    assert text.startswith("Use ema decay=0.999: ")
+    assert said(control=(60, 100), mixup=(5, 195)).startswith(
+        "Keep plain training, 92.00% accurate"
+    )
+
+
+def test_equal_numbers_are_no_reason_to_change():
+    text = said(control=(30,), bi_tempered=(30,), mixup=(31,))
+    assert text.startswith("Keep plain training, 93.50% accurate, with 3.00% of its predictions")
+    assert "none of the 2 methods tried lowers churn beyond chance at no loss" in text
+    assert text.endswith("Try ema or ensemble.")
+
+
+def test_what_may_be_chance_is_not_recommended():
+    other = np.roll(runs(19), 700, axis=1)  # flips of its own, hardly fewer
+    rows = [(make_setting("control"), runs(20)), (make_setting("ema"), other)]
+    text = advice(toys.result(rows, LABELS))
+    assert "the method tried does not lower churn beyond chance" in text
+
+
+def test_an_ensemble_is_said_to_be_several_models():
+    text = said(control=(60,), mixup=(60,), ensemble=(10,))
+    assert text.startswith("Keep plain training")
+    assert "Several models do, at their cost: ensemble m=5, 5 models averaged, lowers it by" in text
+
+
+def test_few_runs_are_the_first_thing_to_mend():
+    assert "3 runs tell little: try 5 or more." in said(n_runs=3, control=(20,), ema=(20,))
+
+
+def test_winners_of_the_test_set_have_no_interval():
+    rows = [(make_setting("control"), runs(60))]
+    rows += [(make_setting("mixup", a=a), runs(10)) for a in (0.2, 0.3)]
+    text = advice(toys.result(rows, LABELS))
+    assert text.startswith("Keep plain training")
+    assert text.endswith(
+        "Settings of mixup were chosen on the test data: choose them on validation."
+    )
+
+
+def test_without_control_nothing_is_recommended_over_it():
+    text = said(mixup=(20,), ema=(30,))
+    assert text.startswith("Of these, mixup a=0.2 is 94.00% accurate")
+    assert text.endswith("add control to see whether that is better than plain training.")
+
+
+def test_failures_and_plain_training_alone():
+    assert said(n_runs=2, control="run 0: no", ema="run 1: no").startswith("Every method failed")
+    assert said(control=(60,)).startswith("Keep plain training, 92.00% accurate")
+    assert said(control=(60,), mixup="run 0: no", ema=(20,)).startswith("Use ema")
+
+
+def test_the_tolerance_is_the_papers():
+    """A tenth of a point less is too much, whatever the last bit of a mean."""
+    text = said(control=(60, 100), mixup=(20, 142))  # accuracy: 92.00 → 91.90
+    assert text.startswith("Keep plain training")
+    assert said(control=(60, 100), mixup=(20, 141)).startswith("Use mixup")
