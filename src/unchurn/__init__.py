@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from unchurn.datasets import Dataset as Dataset
     from unchurn.datasets import load as load
     from unchurn.datasets import load_csv as load_csv
+    from unchurn.datasets import load_table as load_table
     from unchurn.gate.policy import Policy as Policy
     from unchurn.gate.verdict import Verdict as Verdict
     from unchurn.methods import METHODS as METHODS
@@ -57,6 +58,7 @@ _HOME = {
     "Dataset": "datasets",
     "load": "datasets",
     "load_csv": "datasets",
+    "load_table": "datasets",
     # reduce
     "knn_labels": "neighbors",
     "KNNLabels": "neighbors",

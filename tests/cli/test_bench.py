@@ -106,7 +106,7 @@ def test_a_config_file_takes_the_same_and_options_go_before_it(run, tmp_path):
         (["--config", "worse.toml"], "worse.toml: not a TOML file"),
         (["--config", "gone.toml"], "gone.toml: No such file"),
         (["table.csv"], "which column is to be predicted? Give --target"),
-        (["digits", "--target", "y"], "target is for a .csv or .parquet file"),
+        (["digits", "--target", "y"], "target is for a table of your own"),
         (["digit"], "no dataset 'digit' (did you mean digits?)"),
         (["--preset", "paper"], "the paper has no setting for digits"),
         (["--out", "bad.toml"], "cannot write to bad.toml"),

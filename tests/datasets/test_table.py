@@ -1,11 +1,13 @@
 import datetime
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
-from unchurn import load_csv
+from unchurn import load_csv, load_table
 from unchurn.core.errors import InputError
+from unchurn.datasets.preparation import Preparation
 
 N = 40
 TABLE = pl.DataFrame(
@@ -90,7 +92,6 @@ def with_gap(column: str) -> pl.DataFrame:
         (TABLE, "height", "it must be text, whole numbers or booleans"),
         (TABLE, "constant", "has a single class, 7"),
         (TABLE, "age", "class 20 of 'age' has a single row"),
-        (with_gap("age"), "bought", "'age' has 1 missing value.*first in row 3"),
         (with_gap("bought"), "bought", "'bought' has 1 missing value"),
         (
             pl.concat([TABLE] * 30)
@@ -103,9 +104,9 @@ def with_gap(column: str) -> pl.DataFrame:
         (TABLE.head(4), "member", "too few rows to split"),
         (TABLE.head(0), "member", "has no rows"),
         (
-            TABLE.with_columns(height=pl.Series(["NA" if i == 5 else str(i) for i in range(N)])),
+            TABLE.with_columns(height=pl.Series(["12a" if i == 5 else str(i) for i in range(N)])),
             "bought",
-            "'height' is numbers but for 'NA' in row 5",
+            "'height' is numbers but for '12a' in row 5",
         ),
         (
             TABLE.with_columns(grade=pl.Series([2**64 + i % 2 for i in range(N)], dtype=pl.Int128)),
@@ -155,3 +156,68 @@ def test_a_number_beyond_all_others_is_named(write):
     heights[row] = 1e200
     with pytest.raises(InputError, match=rf"row {row} has a number too far from those"):
         load_csv(write(TABLE.select("bought", height=pl.Series(heights))), target="bought")
+
+
+def test_gaps_among_numbers_take_the_training_parts_median(write):
+    data = load_csv(write(with_gap("age")), target="bought")
+    assert data.x_train.shape[1] == load_csv(write(TABLE), target="bought").x_train.shape[1] + 1
+    assert data.notes == ("missing values were filled: age (1)",)
+    both = np.concatenate([data.x_train, data.x_test])
+    (filled,) = both[both[:, 1] == 1]
+    ages = np.sort(data.x_train[data.x_train[:, 1] == 0][:, 0])
+    assert filled[0] == pytest.approx(np.median(ages), abs=1e-6)
+    with pytest.raises(InputError, match=r"shop.csv: column 'age' has 1 missing value.*in row 3"):
+        load_csv(write(with_gap("age")), target="bought", missing="refuse")
+
+
+@pytest.mark.parametrize("sign", ["NA", "n/a", "?", "nan", " "])
+def test_signs_of_a_gap_among_numbers_are_gaps(write, sign):
+    heights = pl.Series([sign if i == 5 else str(i) for i in range(N)])
+    data = load_csv(write(TABLE.with_columns(height=heights)), target="bought")
+    assert data.notes == ("missing values were filled: height (1)",)
+
+
+def test_a_gap_among_categories_is_one_more_category(write):
+    data = load_csv(write(with_gap("colour")), target="bought")
+    colours = np.concatenate([data.x_train, data.x_test])[:, 2:6]
+    assert (colours.sum(axis=1) == 1).all()
+    assert colours[:, 0].sum() == 1  # "(missing)" comes before the letters
+
+
+def test_new_rows_are_prepared_as_the_old_ones_were(tmp_path, write):
+    data = load_csv(write(with_gap("age")), target="bought")
+    data.preparation.save(tmp_path / "preparation.json")
+    preparation = Preparation.load(tmp_path / "preparation.json")
+    assert preparation == data.preparation
+    np.testing.assert_array_equal(preparation.transform(data.test_rows), data.x_test)
+    turned = data.test_rows.select(reversed(data.test_rows.columns))
+    np.testing.assert_array_equal(preparation.transform(turned), data.x_test)
+    unseen = data.test_rows.with_columns(colour=pl.lit("pink"))
+    assert (preparation.transform(unseen)[:, 3:6] == 0).all()
+    with pytest.raises(InputError, match="no column 'age'"):
+        preparation.transform(data.test_rows.drop("age"))
+    gap = data.test_rows.with_columns(height=pl.lit(None, dtype=pl.Float64))
+    with pytest.raises(InputError, match="'height' has a gap in row 0; there was none to learn"):
+        preparation.transform(gap)
+
+
+@pytest.mark.parametrize("name", ["", "Unnamed: 0", "__index_level_0__"])
+def test_a_pandas_index_is_no_feature(tmp_path, name):
+    indexed = TABLE.with_row_index(name or "x")
+    indexed.columns = [name, *TABLE.columns]
+    indexed.write_parquet(tmp_path / "shop.parquet")
+    data = load_csv(tmp_path / "shop.parquet", target="bought")
+    assert data.fingerprint == load_table(TABLE, target="bought").fingerprint
+    assert data.notes == (f"column {name!r} is a pandas index: it is no feature",)
+
+
+def test_frames_are_taken_as_files_are(write):
+    file = load_csv(write(TABLE), target="bought")
+    frame = pd.DataFrame({c: TABLE[c].to_list() for c in TABLE.columns})
+    for table in (TABLE, frame, frame.astype({"colour": "category"})):
+        assert load_table(table, target="bought").fingerprint == file.fingerprint
+    frame.loc[3, "age"] = np.nan
+    gaps = load_csv(write(with_gap("age")), target="bought")
+    assert load_table(frame, target="bought").fingerprint == gaps.fingerprint
+    with pytest.raises(InputError, match="a Polars or pandas frame, not list"):
+        load_table([1, 2], target="x")

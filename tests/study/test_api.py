@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
@@ -124,6 +125,27 @@ def test_a_built_in_network_takes_arguments():
 def test_a_model_that_ignores_its_seed_is_said_to():
     result = bench(DATA, ["control"], model=GaussianNB(), **QUICK)
     assert "All runs of control are equal" in result.table()
+
+
+def test_tables_are_taken_as_frames_and_as_paths(tmp_path):
+    table = pl.DataFrame({"x": range(60), "y": [("no", "yes")[i > 30] for i in range(60)]})
+    table.write_csv(tmp_path / "shop.csv")
+    forms = [table, table.to_pandas(), str(tmp_path / "shop.csv"), tmp_path / "shop.csv"]
+    results = [bench(form, ["control"], target="y", **QUICK) for form in forms]
+    assert len({result.subject.data.fingerprint for result in results}) == 1
+    with pytest.raises(InputError, match="which column is to be predicted"):
+        bench(table, ["control"], **QUICK)
+    with pytest.raises(InputError, match="target is for a table of your own"):
+        bench("digits", ["control"], target="y", **QUICK)
+
+
+def test_a_result_is_a_frame_and_a_chart():
+    result = bench(DATA, ["control", "mixup"], **QUICK)
+    frame = result.to_frame()
+    assert frame["method"].to_list() == ["control", "mixup"]
+    churn = result.settings[0].summary["test"].churn.mean
+    assert frame["churn"][0] == pytest.approx(100 * churn)
+    assert "LayerChart" in type(result.chart()).__name__
 
 
 def test_without_methods_it_tries_what_the_model_can():

@@ -1,4 +1,4 @@
-"""Data: `load(name)` for the paper's tasks and two that need nothing, `load_csv` for your own.
+"""Data: `load(name)` for the paper's tasks and two more, `load_csv` and `load_table` for your own.
 
 One file per source; `DATASETS` names them all. Files are looked for in `data_dir` or, if that is
 not given, in the folder that UNCHURN_DATA names, then in the cache, then downloaded into it.
@@ -10,9 +10,9 @@ from pathlib import Path
 
 from unchurn.datasets.base import Dataset, Source
 from unchurn.datasets.registry import DATASETS, source
-from unchurn.datasets.table import load_csv
+from unchurn.datasets.table import load_csv, load_table
 
-__all__ = ["DATASETS", "Dataset", "Source", "load", "load_csv", "source"]
+__all__ = ["DATASETS", "Dataset", "Source", "load", "load_csv", "load_table", "source"]
 
 
 def load(name: str, data_dir: str | Path | None = None) -> Dataset:

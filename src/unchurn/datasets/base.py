@@ -17,6 +17,8 @@ from unchurn.core.arrays import Array, Float32, IntArray
 if TYPE_CHECKING:
     import polars as pl
 
+    from unchurn.datasets.preparation import Preparation
+
 SPLIT_SEED = 0  # of every split that is ours to make; changing it changes every result
 
 
@@ -49,7 +51,8 @@ class Dataset:
 
     `x_*` are float32, images as (n, height, width[, channels]) in [0, 1]; `y_*` are class numbers
     (int64) into `classes`. `notes` says what a reader of results should know about the files;
-    `test_rows`, if the data are a table, holds the test part as its owner knows it.
+    `test_rows`, if the data are a table, holds the test part as its owner knows it, and
+    `preparation` turns new rows of it into inputs.
     """
 
     name: str
@@ -60,6 +63,7 @@ class Dataset:
     classes: tuple[str, ...]
     notes: tuple[str, ...] = ()
     test_rows: pl.DataFrame | None = None
+    preparation: Preparation | None = None
 
     @cached_property
     def fingerprint(self) -> str:

@@ -1,9 +1,9 @@
-"""`load_csv`: your own table, CSV or Parquet, as a dataset."""
+"""`load_table` and `load_csv`: your own table, as a file or a frame, as a dataset."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -11,60 +11,86 @@ from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError
 from unchurn.core.files import read_table, text_among_numbers
 from unchurn.datasets.base import Dataset, split
+from unchurn.datasets.preparation import is_category, is_number, prepare
 from unchurn.datasets.registry import DATASETS
 
 if TYPE_CHECKING:
     import polars as pl
 
-MAX_CATEGORIES = 1000  # a text column with more distinct values is taken for an identifier
+Missing = Literal["fill", "refuse"]
+# What pandas calls the column of its index in a file.
+INDEX_NAMES = ("", "Unnamed: 0", "__index_level_0__")
 
 
-def load_csv(path: str | Path, target: str, *, test_size: float = 0.25) -> Dataset:
-    """Read a table and split it, the same way every time, with every class in both parts.
-
-    Numbers are standardised by the training part's mean and standard deviation; text, boolean and
-    categorical columns become one column of 0 and 1 for each value.
-
-    Parameters
-    ----------
-    path
-        A .csv or .parquet file with a row per example.
-    target
-        The column to predict: text, whole numbers or booleans, at least two distinct values.
-    test_size
-        The fraction of rows held out for the test part.
-    """
+def load_csv(
+    path: str | Path, target: str, *, test_size: float = 0.25, missing: Missing = "fill"
+) -> Dataset:
+    """Read a .csv or .parquet file with a row per example; see `load_table`."""
     path = Path(path)
     if path.suffix.lower() not in (".csv", ".parquet"):
         raise InputError(f"{path}: the name must end in .csv or .parquet")
+    # By the name of a published dataset, it would be taken for that.
+    name = path.name if path.stem in DATASETS else path.stem
+    try:
+        return load_table(read_table(path), target, name=name, test_size=test_size, missing=missing)
+    except InputError as error:
+        text = str(error)
+        raise (error if str(path) in text else InputError(f"{path}: {text}")) from error
+
+
+def load_table(
+    table: Any,
+    target: str,
+    *,
+    name: str = "table",
+    test_size: float = 0.25,
+    missing: Missing = "fill",
+) -> Dataset:
+    """Split a table, the same way every time, with every class in both parts.
+
+    Numbers are standardised by the training part's mean and standard deviation; text, boolean and
+    categorical columns become one column of 0 and 1 for each value. `Dataset.preparation` does the
+    same to new rows.
+
+    Parameters
+    ----------
+    table
+        A Polars or pandas frame with a row per example. The column of a pandas index, as files have
+        it, is left out.
+    target
+        The column to predict: text, whole numbers or booleans, at least two distinct values.
+    name
+        What results call it.
+    test_size
+        The fraction of rows held out for the test part.
+    missing
+        What to do with gaps: "fill" (a number's is the training part's median, with a column that
+        says where gaps were; a category's is one more category) or "refuse".
+    """
     if not 0 < test_size < 1:
         raise InputError(f"test_size must be between 0 and 1, not {test_size}")
-    table = read_table(path)
-    if target not in table.columns:
-        raise InputError(f"{path}: no column {target!r}; there are {', '.join(table.columns)}")
-    if table.height == 0:
-        raise InputError(f"{path}: has no rows")
-    if table.width < 2:
-        raise InputError(f"{path}: {target!r} is its only column: nothing to predict from")
-    for column in table:
-        _check_complete(path, column)
-    classes, y = _classes(path, table[target])
-    features = [_feature(path, column) for column in table.drop(target)]
+    if missing not in ("fill", "refuse"):
+        raise InputError(f"missing must be 'fill' or 'refuse', not {missing!r}")
+    frame = _as_frame(table)
+    if target not in frame.columns:
+        raise InputError(f"no column {target!r}; there are {', '.join(frame.columns)}")
+    if frame.height == 0:
+        raise InputError("has no rows")
+    index = [c for c in frame.columns[:1] if c in INDEX_NAMES and c != target]
+    features = frame.drop(target, *index)
+    if features.width == 0:
+        raise InputError(f"{target!r} is its only column: nothing to predict from")
+    for column in features:
+        _check(column, missing)
+    classes, y = _classes(frame[target])
     try:
         train, test, y_train, y_test = split(
             np.arange(len(y)), y, test_size=test_size, stratify=True
         )
     except ValueError as error:  # too few rows for every class to be in both parts
-        raise InputError(f"{path}: too few rows to split: {error}") from error
-    x = np.hstack([_standardised(f, train) if f.shape[1] == 1 else f for f in features])
-    with np.errstate(over="ignore"):
-        x = x.astype(np.float32)
-    if not np.isfinite(x).all():
-        row = int((~np.isfinite(x)).any(axis=1).argmax())
-        raise InputError(f"{path}: row {row} has a number too far from those of the training part")
-    rows = table.drop(target)[test]
-    # By the name of a published dataset, it would be taken for that.
-    name = path.name if path.stem in DATASETS else path.stem
+        raise InputError(f"too few rows to split: {error}") from error
+    preparation = prepare(features, train)
+    x = preparation.transform(features)
     return Dataset(
         name=name,
         x_train=x[train],
@@ -72,74 +98,98 @@ def load_csv(path: str | Path, target: str, *, test_size: float = 0.25) -> Datas
         x_test=x[test],
         y_test=y_test,
         classes=classes,
-        test_rows=rows,
+        notes=_notes(features, index),
+        test_rows=features[test],
+        preparation=preparation,
     )
 
 
-def _check_complete(path: Path, column: pl.Series) -> None:
-    """Refuse gaps: how to fill them is the owner's decision."""
-    if gaps := column.null_count():
-        first = column.is_null().arg_max()
+def _as_frame(table: Any) -> pl.DataFrame:
+    """A Polars frame, or one with the columns of a pandas frame."""
+    import polars as pl
+
+    if isinstance(table, pl.DataFrame):
+        return table
+    if not (hasattr(table, "columns") and hasattr(table, "iloc")):
+        raise InputError(f"a table is a Polars or pandas frame, not {type(table).__name__}")
+    return pl.DataFrame({str(c): _as_series(table[c]) for c in table.columns})
+
+
+def _as_series(column: Any) -> pl.Series:
+    """A pandas column; None, NaN and the like among objects are gaps."""
+    import polars as pl
+
+    is_gap = column.isna()
+    array = column.to_numpy()
+    if array.dtype.kind == "f" or not is_gap.any():
+        return pl.Series(array.tolist() if array.dtype.kind == "O" else array, strict=False)
+    values = zip(array.tolist(), is_gap.tolist(), strict=True)
+    return pl.Series([None if gap else value for value, gap in values], strict=False)
+
+
+def _check(column: pl.Series, missing: Missing) -> None:
+    """Refuse text among numbers that is no sign of a gap; and gaps, if that is asked for."""
+    row = text_among_numbers(column)
+    if row is not None and not is_number(column):
         raise InputError(
-            f"{path}: column {column.name!r} has {gaps} missing value(s), first in row {first}: "
-            "fill or drop them"
+            f"column {column.name!r} is numbers but for {column[row]!r} in row {row}: fill or drop "
+            "it"
         )
-    if (row := text_among_numbers(column)) is not None:
+    gaps = _gaps(column)
+    if missing == "refuse" and gaps.any():
         raise InputError(
-            f"{path}: column {column.name!r} is numbers but for {column[row]!r} in row {row}: "
-            "fill or drop it"
+            f"column {column.name!r} has {int(gaps.sum())} missing value(s), first in row "
+            f"{int(gaps.argmax())}: fill or drop them, or give missing='fill'"
         )
 
 
-def _classes(path: Path, column: pl.Series) -> tuple[tuple[str, ...], Array]:
+def _gaps(column: pl.Series) -> Array:
+    """Where a column has no value."""
+    import polars as pl
+
+    if is_number(column):
+        strict = column.str.strip_chars() if column.dtype == pl.String else column
+        numbers = strict.cast(pl.Float64, strict=False)
+        return (numbers.is_null() | numbers.is_nan().fill_null(value=False)).to_numpy()
+    return column.is_null().to_numpy()
+
+
+def _notes(features: pl.DataFrame, index: list[str]) -> tuple[str, ...]:
+    """What was left out and filled."""
+    notes = [f"column {name!r} is a pandas index: it is no feature" for name in index]
+    filled = {column.name: int(_gaps(column).sum()) for column in features}
+    filled = {name: count for name, count in filled.items() if count}
+    if filled:
+        shown = ", ".join(f"{name} ({count:,})" for name, count in list(filled.items())[:5])
+        more = f" and {len(filled) - 5} more columns" if len(filled) > 5 else ""
+        notes.append(f"missing values were filled: {shown}{more}")
+    return tuple(notes)
+
+
+def _classes(column: pl.Series) -> tuple[tuple[str, ...], Array]:
     """Names of the classes, sorted, and each row's class number."""
     import polars as pl
 
-    if not (column.dtype.is_integer() or _is_category(column)):
+    if gaps := column.null_count():
         raise InputError(
-            f"{path}: target {column.name!r} is {column.dtype}; "
-            "it must be text, whole numbers or booleans"
+            f"target {column.name!r} has {gaps} missing value(s), first in row "
+            f"{column.is_null().arg_max()}: drop these rows"
+        )
+    if not (column.dtype.is_integer() or is_category(column)):
+        raise InputError(
+            f"target {column.name!r} is {column.dtype}; it must be text, whole numbers or booleans"
         )
     if column.dtype.is_integer() and column.cast(pl.Int64, strict=False).null_count():
-        raise InputError(f"{path}: target {column.name!r} holds integers beyond 64 bits")
+        raise InputError(f"target {column.name!r} holds integers beyond 64 bits")
     values, numbers = np.unique(_plain(column), return_inverse=True)
     if len(values) < 2:
-        raise InputError(f"{path}: target {column.name!r} has a single class, {values[0]!s}")
+        raise InputError(f"target {column.name!r} has a single class, {values[0]!s}")
     rare = values[np.bincount(numbers) < 2]
     if rare.size:
         raise InputError(
-            f"{path}: class {rare[0]!s} of {column.name!r} has a single row; at least 2 are needed"
+            f"class {rare[0]!s} of {column.name!r} has a single row; at least 2 are needed"
         )
     return tuple(str(value) for value in values), numbers
-
-
-def _feature(path: Path, column: pl.Series) -> Array:
-    """(n, 1) numbers, or (n, categories) of 0 and 1."""
-    import polars as pl
-
-    if column.dtype.is_numeric():
-        numbers = column.cast(pl.Float64).to_numpy()
-        if not np.isfinite(numbers).all():
-            row = int((~np.isfinite(numbers)).argmax())
-            raise InputError(f"{path}: column {column.name!r} has {numbers[row]} in row {row}")
-        return numbers[:, None]
-    if not _is_category(column):
-        raise InputError(
-            f"{path}: column {column.name!r} is {column.dtype}: turn it into numbers or text"
-        )
-    values, which = np.unique(_plain(column), return_inverse=True)
-    if len(values) > MAX_CATEGORIES:
-        raise InputError(
-            f"{path}: column {column.name!r} has {len(values):,} distinct texts, as an identifier "
-            "would: drop it, or turn it into numbers"
-        )
-    return np.asarray(which[:, None] == np.arange(len(values)), np.float64)
-
-
-def _is_category(column: pl.Series) -> bool:
-    import polars as pl
-
-    return column.dtype in (pl.String, pl.Boolean, pl.Categorical, pl.Enum)
 
 
 def _plain(column: pl.Series) -> Array:
@@ -150,15 +200,3 @@ def _plain(column: pl.Series) -> Array:
         column = column.cast(pl.Int64)  # beyond 64 bits there is no NumPy integer
     array = column.to_numpy()
     return array.astype(str) if array.dtype.kind == "O" else array
-
-
-def _standardised(values: Array, train: Array) -> Array:
-    """Centre and scale by the training rows; a column that is constant there becomes 0."""
-    if values[train].min() == values[train].max():  # a computed deviation may be rounding, not 0
-        return np.zeros_like(values)
-    # By a power of two, which costs no digits: squares of the largest and least numbers must fit.
-    with np.errstate(over="ignore"):
-        values = np.ldexp(values, -np.frexp(np.abs(values[train]).max())[1])
-    known = values[train]
-    scaled: Array = (values - known.mean()) / known.std()
-    return scaled

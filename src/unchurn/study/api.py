@@ -10,7 +10,7 @@ from typing import Any
 
 from unchurn.core.errors import InputError
 from unchurn.core.executors import Executor, make_executor
-from unchurn.datasets import DATASETS, load
+from unchurn.datasets import DATASETS, load, load_csv, load_table
 from unchurn.datasets.base import Dataset
 from unchurn.methods import Method, make_method
 from unchurn.methods.registry import name_of, split_methods
@@ -32,9 +32,10 @@ Methods = str | Sequence[str | Method | Setting] | None
 
 
 def bench(
-    data: Dataset | str,
+    data: Any,
     methods: Methods = None,
     *,
+    target: str | None = None,
     preset: str = "quick",
     model: Any = "mlp",
     model_args: dict[str, Any] | None = None,
@@ -58,7 +59,8 @@ def bench(
     Parameters
     ----------
     data
-        From `unchurn.load` or `unchurn.load_csv`; or the name of a dataset.
+        From `unchurn.load` or `unchurn.load_csv`; the name of a dataset; or a table, as a Polars or
+        pandas frame or the path of a .csv or .parquet file, and the column `target` to predict.
     methods
         Names in `METHODS`, with parameters and combined as one likes ("control, knn_ls(k=5)+ema"),
         methods such as `KnnLS(k=5) + Ema()`, or settings; all methods if not given.
@@ -90,7 +92,7 @@ def bench(
     """
     training = Training(epochs, batch_size, learning_rate, device=device)
     experiment = make_experiment(
-        load(data) if isinstance(data, str) else data,
+        load_data(data, target),
         methods,
         preset=preset,
         learner=_learner(model, learner, training, model_args),
@@ -127,6 +129,23 @@ def _learner(
     if model != "mlp" or arguments:
         raise InputError("give a model or a learner, not both")
     return FunctionLearner(train)
+
+
+def load_data(data: Any, target: str | None = None) -> Dataset:
+    """A dataset as it is or by name; a table by its path, or a frame."""
+    if isinstance(data, Dataset) or (isinstance(data, str) and not is_table(data)):
+        if target is not None:
+            raise InputError("target is for a table of your own")
+        return load(data) if isinstance(data, str) else data
+    if target is None:
+        what = f"{data}: " if isinstance(data, str | Path) else ""
+        raise InputError(f"{what}which column is to be predicted? Give target=")
+    return load_csv(data, target) if isinstance(data, str | Path) else load_table(data, target)
+
+
+def is_table(data: str) -> bool:
+    """Whether a text names a file of the user's own, and no dataset."""
+    return data not in DATASETS and data.lower().endswith((".csv", ".parquet"))
 
 
 def make_experiment(

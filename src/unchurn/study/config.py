@@ -9,8 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from unchurn.core.errors import InputError, field_problem
-from unchurn.datasets import DATASETS, Dataset, load, load_csv
-from unchurn.study.api import make_experiment
+from unchurn.study.api import is_table, load_data, make_experiment
 from unchurn.study.experiment import Experiment
 from unchurn.training.config import Training
 from unchurn.training.learners.make import make_learner
@@ -41,20 +40,17 @@ class BenchConfig(BaseModel):
     workers: int | None = Field(default=None, ge=1)
 
     @property
-    def is_file(self) -> bool:
-        """Whether the data are a table of the user's own."""
-        return self.data not in DATASETS and self.data.lower().endswith((".csv", ".parquet"))
-
-    @property
     def folder(self) -> Path:
         """Where finished runs are kept."""
-        return self.out or Path(f"bench-{Path(self.data).stem if self.is_file else self.data}")
+        return self.out or Path(
+            f"bench-{Path(self.data).stem if is_table(self.data) else self.data}"
+        )
 
     def experiment(self) -> Experiment:
         """The experiment that was asked for, as `unchurn.bench` makes it."""
         training = Training(self.epochs, self.batch_size, self.learning_rate, device=self.device)
         return make_experiment(
-            self._load_data(),
+            load_data(self.data, self.target),
             self.methods,
             preset=self.preset,
             learner=make_learner(self.model, training, self.model_args),
@@ -63,16 +59,6 @@ class BenchConfig(BaseModel):
             validation=None if self.select_on is None else self.select_on == "validation",
             scenario=self.scenario,
         )
-
-    def _load_data(self) -> Dataset:
-        """The dataset by name, or the table."""
-        if not self.is_file:
-            if self.target is not None:
-                raise InputError("target is for a .csv or .parquet file of your own")
-            return load(self.data)
-        if self.target is None:
-            raise InputError(f"{self.data}: which column is to be predicted? Give target=")
-        return load_csv(self.data, target=self.target)
 
 
 def make_config(path: Path | None, options: dict[str, Any]) -> BenchConfig:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,10 @@ from unchurn.study.run import Trainings
 from unchurn.study.settings import SettingFacts
 from unchurn.study.store import TrainedRun
 from unchurn.study.subject import Subject, subject_of
+
+if TYPE_CHECKING:
+    import altair as alt
+    import polars as pl
 
 SCHEMA = "unchurn.bench/1"
 CONTROL = "control"  # what all else is held against
@@ -136,6 +140,22 @@ class Result:
         from unchurn.study import table
 
         return table.render(self, form)
+
+    def to_frame(self) -> pl.DataFrame:
+        """Every setting's numbers as a Polars frame, as in table.csv: in percent."""
+        import polars as pl
+
+        from unchurn.study.table import settings_table
+
+        table = settings_table(self)
+        rows = [[c.text if c.value is None else c.value for c in row] for row in table.rows]
+        return pl.DataFrame(rows, schema=list(table.headings), orient="row", strict=False)
+
+    def chart(self) -> alt.LayerChart:
+        """Accuracy against correct churn, as a chart that a notebook shows."""
+        from unchurn.study.charts import frontier
+
+        return frontier(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but predictions as plain values: what was studied, numbers, differences."""

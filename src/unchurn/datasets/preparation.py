@@ -1,0 +1,193 @@
+"""`Preparation`: how a table's columns became a network's inputs, so that new rows can follow.
+
+Numbers are standardised by the training part's mean and deviation; a gap takes its median, and a
+column of 0 and 1 says where gaps were. Text, booleans and categories become a column of 0 and 1 for
+each value; a gap is one more value.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from unchurn.core.arrays import Float32, Float64
+from unchurn.core.errors import InputError
+from unchurn.core.files import reading, write_text
+
+if TYPE_CHECKING:
+    import polars as pl
+
+GAP = "(missing)"  # the category of what is not there
+NOT_THERE = ("", "na", "n/a", "nan", "null", "none", "?", "-")  # in texts among numbers
+MAX_CATEGORIES = 1000  # a text column with more distinct values is taken for an identifier
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumberColumn:
+    """How numbers are filled and scaled."""
+
+    name: str
+    median: float
+    exponent: int  # of two, by which numbers are divided first: the largest squares must fit
+    mean: float
+    deviation: float  # 0: a column that is constant in training
+    has_gaps: bool
+
+    def transform(self, column: pl.Series) -> Float64:
+        """(n, 1) numbers, or (n, 2) with where gaps were."""
+        numbers = as_numbers(column)
+        gaps = np.isnan(numbers)
+        if gaps.any() and not self.has_gaps:
+            row = int(gaps.argmax())
+            raise InputError(
+                f"column {self.name!r} has a gap in row {row}; there was none to learn from"
+            )
+        filled = np.where(gaps, self.median, numbers)
+        if self.deviation == 0:
+            scaled = np.zeros_like(filled)
+        else:
+            with np.errstate(over="ignore"):
+                scaled = (np.ldexp(filled, -self.exponent) - self.mean) / self.deviation
+        return np.column_stack([scaled, gaps] if self.has_gaps else [scaled])
+
+
+@dataclass(frozen=True, kw_only=True)
+class CategoryColumn:
+    """The values that have a column each."""
+
+    name: str
+    values: tuple[str, ...]
+
+    def transform(self, column: pl.Series) -> Float64:
+        """(n, values) of 0 and 1; a value that was never learned has no 1."""
+        texts = as_texts(column)
+        return np.asarray(texts[:, None] == np.array(self.values), np.float64)
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """What was learned of each column, in order."""
+
+    columns: tuple[NumberColumn | CategoryColumn, ...]
+
+    def transform(self, table: pl.DataFrame) -> Float32:
+        """Rows of a table with the same columns, in any order, as inputs of the network."""
+        missing = [one.name for one in self.columns if one.name not in table.columns]
+        if missing:
+            raise InputError(f"no column {missing[0]!r}; there are {', '.join(table.columns)}")
+        x = np.hstack([one.transform(table[one.name]) for one in self.columns])
+        with np.errstate(over="ignore"):
+            small = x.astype(np.float32)
+        if not np.isfinite(small).all():
+            row = int((~np.isfinite(small)).any(axis=1).argmax())
+            raise InputError(f"row {row} has a number too far from those of the training part")
+        return small
+
+    def save(self, path: str | Path) -> None:
+        """Write it as JSON, to lie beside the model."""
+        plain = [{"kind": type(one).__name__, **asdict(one)} for one in self.columns]
+        write_text(Path(path), json.dumps({"columns": plain}, indent=1) + "\n")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read what `save` wrote."""
+        kinds = {"NumberColumn": NumberColumn, "CategoryColumn": CategoryColumn}
+        with reading(Path(path), "a table's preparation"):
+            given = json.loads(Path(path).read_text("utf-8"))["columns"]
+            columns = []
+            for one in given:
+                kind = kinds[one.pop("kind")]
+                columns.append(
+                    kind(**{k: tuple(v) if k == "values" else v for k, v in one.items()})
+                )
+        return cls(tuple(columns))
+
+
+def prepare(table: pl.DataFrame, train: Sequence[int] | Any) -> Preparation:
+    """Learn from a table's training rows; categories from all rows, so that each has a column."""
+    return Preparation(tuple(_learn(column, train) for column in table))
+
+
+def _learn(column: pl.Series, train: Any) -> NumberColumn | CategoryColumn:
+    if is_number(column):
+        return _learn_number(column.name, as_numbers(column), train)
+    if not is_category(column):
+        raise InputError(f"column {column.name!r} is {column.dtype}: turn it into numbers or text")
+    values = np.unique(as_texts(column))
+    if len(values) > MAX_CATEGORIES:
+        raise InputError(
+            f"column {column.name!r} has {len(values):,} distinct texts, as an identifier would: "
+            "drop it, or turn it into numbers"
+        )
+    return CategoryColumn(name=column.name, values=tuple(str(value) for value in values))
+
+
+def _learn_number(name: str, numbers: Float64, train: Any) -> NumberColumn:
+    """Median, scale and deviation of the training rows."""
+    if np.isinf(numbers).any():
+        row = int(np.isinf(numbers).argmax())
+        raise InputError(f"column {name!r} has {numbers[row]} in row {row}")
+    gaps = np.isnan(numbers)
+    known = numbers[train][~gaps[train]]
+    if known.size == 0:
+        raise InputError(f"column {name!r} has no number in the training part: drop it")
+    median = float(np.median(known))
+    filled = np.where(gaps, median, numbers)[train]
+    constant = bool(filled.min() == filled.max())  # a computed deviation may be rounding, not 0
+    exponent = 0 if constant else int(np.frexp(np.abs(filled).max())[1])
+    with np.errstate(over="ignore"):
+        scaled = np.ldexp(filled, -exponent)
+    return NumberColumn(
+        name=name,
+        median=median,
+        exponent=exponent,
+        mean=float(scaled.mean()),
+        deviation=0.0 if constant else float(scaled.std()),
+        has_gaps=bool(gaps.any()),
+    )
+
+
+def is_number(column: pl.Series) -> bool:
+    """Whether a column is of numbers; also text that is, but for signs of a gap such as NA.
+
+    Text that is numbers throughout stays text: codes are often written so.
+    """
+    import polars as pl
+
+    if column.dtype.is_numeric():
+        return True
+    if column.dtype != pl.String:
+        return False
+    texts = column.drop_nulls().str.strip_chars()
+    is_gap = texts.str.to_lowercase().is_in(NOT_THERE)
+    numbers = texts.filter(~is_gap).cast(pl.Float64, strict=False)
+    return bool(is_gap.any()) and len(numbers) > 0 and numbers.null_count() == 0
+
+
+def as_numbers(column: pl.Series) -> Float64:
+    """A column's numbers, NaN where there is none."""
+    import polars as pl
+
+    if column.dtype == pl.String:
+        column = column.str.strip_chars()
+    numbers: Float64 = column.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
+    return numbers
+
+
+def is_category(column: pl.Series) -> bool:
+    """Whether a column is of text, booleans or categories."""
+    import polars as pl
+
+    return column.dtype in (pl.String, pl.Boolean, pl.Categorical, pl.Enum)
+
+
+def as_texts(column: pl.Series) -> Any:
+    """A column's values as text; a gap is a value of its own."""
+    import polars as pl
+
+    return column.cast(pl.String).fill_null(GAP).to_numpy().astype(str)
