@@ -119,3 +119,16 @@ def test_python_runs_it_as_a_module():
     command = [sys.executable, "-m", "unchurn", "--version"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout == f"unchurn {unchurn.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    "mistyped", [["--runs", "1"], ["--methods", "knn"], ["--preset", "no"], ["--model", "cnn"]]
+)
+def test_a_mistyped_option_is_told_before_anything_heavy_is_loaded(mistyped):
+    call = f"""
+sys.argv = ["unchurn", "bench", *{mistyped!r}]
+import unchurn.cli
+try: unchurn.cli.main()
+except SystemExit: pass
+"""
+    assert not loaded_by(call) & {"torch", "sklearn", "numba", "altair"}

@@ -13,8 +13,9 @@ from unchurn.methods import METHODS, Anchor, Control, Ensemble, KnnLS, Method, R
 from unchurn.training import loop as module
 from unchurn.training.config import Training
 from unchurn.training.learners.base import DivergedError, score_distinct
+from unchurn.training.learners.torch import NETWORKS
 from unchurn.training.loop import fit_run
-from unchurn.training.networks import lenet5, make_factory, mlp
+from unchurn.training.networks import MODELS, lenet5, make_factory, mlp
 from unchurn.training.streams import Stream
 
 X, Y = toys.blobs(90, distance=2)
@@ -313,6 +314,7 @@ def test_networks_learn_images(rng):
 
 
 def test_models_by_name():
+    assert tuple(MODELS) == NETWORKS
     assert make_factory("mlp") is mlp
     with pytest.raises(InputError, match="no model 'cnn': there are mlp, mlp_three_hidden, lenet5"):
         make_factory("cnn")

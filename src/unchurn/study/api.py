@@ -16,7 +16,7 @@ from unchurn.methods import Method, make_method
 from unchurn.methods.registry import name_of, split_methods
 from unchurn.study.experiment import Experiment
 from unchurn.study.parts import make_parts
-from unchurn.study.presets import preset_settings
+from unchurn.study.presets import preset_names, preset_settings
 from unchurn.study.result import Result, collect
 from unchurn.study.run import OnProgress, carry_out
 from unchurn.study.scenarios import Scenario, make_scenario
@@ -39,7 +39,7 @@ def bench(
     preset: str = "quick",
     model: Any = "mlp",
     model_args: dict[str, Any] | None = None,
-    learner: Callable[..., Any] | None = None,
+    learner: Any = None,
     runs: int = 5,
     epochs: int = 20,
     batch_size: int = 128,
@@ -90,12 +90,14 @@ def bench(
         Where runs execute: "local", or "ray" (`pip install 'unchurn[ray]'`) for the cluster at
         `ray_address` or, if none is given, one that is made of this machine's cores.
     """
+    check_asked(methods, preset, scenario)
     training = Training(epochs, batch_size, learning_rate, device=device)
+    learner = _learner(model, learner, training, model_args)
     experiment = make_experiment(
         load_data(data, target),
         methods,
         preset=preset,
-        learner=_learner(model, learner, training, model_args),
+        learner=learner,
         runs=runs,
         seed=seed,
         validation=validation,
@@ -131,6 +133,16 @@ def _learner(
     return FunctionLearner(train)
 
 
+def check_asked(methods: Methods, preset: str, scenario: str | Scenario) -> None:
+    """Say what is wrong with names before anything that takes long, such as reading data."""
+    if preset not in preset_names():
+        raise InputError(f"no preset {preset!r}: there are {', '.join(preset_names())}")
+    make_scenario(scenario)
+    for method in split_methods(methods) if isinstance(methods, str) else methods or ():
+        if isinstance(method, str):
+            make_method(method)
+
+
 def load_data(data: Any, target: str | None = None) -> Dataset:
     """A dataset as it is or by name; a table by its path, or a frame."""
     if isinstance(data, Dataset) or (isinstance(data, str) and not is_table(data)):
@@ -162,9 +174,6 @@ def make_experiment(
     """The experiment that was asked for; what is wrong with it is said here."""
     learner = learner or make_learner()
     methods = split_methods(methods) if isinstance(methods, str) else methods
-    for method in methods or ():  # before anything that takes long
-        if isinstance(method, str):
-            make_method(method)
     if validation is None:
         validation = data.name not in DATASETS
     parts = make_parts(data, validation=validation)

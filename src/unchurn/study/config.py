@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from unchurn.core.errors import InputError, field_problem
-from unchurn.study.api import is_table, load_data, make_experiment
+from unchurn.study.api import check_asked, is_table, load_data, make_experiment
 from unchurn.study.experiment import Experiment
 from unchurn.training.config import Training
 from unchurn.training.learners.make import make_learner
@@ -48,12 +48,14 @@ class BenchConfig(BaseModel):
 
     def experiment(self) -> Experiment:
         """The experiment that was asked for, as `unchurn.bench` makes it."""
+        check_asked(self.methods, self.preset, self.scenario)
         training = Training(self.epochs, self.batch_size, self.learning_rate, device=self.device)
+        learner = make_learner(self.model, training, self.model_args)
         return make_experiment(
             load_data(self.data, self.target),
             self.methods,
             preset=self.preset,
-            learner=make_learner(self.model, training, self.model_args),
+            learner=learner,
             runs=self.runs,
             seed=self.seed,
             validation=None if self.select_on is None else self.select_on == "validation",

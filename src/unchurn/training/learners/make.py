@@ -12,7 +12,7 @@ from unchurn.core.errors import InputError
 from unchurn.training.config import Training
 from unchurn.training.learners.base import Learner
 from unchurn.training.learners.function import FunctionLearner
-from unchurn.training.learners.torch import TorchLearner
+from unchurn.training.learners.torch import NETWORKS, TorchLearner
 
 # Libraries whose name says enough.
 SHORT = {"lightgbm": "lightgbm:LGBMClassifier", "xgboost": "xgboost:XGBClassifier"}
@@ -38,8 +38,11 @@ def make_learner(
     arguments = arguments or {}
     found = SHORT.get(model, model) if isinstance(model, str) else model
     if isinstance(found, str):
-        if ":" not in found:
+        if found in NETWORKS:
             return TorchLearner(found, training, arguments)
+        if ":" not in found:
+            names = ", ".join([*NETWORKS, *SHORT])
+            raise InputError(f"no model {found!r}: there are {names}, or module:name of your own")
         found = _imported(found)
     if hasattr(found, "fit"):
         from unchurn.training.learners.sklearn import SklearnLearner

@@ -17,6 +17,9 @@ from unchurn.training.own_code import code_identity
 if TYPE_CHECKING:
     from unchurn.training.networks import Factory
 
+# The built-in networks, named here so that a wrong name is told before torch is imported.
+NETWORKS = ("mlp", "mlp_three_hidden", "lenet5", "lenet5_relu_average", "lenet5_tanh_max",
+            "lenet5_tanh_average")  # fmt: skip
 PROBE_BATCHES = 10
 
 
