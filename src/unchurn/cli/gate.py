@@ -17,6 +17,7 @@ from unchurn.cli.options import (
     Id,
     Label,
     Labels,
+    LabelsCover,
     Positive,
     Prediction,
     Probabilities,
@@ -54,6 +55,7 @@ def gate(
     explain: Annotated[bool, typer.Option("--explain", help="Print the policy in words.")] = False,
     junit: Annotated[Path | None, typer.Option(help="Write JUnit XML.")] = None,
     labels: Labels = None,
+    labels_cover: LabelsCover = None,
     retrains: Retrains = None,
     id_: Id = None,
     prediction: Prediction = None,
@@ -95,7 +97,9 @@ def gate(
     check_outputs(read, as_json=as_json, as_markdown=as_markdown, html=html, others=(flips, junit))
     if junit is not None:
         remove(junit)  # of an earlier candidate, should there be no verdict
-    result = compare_files(base, candidate, labels, retrains, columns, rules.min_slice)
+    result = compare_files(
+        base, candidate, labels, retrains, columns, rules.min_slice, labels_cover
+    )
     verdict = decide(result, rules)
     if junit is not None:
         with atomic_write(junit) as temporary:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from unchurn.report import formats
-from unchurn.report.numbers import behind, between, percent, points
+from unchurn.report.numbers import NONE, behind, between, percent, points
 from unchurn.report.table import Cell, Column, Table
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def headline(comparison: Comparison) -> str:
     """What moved, in one sentence."""
     churn = comparison.estimates["churn"]
     text = f"{percent(churn.value)} of {comparison.n:,} predictions change ({between(churn)})"
-    if comparison.n_labelled:
+    if comparison.labels_cover is not None:
         change = comparison.estimates["accuracy_difference"]
         bad, good = (int(m.sum()) for m in (comparison.outcomes.bad, comparison.outcomes.good))
         text += (
@@ -104,6 +104,13 @@ def measures(comparison: Comparison) -> Table:
                 Cell(text=estimate.note),
             )
         )  # fmt: skip
+    if comparison.labels_cover == "flips":
+        unknown = Cell(text="unknown: only the flips are labelled")
+        rows += [
+            (Cell(text=shown), Cell(text=NONE), EMPTY, unknown)
+            for name, shown in NAMES.items()
+            if name not in comparison.estimates
+        ]
     if comparison.mcnemar is not None:
         exact, mid = comparison.mcnemar
         both = Cell(text=f"{exact:.3g}; {mid:.3g}", value=exact)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unchurn.comparison.outcomes import BAD, FLIPPED, LABELLED
+from unchurn.comparison.outcomes import BAD, FLIPPED
 from unchurn.comparison.slices import SliceCounts, take_rare_together
 from unchurn.core.errors import InputError
 from unchurn.gate.policy import Limit, Policy, make_policy, read_policy
@@ -44,7 +44,7 @@ def decide(comparison: Comparison, policy: Policy | dict[str, Any] | str | Path)
 
 
 def _need_labels(comparison: Comparison, name: str) -> None:
-    if comparison.n_labelled == 0:
+    if comparison.labels_cover is None:
         raise InputError(f"max_{name} needs true labels, and there are none: give labels=")
 
 
@@ -106,7 +106,7 @@ def _slice_checks(
     checks = []
     for one in slices:
         label = f"{name} of {one.column}={one.value}"
-        if name != "slice_churn" and one.counts.number(LABELLED) == 0:
+        if name != "slice_churn" and one.counts.number(one.counts.judged) == 0:
             raise InputError(f"max_{label}: there are no true labels")
         found = _loss(_of_slice(one, name, level), name)
         if one.n >= min_slice:
@@ -124,7 +124,7 @@ def _of_slice(one: SliceCounts, name: str, level: float) -> Interval:
     if name == "slice_churn":
         return one.counts.rate(FLIPPED, level=level)
     if name == "slice_bad_flips":
-        return one.counts.rate(BAD, LABELLED, level)
+        return one.counts.rate_of_judged(BAD, level)
     return one.counts.difference(level)
 
 
