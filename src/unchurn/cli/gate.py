@@ -42,6 +42,9 @@ def gate(
         float | None, typer.Option(help="Churn beyond that of retraining alone.")
     ] = None,
     max_accuracy_loss: Annotated[float | None, typer.Option(help="Accuracy to lose.")] = None,
+    max_excess_loss: Annotated[
+        float | None, typer.Option(help="Accuracy to lose beyond that of retraining alone.")
+    ] = None,
     max_slice_churn: Annotated[float | None, typer.Option(help="Churn of any slice.")] = None,
     max_slice_bad_flips: Annotated[
         float | None, typer.Option(help="Bad flips of any slice.")

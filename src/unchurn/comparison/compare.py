@@ -162,6 +162,8 @@ def _compared(
     outcomes = Outcomes.of(paired)
     cover = find_cover(outcomes, asked_cover)
     covered = cover_note(outcomes, cover)
+    if cover == "flips" and floor is not None:
+        floor = replace(floor, accuracy=None)
     counting = Counting(paired.clusters, EVERY if cover == "flips" else LABELLED)
     counts = counting.all(outcomes)
     is_tested = (
@@ -179,6 +181,7 @@ def _compared(
     return Comparison(
         paired=paired,
         outcomes=outcomes,
+        counts=counts,
         labels_cover=cover,
         estimates=_estimates(counts, cover),
         mcnemar=mcnemar(counts.number(GOOD), counts.number(BAD)) if is_tested else None,

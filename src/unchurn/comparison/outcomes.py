@@ -135,9 +135,18 @@ class Counts:
         found: npt.NDArray[np.int64] = self.table[..., wanted].sum(axis=-1)
         return found
 
+    @property
+    def clustered(self) -> bool:
+        """Whether examples come in clusters."""
+        return self.table.ndim > 1
+
+    def units(self, wanted: OutcomeSet) -> int:
+        """How many examples have these outcomes, or how many clusters have such examples."""
+        return int(np.count_nonzero(self.each(wanted))) if self.clustered else self.number(wanted)
+
     def rate(self, events: OutcomeSet, among: OutcomeSet = EVERY, level: float = LEVEL) -> Interval:
         """The rate of events, among all examples or those of some outcomes."""
-        if self.table.ndim == 1:
+        if not self.clustered:
             return proportion(self.number(events & among), self.number(among), level)
         return clustered_proportion(self.each(events & among), self.each(among), level)
 
@@ -148,7 +157,7 @@ class Counts:
     def difference(self, level: float = LEVEL) -> Interval:
         """The difference in accuracy: good flips less bad ones."""
         gained, lost, n = (self.each(wanted) for wanted in (GOOD, BAD, self.judged))
-        if self.table.ndim == 1:
+        if not self.clustered:
             return paired_difference(int(gained), int(lost), int(n), level)
         return clustered_difference(gained, lost, n, level)
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from unchurn.comparison.inputs.pairs import Paired
 from unchurn.comparison.labels_cover import Cover
 from unchurn.comparison.noise_floor import Floor
-from unchurn.comparison.outcomes import LABELLED, Outcomes
+from unchurn.comparison.outcomes import LABELLED, Counts, Outcomes
 from unchurn.comparison.slices import Slice, SliceCounts
 from unchurn.core.arrays import IntArray
 from unchurn.core.files import atomic_write, safe_cell
@@ -45,6 +45,7 @@ class Comparison:
 
     paired: Paired
     outcomes: Outcomes
+    counts: Counts  # of the outcomes, by cluster where there are clusters
     labels_cover: Cover | None  # what the labels are on; None without labels
     estimates: dict[str, Interval]
     mcnemar: tuple[float, float] | None  # exact and mid p; None without labels, or with clusters

@@ -153,7 +153,7 @@ def _p_value(inside: Counts, rest: Counts) -> float:
     """That a slice and the rest flip alike: χ², Fisher's exact test, or Student's over clusters."""
     if rest.number(EVERY) == 0:
         return 1.0
-    if inside.table.ndim > 1:
+    if inside.clustered:
         return clustered_p_value(*(one.each(k) for one in (inside, rest) for k in (FLIPPED, EVERY)))
     from scipy.stats import chi2_contingency, fisher_exact
 

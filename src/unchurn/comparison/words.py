@@ -54,8 +54,8 @@ class Banner:
 
 def sentences(comparison: Comparison) -> list[str]:
     """What moved; and whether that is more than retraining alone, if there are retrainings."""
-    floor = floor_sentence(comparison)
-    return [headline(comparison), *([] if floor is None else [floor])]
+    more = (floor_sentence(comparison), accuracies_sentence(comparison))
+    return [headline(comparison), *(one for one in more if one is not None)]
 
 
 def headline(comparison: Comparison) -> str:
@@ -89,6 +89,24 @@ def floor_sentence(comparison: Comparison) -> str | None:
         return f"{text} It may be just another retraining: {may}."
     more = "more" if floor.candidate > high else "less"
     return f"{text} It is not just another retraining: {may}, and it moves {more}."
+
+
+def accuracies_sentence(comparison: Comparison) -> str | None:
+    """The retrainings' accuracies beside base's and the candidate's, in one sentence."""
+    floor = comparison.floor
+    if floor is None or floor.accuracy is None:
+        return None
+    found = floor.accuracy
+    each = f"{percent(min(found.each))} to {percent(max(found.each))}"
+    text = (
+        f"Retrainings' accuracies are {percent(found.each[0]) if len(found.each) == 1 else each}, "
+        f"base's is {percent(found.base)}, the candidate's {percent(found.candidate)}"
+    )
+    if found.is_another_retraining is None:
+        return f"{text}."
+    low, high = found.expected
+    outside = "" if found.is_another_retraining else ", and the candidate's is outside"
+    return f"{text}; one more retraining may have {percent(low)} to {percent(high)}{outside}."
 
 
 def measures(comparison: Comparison) -> Table:
