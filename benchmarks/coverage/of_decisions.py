@@ -89,7 +89,8 @@ def losses(rng: Generator, draws: int) -> Table:
     for lost in (0.0, 0.03):
         for n, shift in ((1000, 0.02), (1000, 0.15), (10_000, 0.0), (10_000, 0.02),
                          (10_000, 0.05), (10_000, 0.15)):  # fmt: skip
-            decided = [_one_loss(rng, n, Recipe(0.2, shift), lost) for _ in range(draws)]
+            recipe = Recipe(0.2, shift)
+            decided = [loss_decisions(draw(rng, n, recipe, lost)) for _ in range(draws)]
             cells = []
             for rule, found in enumerate(zip(*decided, strict=True)):
                 for decision in DECISIONS:
@@ -103,15 +104,20 @@ def losses(rng: Generator, draws: int) -> Table:
     return Table("loss_decisions", head, rows)
 
 
-def _one_loss(rng: Generator, n: int, recipe: Recipe, lost: float) -> tuple[str, ...]:
-    """Decisions on one candidate: by base's accuracy alone, and by 3 and 10 retrainings'."""
+def draw(rng: Generator, n: int, recipe: Recipe, lost: float) -> Array:
+    """Which examples base, a candidate that loses so much, and ten retrainings are right about."""
     shifts = recipe.shifts(rng, 12)
     shifts[1] -= _shift_that_costs(recipe, lost)
-    right = recipe.right(rng, *recipe.examples(rng, n), shifts)
-    bad, good = (int((one & ~other).sum()) for one, other in ((right[0], right[1]),
-                                                              (right[1], right[0])))  # fmt: skip
-    change = paired_difference(good, bad, n)
-    decided = [_decision([Interval(0, -change.high, -change.low)], LIMIT, -change.high > LIMIT)]
+    return recipe.right(rng, *recipe.examples(rng, n), shifts)
+
+
+def loss_decisions(right: Array) -> tuple[str, ...]:
+    """Decisions on one candidate: by base's accuracy alone, and by 3 and 10 retrainings'."""
+    base, candidate = right[:2]
+    gained, lost = int((candidate & ~base).sum()), int((base & ~candidate).sum())
+    change = paired_difference(gained, lost, len(base))
+    loss = Interval(-change.value, -change.high, -change.low)
+    decided = [_decision([loss], LIMIT, loss.low > LIMIT)]
     for runs in (3, 10):
         found = accuracies_of(right[: runs + 2])
         loss = found.lost.interval()

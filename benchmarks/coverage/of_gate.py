@@ -54,7 +54,7 @@ class Drawn:
     def rejections(self) -> Array:
         """Which limits reject: as the gate has it, each interval computed but once for all draws.
 
-        tests/test_coverage.py holds it against the gate itself, which takes far longer.
+        tests/docs/test_coverage.py holds it against the gate itself, which takes far longer.
         """
         base, candidate = self.right[0], self.right[1]
         moved = self.right[1:] != base

@@ -57,7 +57,18 @@ def facts() -> dict[str, str]:
         "command": COMMAND,
         "middle": f"{over_retrainings.Recipe.middle:g}",
         "slices": str(of_gate.SLICES),
+        "rows": f"{of_decisions.ROWS:,}",
+        "churn": f"{of_decisions.CHURN:.0%}",
+        "limit": f"{of_decisions.LIMIT:.1%}",
     }
+
+
+def page(tables: dict[str, str]) -> str:
+    """The page with its tables."""
+    text = PAGE.read_text("utf-8")
+    for name, found in (facts() | tables).items():
+        text = text.replace(f"{{{name}}}", found)
+    return text
 
 
 def main() -> None:
@@ -77,10 +88,7 @@ def main() -> None:
     if not options.quick:
         kept = json.dumps(dict(sorted(tables.items())), indent=1, ensure_ascii=False)
         KEPT.write_text(f"{kept}\n", "utf-8")
-    page = PAGE.read_text("utf-8")
-    for name, text in (facts() | tables).items():
-        page = page.replace(f"{{{name}}}", text)
-    options.out.write_text(page, "utf-8")
+    options.out.write_text(page(tables), "utf-8")
     print(f"wrote {options.out}")
 
 

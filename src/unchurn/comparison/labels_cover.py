@@ -29,7 +29,7 @@ def find_cover(outcomes: Outcomes, asked: str | None = None) -> Cover | None:
     from scipy.stats import hypergeom
 
     if asked is not None and asked not in COVERS:
-        raise InputError(f"labels_cover must be {' or '.join(COVERS)}, not {asked!r}")
+        raise InputError(f"say labels_cover= {' or '.join(COVERS)}, not {asked!r}")
     n, flips = len(outcomes.codes), outcomes.number(FLIPPED)
     labelled, both = outcomes.number(LABELLED), outcomes.number(LABELLED & FLIPPED)
     if labelled == 0 and asked != "flips":

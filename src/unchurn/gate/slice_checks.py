@@ -8,6 +8,8 @@ the level is corrected for how many slices there are (Holm).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Protocol
 
 from unchurn.comparison.slices import SliceCounts
 from unchurn.core.errors import InputError
@@ -16,6 +18,13 @@ from unchurn.gate.policy import Limit
 from unchurn.gate.verdict import Check, shown
 from unchurn.metrics.intervals import LEVEL, Interval
 from unchurn.report.numbers import percent
+
+
+class HasInterval(Protocol):
+    """What is measured of a slice."""
+
+    def interval(self, level: float = LEVEL) -> Interval:
+        """Its value between the ends of that level."""
 
 
 def slice_checks(slices: list[SliceCounts], name: str, limit: Limit, min_slice: int) -> list[Check]:
@@ -50,7 +59,7 @@ def slice_checks(slices: list[SliceCounts], name: str, limit: Limit, min_slice: 
 
 
 def prove_harm(
-    measured: list[Measured], found: list[Interval], limit: float
+    measured: Sequence[HasInterval], found: list[Interval], limit: float
 ) -> dict[int, tuple[Interval, float]]:
     """The slices that lie outside a limit, for all at once, with the interval and its level.
 
