@@ -111,9 +111,15 @@ def test_a_hold_says_how_many_more_of_what_would_end_it(rng):
         times = 1 + 1.1 * int(said[1].replace(",", "")) / N
         assert found.floor.beyond.interval(examples=times).high <= limit
         assert found.floor.beyond.interval(examples=1 + 0.8 * (times - 1)).high > limit
-    few = compare(TRUTH[:200], TRUTH[:200], retrains=[TRUTH[:200], *(w[:200] for w in wrong(9, 8))])
-    (check,) = few.gate({"max_excess_churn": 0.001}).checks
-    assert check.decision == "hold"
+    same = [TRUTH[:200]] * 2
+    few = compare(TRUTH[:200], TRUTH[:200], retrains=same).gate({"max_excess_churn": 0.001})
+    assert "even without a flip it would take 3,688, and there are 200" in few.checks[0].reason
+    users = compare(TRUTH[:200], TRUTH[:200], retrains=same, cluster=np.arange(200) // 5)
+    (check,) = users.gate({"max_excess_churn": 0.05}).checks
+    assert "so few clusters: even without a flip it would take 72, and there are 40" in check.reason
+    one = compare(TRUTH[:200], TRUTH[:200], retrains=same, cluster=TRUTH[:200])
+    with pytest.raises(InputError, match="max_excess_churn has no interval: a single cluster"):
+        one.gate({"max_excess_churn": 0.05})
 
 
 def test_a_shield_says_how_many_retrainings_would_lift_it():

@@ -79,16 +79,12 @@ def times_to_end(with_more: Callable[[float], Interval], limit: float, *, inside
 
 def what_ends(measured: Measured, limit: float, reject_level: float = LEVEL) -> str:
     """What would end a hold: how many more examples at what is seen now, or why none would."""
-    unit = "clusters" if measured.counts.clustered else "examples"
-    least, there = least_units(limit), measured.units
-    if math.isinf(least) and measured.name != "accuracy_loss":
+    there, clustered, value = measured.units, measured.counts.clustered, measured.interval().value
+    unit = "clusters" if clustered else "examples"
+    if limit <= 0 and measured.name != "accuracy_loss":
         return "it cannot promote: no number of examples shows that nothing flips"
-    value = measured.interval().value
-    if there < least < math.inf and value >= 0:
-        return (
-            f"it cannot promote with so few {unit}: even without a flip it would take {least:,}, "
-            f"and there are {there:,}"
-        )
+    if value >= 0 and (few := too_few(there, limit, clustered)):
+        return few
     is_inside = value <= limit
     level = LEVEL if is_inside else reject_level
     times = times_to_end(lambda k: measured.with_more(k, level), limit, inside=is_inside)
@@ -96,6 +92,18 @@ def what_ends(measured: Measured, limit: float, reject_level: float = LEVEL) -> 
         return f"it lies so near the limit that no number of {unit} is likely to decide"
     decision = "promote" if is_inside else "reject"
     return f"about {more(there, times)} more {unit} like these would {decision}"
+
+
+def too_few(there: int, limit: float, clustered: bool) -> str:
+    """That a limit cannot promote with so few examples, or clusters; nothing if it can."""
+    least = least_units(limit)
+    if not there < least < math.inf:
+        return ""
+    unit = "clusters" if clustered else "examples"
+    return (
+        f"it cannot promote with so few {unit}: even without a flip it would take {least:,}, "
+        f"and there are {there:,}"
+    )
 
 
 def more(there: int, times: float) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from unchurn.comparison.noise_floor import ENOUGH
 from unchurn.core.errors import InputError
-from unchurn.gate.measured import least_units, more, times_to_end
+from unchurn.gate.measured import more, times_to_end, too_few
 from unchurn.gate.policy import Limit
 from unchurn.gate.verdict import Check, Decision, shown
 from unchurn.metrics.intervals import Interval
@@ -43,7 +43,9 @@ def excess_loss(comparison: Comparison, limit: Limit) -> Check:
     if floor is None:
         raise InputError(f"max_{name} needs other retrainings of base: give retrains=")
     if floor.accuracy is None:
-        raise InputError(f"max_{name} needs true labels of all examples, not of the flips alone")
+        raise InputError(
+            f"max_{name} needs true labels of what the retrainings predict, not of the flips alone"
+        )
     found = floor.accuracy
     low, high = map(percent, found.expected)
     may = f"one more retraining may have an accuracy of {low} to {high}"
@@ -76,7 +78,8 @@ def _check(name: str, excess: Excess, n_runs: int, limit: Limit, shield: str | N
     """Inside the limit with the whole interval; wholly outside, and no retraining; or neither."""
     found = excess.interval()
     if math.isnan(found.low):
-        raise InputError(f"max_{name} needs at least two retrainings: one gives no interval")
+        why = "needs at least two retrainings: one gives no interval"
+        raise InputError(f"max_{name} {why if n_runs < 2 else 'has no interval: a single cluster'}")
     what = f"{shown(found)}, limit {percent(limit.limit)}"
     is_outside = found.low > limit.limit
     if found.high <= limit.limit:
@@ -97,12 +100,8 @@ def _check(name: str, excess: Excess, n_runs: int, limit: Limit, shield: str | N
 
 def _what_ends(excess: Excess, n_runs: int, limit: float) -> str:
     """How many more examples, or else retrainings, at what is seen now would end a hold."""
-    least = least_units(limit)
-    if excess.n < least < math.inf and excess.value >= 0:
-        return (
-            f"it cannot promote with so few examples: even without a flip it would take {least:,}, "
-            f"and there are {excess.n:,}"
-        )
+    if excess.value >= 0 and (few := too_few(excess.units, limit, excess.units < excess.n)):
+        return few
     is_inside = excess.value <= limit
     decision = "promote" if is_inside else "reject"
 

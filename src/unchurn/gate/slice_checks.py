@@ -1,8 +1,8 @@
 """Limits on every slice: all must be inside to promote; one that proves harm rejects.
 
-Every slice has to lie inside by itself, so its own 95 % interval is enough: all of them must err
-together to promote wrongly. To reject, one is enough, and among many one errs by chance: only there
-the level is corrected for how many slices there are (Holm).
+Every slice has to lie inside, so its own 95 % interval is enough: to promote wrongly, all that are
+not would have to err together. To reject, one is enough, and among many one errs by chance: only
+there the level is corrected for how many slices there are (Holm).
 """
 
 from __future__ import annotations

@@ -84,6 +84,11 @@ class Excess:
             value=value, variances=variances, gained=gained, lost=lost, n=each.shape[1], few=few
         )
 
+    @property
+    def units(self) -> int:
+        """How many examples, or clusters of them, there are."""
+        return self.n if self.variances is None else self.variances.n
+
     def reversed(self) -> Excess:
         """How far the retrainings' mean lies from the one model."""
         return replace(self, value=-self.value, gained=self.lost, lost=self.gained)
