@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -11,7 +12,7 @@ from over_retrainings import WEIGHTS, Generator, Recipe, churn_between
 
 from unchurn.comparison.noise_floor import floor_of
 from unchurn.core.arrays import Array
-from unchurn.gate.sample_size import Noise, plan_excess, plan_loss
+from unchurn.gate.sample_size import Noise, excess_power, plan_excess, plan_loss
 from unchurn.metrics.intervals import LEVEL, paired_difference, proportion
 from unchurn.metrics.over_runs import prediction_interval
 
@@ -53,7 +54,7 @@ class Drawn:
     def rejections(self) -> Array:
         """Which limits reject: as the gate has it, each interval computed but once for all draws.
 
-        tests/test_coverage.py holds it against the gate itself, which takes far longer.
+        tests/docs/test_coverage.py holds it against the gate itself, which takes far longer.
         """
         base, candidate = self.right[0], self.right[1]
         moved = self.right[1:] != base
@@ -99,6 +100,37 @@ def losses(rng: Generator, draws: int) -> Table:
         rows.append((texts, cells))
     head = ("loss", "churn", "power asked for", "rows to see / rule out", "seen, %", "ruled out, %")
     return Table("losses", head, rows)
+
+
+def pilots(rng: Generator, draws: int) -> Table:
+    """Plans whose sd was measured by a pilot: how many keep their promise, with it or its limit."""
+    churn, relative = 0.03, 0.05
+    truth = Noise(churn, relative * churn)
+    rows = []
+    for n, runs in itertools.product((2000, 20_000), (2, 4, 9)):
+        found = []
+        for _ in range(draws):
+            own = churn * np.exp(rng.normal(0, relative, (runs, 1)))
+            found.append(Noise.of(rng.random((runs, n), np.float32) < own))
+        cells = [Cell(float(np.mean([noise.sd == 0 for noise in found])), draws)]
+        for is_limit in (False, True):
+            powers = [_power(noise, truth, is_limit=is_limit) for noise in found]
+            none = float(np.mean([power is None for power in powers]))
+            short = float(np.mean([power is not None and power < 0.75 for power in powers]))
+            cells += [Cell(rate, draws) for rate in (1 - none - short, short, none)]
+        rows.append(([f"{n:,}", str(runs + 1)], cells))
+    ways = [f"{by}: {what}" for by in ("by the sd", "by its limit")
+            for what in ("enough, %", "too few, %", "none enough, %")]  # fmt: skip
+    head = ("pilot's rows", "its runs", "sd of 0, %", *ways)
+    return Table("pilots", head, rows)
+
+
+def _power(noise: Noise, truth: Noise, *, is_limit: bool) -> float | None:
+    """The power that a pilot's plan truly has, by its sd or the limit; None if none is enough."""
+    excess, retrains = 0.015, 5
+    by = Noise(noise.churn, noise.planned_sd if is_limit else noise.sd, noise.doubt)
+    (size,) = plan_excess(excess, by, 0.8, [retrains]).sizes
+    return None if size.rows is None else excess_power(excess, truth, size.rows, retrains)
 
 
 def excesses(rng: Generator, draws: int) -> Table:

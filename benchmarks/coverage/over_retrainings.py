@@ -9,10 +9,14 @@ import numpy as np
 from frequencies import Cell, Table, coverage
 from scipy.special import ndtr
 
-from unchurn.comparison.noise_floor import floor_of
+from unchurn.comparison.noise_floor import ENOUGH, floor_of
 from unchurn.core.arrays import Array
 from unchurn.metrics.intervals import FEW
-from unchurn.metrics.over_runs import accuracy_difference, churn_difference
+from unchurn.metrics.over_runs import (
+    accuracy_difference,
+    accuracy_prediction_interval,
+    churn_difference,
+)
 
 Generator = np.random.Generator
 RUNS = (2, 3, 5, 10)
@@ -122,8 +126,8 @@ def scenarios(draws: int) -> list[Scenario]:
 
 
 def floors(rng: Generator, draws: int) -> dict[str, Table]:
-    """The floor, the excess, the prediction interval, and the gate that trusts them."""
-    names = ("floor", "excess", "prediction", "rejections")
+    """The floor, the excess, the prediction intervals, and the gate that trusts them."""
+    names = ("floor", "excess", "prediction", "accuracy_prediction", "rejections")
     tables = {name: Table(name, HEAD + BY_RUNS, []) for name in names}
     for case in scenarios(draws):
         hits = np.stack([_one_floor(rng, case) for _ in range(case.draws)]).mean(axis=0)
@@ -131,7 +135,7 @@ def floors(rng: Generator, draws: int) -> dict[str, Table]:
         why = SKEWED if case.recipe.shift >= 0.05 else ""
         for name, rates in zip(names, hits.T, strict=True):
             cells = [
-                Cell(float(rate), case.draws, 0, 0.05, why)
+                Cell(float(rate), case.draws, 0, 0.05 if runs >= ENOUGH else 1, why)
                 if name == "rejections"
                 else coverage(float(rate), case.draws, promised and runs > 2, why)
                 for runs, rate in zip(RUNS, rates, strict=True)
@@ -171,13 +175,16 @@ def _one_floor(rng: Generator, case: Scenario) -> Array:
     hits = []
     for runs in RUNS:
         found = floor_of(moved[1 : runs + 1], moved[0], case.n, case.users)
-        other = bool(found.is_another_retraining)
+        low, high = found.expected
+        accuracies = right[2 : runs + 2].mean(axis=1)
+        least, most = accuracy_prediction_interval(accuracies, case.n)
         hits.append(
             (
                 found.churn.low <= floor <= found.churn.high,
                 found.excess.low <= excess <= found.excess.high,
-                other,
-                found.excess.low > 0 and not other,
+                low <= max(found.candidate, 0.5 / case.n) <= high,
+                least <= right[1].mean() <= most,
+                found.excess.low > 0 and not found.is_another_retraining,
             )
         )
     return np.array(hits)

@@ -163,3 +163,24 @@ def test_a_name_that_is_no_text_is_shown_as_well_as_can_be(run, tmp_path):
         np.savez(tmp_path / path, prediction=[0, 1])
     assert run("compare", name, "other.npz", "--html", "page.html")[0] == 0
     assert "caf?.npz" in (tmp_path / "page.html").read_text("utf-8")
+
+
+def test_the_labelled_list_of_flips_goes_back_in(run, tmp_path):
+    ids = [f"-{i}x" for i in range(100)]
+    for name, n_flips in (("a", 0), ("b", 4)):
+        said = [int(i < n_flips) for i in range(100)]
+        pl.DataFrame({"key no": ids, "said": said}).write_csv(tmp_path / f"{name}.csv")
+    named = ("--id", "key no", "--prediction", "said")
+    assert run("compare", "a.csv", "b.csv", *named, "--flips", "f.csv")[0] == 0
+    listed = pl.read_csv(tmp_path / "f.csv")
+    listed.with_columns(label=pl.Series([0, 0, 0, 1])).write_csv(tmp_path / "f.csv")
+    code, out, _ = run("compare", "a.csv", "b.csv", *named, "--labels", "f.csv", "--json")
+    found = json.loads(out)
+    assert (code, found["labels_cover"]) == (0, "flips")
+    assert (found["bad_flips"]["value"], found["accuracy_difference"]["value"]) == (0.03, -0.02)
+    assert found["accuracy_base"] is None
+    listed[:3].with_columns(label=pl.Series([0, 0, 0])).write_csv(tmp_path / "f.csv")
+    code, _, err = run("compare", "a.csv", "b.csv", *named, "--labels", "f.csv")
+    assert (code, "with --labels-cover flips each needs one" in err) == (2, True)
+    code, _, err = run("compare", "a.csv", "b.csv", *named, "--labels-cover", "some")
+    assert (code, "say --labels-cover all or flips, not 'some'" in err) == (2, True)

@@ -98,6 +98,11 @@ def test_a_policy_is_explained_without_any_file(run, tmp_path):
     code, out, _ = run("gate", "--max-slice-churn", "0.1", "--explain")
     assert code == 0
     assert "slices of fewer than 50 examples count as one" in out
+    assert "with fewer than 36 examples of a slice even one without a flip is held" in out
+    code, out, _ = run("gate", "--max-churn", "0", "--max-excess-loss", "0.01", "--explain")
+    assert code == 0
+    assert "it never promotes: no number of examples shows that nothing flips" in out
+    assert "accuracy lost beyond that of retraining alone: at most 1.00%" in out
     code, _, err = run("gate", "a.csv", "b.csv", "--max-churn", "0.1", "--explain")
     assert code == 2  # a verdict was asked for
     code, _, err = run("gate", "--max-churn", "0.1")

@@ -57,7 +57,7 @@ def test_counts_always_add_up(rows):
         with pytest.raises(InputError, match="the models and the labels have no class in common"):
             compare(table, frame(candidate))
         return
-    result = compare(table, frame(candidate))
+    result = compare(table, frame(candidate), labels_cover="all")
     assert result.n == len(rows)
     assert result.n_labelled == len(known)
     moved = sum(b != c for b, c, _ in rows)

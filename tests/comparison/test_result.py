@@ -30,7 +30,7 @@ def test_formulas_are_safe_in_columns_of_any_kind(tmp_path):
     kinds = pl.Series(["=1+0", "@x"], dtype=pl.Categorical)
     result = compare(frame([0, 1], s=kinds), frame([1, 0]), slices=["s"])
     write_flipped(result, tmp_path / "f.csv")
-    assert sorted((tmp_path / "f.csv").read_text().split()[1:]) == ["0,0,1,'=1+0", "1,1,0,'@x"]
+    assert sorted((tmp_path / "f.csv").read_text().split()[1:]) == ["0,0,1,,'=1+0", "1,1,0,,'@x"]
 
 
 def test_confidence_is_that_of_the_prediction():

@@ -89,7 +89,8 @@ def test_names_that_are_guessed_are_documented_in_their_order():
 
 def test_flags_exist():
     commands = typer.main.get_command(cli.app).commands  # type: ignore[attr-defined]
-    flags = {flag for name in ("compare", "gate") for p in commands[name].params for flag in p.opts}
+    options = [p for name in ("compare", "gate", "plan") for p in commands[name].params]
+    flags = {flag for option in options for flag in option.opts}
     assert set(re.findall(r"--[a-z][a-z-]+", PAGE)) <= flags
 
 

@@ -38,7 +38,8 @@ def test_a_policy_explains_itself_and_options_go_before_the_file(tmp_path):
     )
     policy = read_policy(tmp_path / "gate.toml", {"max_churn": 0.05, "max_excess_churn": None})
     assert policy.explain() == [
-        "predictions that change: at most 5.00%; if the data leave it open, hold",
+        "predictions that change: at most 5.00%; if the data leave it open, hold; with fewer than "
+        "72 examples even one without a flip is held",
         "right predictions that become wrong: at most 1.00%; if the data leave it open, promote",
         "1 examples must not flip: one that does rejects",
     ]

@@ -64,6 +64,29 @@ def test_the_noise_of_retrainings_is_measured(rng):
     assert noise.doubt == pytest.approx(0.5 * 0.2 * 0.8 / (0.1 * 0.9), rel=0.05)
     same = np.tile(rng.random(100) < 0.2, (3, 1))
     assert (Noise.of(same).sd, Noise.of(same).doubt) == pytest.approx((0, 0), abs=1e-9)
+    assert 0.001 < Noise.of(same).sd_limit < 0.01
+
+
+def test_the_sd_of_few_retrainings_is_planned_with_caution(rng):
+    """Of three runs on 2,000 rows it is often 0; the limit is above the true one 4 times in 5."""
+    true, zero, above = 0.0015, 0, 0
+    for _ in range(DRAWS):
+        rates = 0.03 + rng.normal(0, true, (3, 1))
+        noise = Noise.of(rng.random((3, 2000)) < rates)
+        zero += noise.sd == 0
+        above += noise.sd_limit >= true
+        assert noise.planned_sd == noise.sd_limit >= noise.sd
+    assert zero / DRAWS > 0.3
+    assert above / DRAWS == pytest.approx(0.8, abs=ERROR)
+    assert Noise(0.03, 0.002).planned_sd == 0.002  # as given
+
+
+def test_a_plan_from_few_retrainings_needs_more_rows(rng):
+    rates = 0.05 * np.exp(rng.normal(0, 0.05, (4, 1)))
+    noise = Noise.of(rng.random((4, 20_000)) < rates)
+    taken = Noise(noise.churn, noise.sd, noise.doubt)
+    careful, careless = (plan_excess(0.03, one, retrains=[10]).sizes[0] for one in (noise, taken))
+    assert careful.rows is None or careful.rows > careless.rows
 
 
 @pytest.mark.parametrize(("call", "words"), [

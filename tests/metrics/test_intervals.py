@@ -44,6 +44,22 @@ def test_tangos_interval_ends_where_the_score_is_two_standard_errors(gained, los
     assert score_by_search(gained, lost, n, found.high) == pytest.approx(-1.96, abs=2e-3)
 
 
+def test_fewer_than_five_flips_never_prove_a_loss():
+    """As McNemar's exact test: four bad flips and no good one have p = 0.125."""
+    for n in (4, 5, 7, 20, 1000, 10**6):
+        for lost in range(5):
+            for gained in range(5 - lost):
+                found = paired_difference(gained, lost, n)
+                assert found.low <= 0 <= found.high
+                assert found.note == "few events"
+    found = paired_difference(0, 4, 1000)
+    rate = binomtest(4, 1000).proportion_ci(method="exact")
+    assert found.low == pytest.approx(-rate.high)  # nothing is gained: as the loss alone
+    none = binomtest(0, 1000).proportion_ci(method="exact")
+    independent = math.hypot(none.high, 0.004 - rate.low) - 0.004
+    assert found.high == pytest.approx(independent, rel=0.01)
+
+
 @given(st.integers(0, 40), st.integers(0, 40), st.integers(0, 1000))
 def test_paired_differences_are_ordered_and_antisymmetric(gained, lost, rest):
     n = gained + lost + rest

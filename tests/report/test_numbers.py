@@ -40,3 +40,11 @@ ALONE = Interval(0.0012, nan, nan)
 )
 def test_numbers_are_shown_alike_everywhere(found, expected):
     assert found == expected
+
+
+def test_what_rounds_to_zero_has_no_sign_of_less():
+    tiny = -1e-6
+    forms = (numbers.percent, numbers.points, numbers.signed, numbers.bare_percent)
+    shown = [form(value) for form in forms for value in (tiny, -0.0)]
+    assert not any("-" in text for text in shown), shown
+    assert numbers.percent(-0.0012) == "-0.12%"

@@ -21,6 +21,7 @@ from unchurn.cli.options import (
     Id,
     Label,
     Labels,
+    LabelsCover,
     MinSlice,
     Positive,
     Prediction,
@@ -43,6 +44,7 @@ def compare(
     base: Base,
     candidate: Candidate,
     labels: Labels = None,
+    labels_cover: LabelsCover = None,
     retrains: Retrains = None,
     id_: Id = None,
     prediction: Prediction = None,
@@ -65,7 +67,7 @@ def compare(
     columns = make_columns(locals())
     read = (base, candidate, labels, *(retrains or []))
     check_outputs(read, as_json=as_json, as_markdown=as_markdown, html=html, others=(flips,))
-    result = compare_files(base, candidate, labels, retrains, columns, min_slice)
+    result = compare_files(base, candidate, labels, retrains, columns, min_slice, labels_cover)
     write_files(result, None, flips, html)
     answer(result, None, as_json=as_json, as_markdown=as_markdown)
 
@@ -101,6 +103,7 @@ def compare_files(
     retrains: list[Path] | None,
     columns: Columns,
     min_slice: int,
+    labels_cover: str | None,
 ) -> Comparison:
     """Compare two files, which go by their names as far as these differ."""
     from unchurn.comparison.compare import compare
@@ -117,6 +120,7 @@ def compare_files(
         retrains=retrains or [],
         columns=columns,
         min_slice=min_slice,
+        labels_cover=labels_cover,
         names=names,
     )
 

@@ -17,6 +17,7 @@ from unchurn.cli.options import (
     Id,
     Label,
     Labels,
+    LabelsCover,
     Positive,
     Prediction,
     Probabilities,
@@ -41,6 +42,9 @@ def gate(
         float | None, typer.Option(help="Churn beyond that of retraining alone.")
     ] = None,
     max_accuracy_loss: Annotated[float | None, typer.Option(help="Accuracy to lose.")] = None,
+    max_excess_loss: Annotated[
+        float | None, typer.Option(help="Accuracy to lose beyond that of retraining alone.")
+    ] = None,
     max_slice_churn: Annotated[float | None, typer.Option(help="Churn of any slice.")] = None,
     max_slice_bad_flips: Annotated[
         float | None, typer.Option(help="Bad flips of any slice.")
@@ -54,6 +58,7 @@ def gate(
     explain: Annotated[bool, typer.Option("--explain", help="Print the policy in words.")] = False,
     junit: Annotated[Path | None, typer.Option(help="Write JUnit XML.")] = None,
     labels: Labels = None,
+    labels_cover: LabelsCover = None,
     retrains: Retrains = None,
     id_: Id = None,
     prediction: Prediction = None,
@@ -95,7 +100,9 @@ def gate(
     check_outputs(read, as_json=as_json, as_markdown=as_markdown, html=html, others=(flips, junit))
     if junit is not None:
         remove(junit)  # of an earlier candidate, should there be no verdict
-    result = compare_files(base, candidate, labels, retrains, columns, rules.min_slice)
+    result = compare_files(
+        base, candidate, labels, retrains, columns, rules.min_slice, labels_cover
+    )
     verdict = decide(result, rules)
     if junit is not None:
         with atomic_write(junit) as temporary:

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 Base = Annotated[Path, typer.Argument(help="Predictions of the model in use.")]
 Candidate = Annotated[Path, typer.Argument(help="Predictions of the model to replace it.")]
 Labels = Annotated[Path | None, typer.Option(help="File with the true labels.")]
+LabelsCover = Annotated[
+    str | None,
+    typer.Option(
+        help="What true labels are on: flips, or all (examples drawn without a look at flips)."
+    ),
+]
 Retrains = Annotated[
     list[Path] | None,
     typer.Option(help="Other retrainings of base's recipe: one or more files, or a bench folder."),
@@ -41,14 +47,14 @@ HtmlFile = Annotated[Path | None, typer.Option("--html", help="Write a page with
 # Arguments that the library's errors tell to give, and that are options of the same name here.
 ARGUMENT = re.compile(
     r"\b(give|with|for|say) (id|prediction|label|labels|probabilities|positive|slices|cluster"
-    r"|retrains|target)=(?!\w)",
+    r"|retrains|target|labels_cover)=(?!\w)",
     re.IGNORECASE,
 )
 
 
 def in_options(message: str) -> str:
     """The library's words in those of the command line: `give positive=` becomes `--positive`."""
-    return ARGUMENT.sub(r"\1 --\2", message)
+    return ARGUMENT.sub(lambda found: f"{found[1]} --{found[2].replace('_', '-')}", message)
 
 
 def make_columns(options: dict[str, Any]) -> Columns:

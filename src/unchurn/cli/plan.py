@@ -104,12 +104,20 @@ def _show_loss(plan: LossPlan) -> None:
     )
 
 
+def _sd(noise: Noise) -> str:
+    """The standard deviation, and how uncertain it is if retrainings measured it."""
+    from unchurn.gate.sample_size import SURE
+
+    if noise.sd_limit is None:
+        return percent(noise.sd)
+    limit = f"with a probability of {SURE:.0%} at most {percent(noise.sd_limit)}"
+    return f"{percent(noise.sd)} as measured, {limit}: planned with that"
+
+
 def _show_excess(plan: ExcessPlan) -> None:
     """Rows by retrainings: they trade off, up to a point."""
     typer.echo(f"\nrows, without labels, to see {percent(plan.excess)} beyond one more retraining")
-    typer.echo(
-        f"(churn between retrainings differs by a standard deviation of {percent(plan.noise.sd)})"
-    )
+    typer.echo(f"(the standard deviation of churn between retrainings is {_sd(plan.noise)})")
     typer.echo(f"  {'retrainings':>11}  {'rows':>13}")
     for size in plan.sizes:
         rows = "none enough" if size.rows is None else f"{size.rows:,}"

@@ -60,7 +60,7 @@ def _measures(comparison: Comparison) -> Drawn | None:
         rows, "of the examples, %", alt.Color("name:N", scale=scale, legend=None)
     )
     caption = "With 95 % intervals. Bad: right → wrong; good: wrong → right."
-    if comparison.n_labelled < comparison.n:
+    if comparison.n_labelled < comparison.n and comparison.labels_cover == "all":
         caption += " Churn is of all examples, the others are of those with a label."
     return "What flipped", caption, chart
 

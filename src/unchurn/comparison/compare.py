@@ -9,13 +9,14 @@ from typing import Any
 
 from unchurn.comparison.inputs.classes import cross
 from unchurn.comparison.inputs.columns import Columns
+from unchurn.comparison.inputs.flip_list import read_truth
 from unchurn.comparison.inputs.pairs import Paired, no_column, pair
 from unchurn.comparison.inputs.predictions import (
     Predictions,
     read_groups,
-    read_labels,
     read_predictions,
 )
+from unchurn.comparison.labels_cover import cover_note, find_cover
 from unchurn.comparison.noise_floor import Floor, noise_floor, retraining_files
 from unchurn.comparison.outcomes import (
     BAD,
@@ -34,7 +35,7 @@ from unchurn.comparison.outcomes import (
     OutcomeSet,
 )
 from unchurn.comparison.probabilities import movement
-from unchurn.comparison.result import Comparison
+from unchurn.comparison.result import MEASURES, Comparison
 from unchurn.comparison.slices import compare_slices, count_slices
 from unchurn.core.arrays import IntArray
 from unchurn.core.errors import InputError
@@ -51,6 +52,7 @@ def compare(
     columns: Columns | None = None,
     cluster: Any = None,
     min_slice: int = 50,
+    labels_cover: str | None = None,
     names: tuple[str, str] = ("base", "candidate"),
 ) -> Comparison:
     """Compare a candidate model's predictions with those of the model it would replace.
@@ -74,6 +76,10 @@ def compare(
         A column, or an array, of what groups rows that are not independent, such as a user.
     min_slice
         Values of a column with fewer examples are taken together, and left out if still too few.
+    labels_cover
+        What the labels are on, where not every example has one: "all" if they are on examples drawn
+        without a look at what flips, "flips" if they are on every flip. Told from the labels where
+        it can be.
 
     >>> result = compare(["cat", "dog", "dog"], ["cat", "eel", "dog"], labels=["cat", "eel", "dog"])
     >>> result.estimates["churn"].value
@@ -90,7 +96,7 @@ def compare(
     )
     one = read_predictions(base, names[0], asked)
     two = read_predictions(candidate, names[1], _not_in(one, asked))
-    truth = None if labels is None else read_labels(labels, "labels", asked)
+    truth, is_list = (None, False) if labels is None else read_truth(labels, asked, one)
     if truth is None and asked.label is not None and one.labels is None and two.labels is None:
         raise no_column(asked.label, "label", one, two)
     groups = read_groups(own_slices, own_cluster)
@@ -104,7 +110,8 @@ def compare(
     taken = {one.name: one.taken, two.name: two.taken}
     if truth is not None:
         taken[truth.name] = truth.taken
-    return _compared(paired, floor, taken | _taken_of_all(others), min_slice)
+    cover = labels_cover or ("flips" if is_list else None)
+    return _compared(paired, floor, taken | _taken_of_all(others), min_slice, cover)
 
 
 def _not_in(base: Predictions, asked: Columns) -> Columns:
@@ -145,16 +152,27 @@ def _taken_of_all(retrainings: list[Predictions]) -> dict[str, dict[str, str]]:
 
 
 def _compared(
-    paired: Paired, floor: Floor | None, taken: dict[str, dict[str, str]], min_slice: int
+    paired: Paired,
+    floor: Floor | None,
+    taken: dict[str, dict[str, str]],
+    min_slice: int,
+    asked_cover: str | None,
 ) -> Comparison:
     """All measures of two models whose predictions are side by side."""
-    outcomes, counting = Outcomes.of(paired), Counting(paired.clusters)
+    outcomes = Outcomes.of(paired)
+    cover = find_cover(outcomes, asked_cover)
+    covered = cover_note(outcomes, cover)
+    if cover == "flips" and floor is not None:
+        floor = replace(floor, accuracy=None)
+    counting = Counting(paired.clusters, EVERY if cover == "flips" else LABELLED)
     counts = counting.all(outcomes)
     is_tested = (
         paired.labels is not None and paired.clusters is None
     )  # it takes rows as independent
     moved, thresholds = (
-        movement(paired, *paired.probabilities) if paired.probabilities else (None, [])
+        movement(_without_labels(paired) if cover == "flips" else paired, *paired.probabilities)
+        if paired.probabilities
+        else (None, [])
     )
     slice_counts = count_slices(paired, outcomes, counting) if paired.slices else []
     slices, too_small = (
@@ -163,7 +181,9 @@ def _compared(
     return Comparison(
         paired=paired,
         outcomes=outcomes,
-        estimates=_estimates(counts, has_labels=paired.labels is not None),
+        counts=counts,
+        labels_cover=cover,
+        estimates=_estimates(counts, cover),
         mcnemar=mcnemar(counts.number(GOOD), counts.number(BAD)) if is_tested else None,
         movement=moved,
         classes=_by_class(paired, outcomes),
@@ -172,25 +192,33 @@ def _compared(
         thresholds=thresholds,
         floor=floor,
         taken=taken,
-        notes=(*paired.notes, *too_small, *(floor.notes if floor else ())),
+        notes=(*paired.notes, *covered, *too_small, *(floor.notes if floor else ())),
     )
 
 
-def _estimates(counts: Counts, *, has_labels: bool) -> dict[str, Interval]:
-    """Every measure with its interval, in the order of MEASURES."""
-    churn = {"churn": counts.rate(FLIPPED)}
-    if not has_labels:
-        return churn
-    return churn | {
-        "accuracy_base": counts.rate(RIGHT_BEFORE, LABELLED),
-        "accuracy_candidate": counts.rate(RIGHT_AFTER, LABELLED),
-        "accuracy_difference": counts.difference(),
-        "churn_correct": counts.rate(FLIPPED, RIGHT_BEFORE),
-        "churn_incorrect": counts.rate(FLIPPED, WRONG_BEFORE),
-        "bad_flips": counts.rate(BAD, LABELLED),
-        "good_flips": counts.rate(GOOD, LABELLED),
-        "wrong_to_wrong": counts.rate(WRONG_TO_WRONG, LABELLED),
-    }
+def _estimates(counts: Counts, cover: str | None) -> dict[str, Interval]:
+    """Every measure that the labels tell, with its interval, in the order of MEASURES."""
+    found = {"churn": counts.rate(FLIPPED)}
+    if cover is not None:
+        found |= {
+            "accuracy_difference": counts.difference(),
+            "bad_flips": counts.rate_of_judged(BAD),
+            "good_flips": counts.rate_of_judged(GOOD),
+            "wrong_to_wrong": counts.rate_of_judged(WRONG_TO_WRONG),
+        }
+    if cover == "all":
+        found |= {
+            "accuracy_base": counts.rate(RIGHT_BEFORE, LABELLED),
+            "accuracy_candidate": counts.rate(RIGHT_AFTER, LABELLED),
+            "churn_correct": counts.rate(FLIPPED, RIGHT_BEFORE),
+            "churn_incorrect": counts.rate(FLIPPED, WRONG_BEFORE),
+        }
+    return {measure: found[measure] for measure in MEASURES if measure in found}
+
+
+def _without_labels(paired: Paired) -> Paired:
+    """Where only flips have a label, those say nothing of accuracies at other thresholds."""
+    return replace(paired, labels=None)
 
 
 def _by_class(paired: Paired, outcomes: Outcomes) -> list[dict[str, Any]]:

@@ -4,22 +4,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from unchurn.comparison.inputs.classes import UNLABELLED
 from unchurn.comparison.inputs.ids import find
 from unchurn.comparison.inputs.pairs import Paired, pair
 from unchurn.comparison.inputs.predictions import Predictions
 from unchurn.core.arrays import IntArray
 from unchurn.core.errors import InputError
 from unchurn.metrics.intervals import Interval
-from unchurn.metrics.over_runs import churn_over_runs, excess_over_runs, prediction_interval
+from unchurn.metrics.over_runs import (
+    Excess,
+    accuracy_prediction_interval,
+    churn_over_runs,
+    prediction_interval,
+)
 from unchurn.report.numbers import percent
 
+if TYPE_CHECKING:
+    import polars as pl
+
+ENOUGH = 3  # retrainings, to say what one more may do: of two, that is from almost none to all
 BENCH_RETRAININGS = "predictions/control-*.parquet"  # runs of plain training in a bench's folder
 SEED_ONLY = (
     "retrainings that vary only the seed give the noise of the seed alone: new data or code may "
@@ -28,10 +39,48 @@ SEED_ONLY = (
 
 
 @dataclass(frozen=True, kw_only=True)
+class Accuracies:
+    """Of base, candidate and each retraining, on the labelled examples that all of them have.
+
+    `lost` is by how much the candidate's is below the retrainings' mean; `expected` is where the
+    accuracy of one more retraining lies.
+    """
+
+    n: int
+    base: float
+    candidate: float
+    each: tuple[float, ...]
+    lost: Excess
+    expected: tuple[float, float]
+
+    @property
+    def is_another_retraining(self) -> bool | None:
+        """Whether the candidate is as accurate as one more retraining; None if it is not known."""
+        low, high = self.expected
+        return None if len(self.each) < ENOUGH else low <= self.candidate <= high
+
+    def expected_of(self, runs: int) -> tuple[float, float]:
+        """Where the accuracy of one more would lie, if so many retrainings varied as much."""
+        return accuracy_prediction_interval(np.array(self.each), self.n, runs)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values."""
+        return {
+            "n": self.n,
+            "base": self.base,
+            "candidate": self.candidate,
+            "retrains": list(self.each),
+            "excess_loss": self.lost.interval().to_dict(),
+            "expected": _ends(self.expected),
+            "is_another_retraining": self.is_another_retraining,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
 class Floor:
     """Churn between base and retrainings of its recipe, and what the candidate has beyond it.
 
-    `churn` is the mean over retrainings; `excess` is the candidate's churn less that mean, for this
+    `churn` is the mean over retrainings; `beyond` is the candidate's churn less that mean, for this
     base and this candidate; `expected` is where the churn of one more retraining lies.
     """
 
@@ -39,28 +88,43 @@ class Floor:
     each: tuple[float, ...]
     churn: Interval
     candidate: float
-    excess: Interval
+    beyond: Excess
     expected: tuple[float, float]
     notes: tuple[str, ...]
+    accuracy: Accuracies | None = None  # where there are labels, and not on flips alone
+
+    @cached_property
+    def excess(self) -> Interval:
+        """The candidate's churn less the retrainings' mean."""
+        return self.beyond.interval()
 
     @property
     def is_another_retraining(self) -> bool | None:
-        """Whether the candidate moves as one more retraining would; None if that cannot be said."""
+        """Whether the candidate moves as one more retraining would; None if it is not known."""
         low, high = self.expected
         candidate = max(self.candidate, 0.5 / self.n)  # no flip counts as half, as there
-        return None if math.isnan(low) else low <= candidate <= high
+        return None if len(self.each) < ENOUGH else low <= candidate <= high
+
+    def expected_of(self, runs: int) -> tuple[float, float]:
+        """Where the churn of one more would lie, if so many retrainings varied as much."""
+        return prediction_interval(np.array(self.each), self.n, runs)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values."""
-        low, high = (None if math.isnan(end) else end for end in self.expected)
         return {
             "n": self.n,
             "retrains": list(self.each),
             "churn": self.churn.to_dict(),
             "excess": self.excess.to_dict(),
-            "expected": {"low": low, "high": high},
+            "expected": _ends(self.expected),
             "is_another_retraining": self.is_another_retraining,
+            "accuracy": None if self.accuracy is None else self.accuracy.to_dict(),
         }
+
+
+def _ends(expected: tuple[float, float]) -> dict[str, float | None]:
+    low, high = (None if math.isnan(end) else end for end in expected)
+    return {"low": low, "high": high}
 
 
 def retraining_files(
@@ -99,21 +163,65 @@ def noise_floor(base: Predictions, candidate: Paired, retrains: list[Predictions
                 f"{other.name} tells only {paired.one_class!r} from all others, base and candidate "
                 "tell more"
             )
-    rows, moved = what_moved([candidate, *pairs])
+    rows, *places = _shared([one.ids for one in (candidate, *pairs)])
+    flips = [(one.base != one.candidate)[at] for one, at in zip(pairs, places, strict=True)]
     clusters = None if candidate.clusters is None else candidate.clusters[rows]
-    return floor_of(moved[1:], moved[0], candidate.n, clusters)
+    moved = (candidate.base != candidate.candidate)[rows]
+    floor = floor_of(np.stack(flips), moved, candidate.n, clusters)
+    if candidate.labels is None or (candidate.labels[rows] == UNLABELLED).all():
+        return floor
+    labelled = candidate.labels[rows] != UNLABELLED
+    right = _right(candidate, rows[labelled], pairs, [at[labelled] for at in places])
+    return replace(
+        floor, accuracy=accuracies_of(right, None if clusters is None else clusters[labelled])
+    )
 
 
 def what_moved(pairs: Iterable[Paired]) -> tuple[IntArray, npt.NDArray[np.bool_]]:
     """The first pair's rows that all of them have, and what differs there in each: (pairs, n)."""
     ids_and_flips = [(paired.ids, paired.base != paired.candidate) for paired in pairs]
-    first = ids_and_flips[0][0]
-    found = [(find(first, ids), flips) for ids, flips in ids_and_flips]  # None: in the same rows
-    there = [at >= 0 for at, _ in found if at is not None]
-    rows = np.flatnonzero(np.logical_and.reduce([np.ones(len(first), bool), *there]))
+    places = _shared([ids for ids, _ in ids_and_flips])
+    moved = [flips[at] for (_, flips), at in zip(ids_and_flips, places, strict=True)]
+    return places[0], np.stack(moved)
+
+
+def _shared(ids: list[pl.Series]) -> list[IntArray]:
+    """The rows in each table of the examples that all have, in the order of the first."""
+    found = [find(ids[0], other) for other in ids]  # None: in the same rows
+    there = [at >= 0 for at in found if at is not None]
+    rows = np.flatnonzero(np.logical_and.reduce([np.ones(len(ids[0]), bool), *there]))
     if len(rows) == 0:
         raise InputError("the retrainings have no example in common with both models")
-    return rows, np.stack([flips[rows if at is None else at[rows]] for at, flips in found])
+    return [rows if at is None else at[rows] for at in found]
+
+
+def _right(
+    candidate: Paired, rows: IntArray, pairs: list[Paired], places: list[IntArray]
+) -> npt.NDArray[np.bool_]:
+    """Which labelled examples base, candidate and each retraining are right about: (2 + R, n)."""
+    assert candidate.labels is not None  # noqa: S101
+    labels = candidate.labels[rows]
+    found = [candidate.base[rows] == labels, candidate.candidate[rows] == labels]
+    for one, at in zip(pairs, places, strict=True):  # each pair has numbered its own classes
+        known = {name: number for number, name in enumerate(candidate.classes)}
+        numbers = np.array([known.get(name, len(known)) for name in one.classes])
+        found.append(numbers[one.candidate[at]] == labels)
+    return np.stack(found)
+
+
+def accuracies_of(right: npt.NDArray[np.bool_], clusters: IntArray | None = None) -> Accuracies:
+    """From which examples base, candidate and R retrainings are right about: (2 + R, n)."""
+    base, candidate, *each = right.mean(axis=1).tolist()
+    excess = Excess.of(right[1], right[2:], clusters)
+    n = right.shape[1]
+    return Accuracies(
+        n=n,
+        base=base,
+        candidate=candidate,
+        each=tuple(each),
+        lost=excess.reversed(),
+        expected=accuracy_prediction_interval(np.array(each), n),
+    )
 
 
 def floor_of(retrained: Any, moved: Any, n_rows: int, clusters: IntArray | None = None) -> Floor:
@@ -132,6 +240,8 @@ def floor_of(retrained: Any, moved: Any, n_rows: int, clusters: IntArray | None 
     low, high = expected = prediction_interval(each, n)
     if n_runs == 1:
         notes.append("one retraining gives no interval: is a difference chance? Retrain twice more")
+    elif n_runs < ENOUGH:
+        notes.append(f"{n_runs} retrainings do not tell what one more may do: retrain once more")
     elif high / low > 2:
         notes.append(
             f"{n_runs} retrainings leave the floor wide: one more may churn from {percent(low)} to "
@@ -142,7 +252,7 @@ def floor_of(retrained: Any, moved: Any, n_rows: int, clusters: IntArray | None 
         each=tuple(float(c) for c in each),
         churn=churn_over_runs(retrained, clusters),
         candidate=float(moved.mean()),
-        excess=excess_over_runs(moved, retrained, clusters),
+        beyond=Excess.of(moved, retrained, clusters),
         expected=expected,
         notes=tuple(notes),
     )

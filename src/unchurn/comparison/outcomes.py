@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -118,10 +118,13 @@ class Outcomes:
 class Counts:
     """Rates and paired differences of some examples, with intervals.
 
-    `table` has the number of examples by outcome; with clusters, a row for each of them.
+    `table` has the number of examples by outcome; with clusters, a row for each of them. `judged`
+    are the outcomes of which it is known whether they are bad or good flips, or neither: those with
+    a label, or all where every flip has one.
     """
 
     table: npt.NDArray[np.int64]
+    judged: OutcomeSet = field(default_factory=lambda: LABELLED)
 
     def number(self, wanted: OutcomeSet) -> int:
         """How many examples have one of these outcomes."""
@@ -132,16 +135,29 @@ class Counts:
         found: npt.NDArray[np.int64] = self.table[..., wanted].sum(axis=-1)
         return found
 
+    @property
+    def clustered(self) -> bool:
+        """Whether examples come in clusters."""
+        return self.table.ndim > 1
+
+    def units(self, wanted: OutcomeSet) -> int:
+        """How many examples have these outcomes, or how many clusters have such examples."""
+        return int(np.count_nonzero(self.each(wanted))) if self.clustered else self.number(wanted)
+
     def rate(self, events: OutcomeSet, among: OutcomeSet = EVERY, level: float = LEVEL) -> Interval:
         """The rate of events, among all examples or those of some outcomes."""
-        if self.table.ndim == 1:
+        if not self.clustered:
             return proportion(self.number(events & among), self.number(among), level)
         return clustered_proportion(self.each(events & among), self.each(among), level)
 
+    def rate_of_judged(self, events: OutcomeSet, level: float = LEVEL) -> Interval:
+        """The rate of flips of some kind, among the examples of which it is known."""
+        return self.rate(events, self.judged, level)
+
     def difference(self, level: float = LEVEL) -> Interval:
         """The difference in accuracy: good flips less bad ones."""
-        gained, lost, n = (self.each(wanted) for wanted in (GOOD, BAD, LABELLED))
-        if self.table.ndim == 1:
+        gained, lost, n = (self.each(wanted) for wanted in (GOOD, BAD, self.judged))
+        if not self.clustered:
             return paired_difference(int(gained), int(lost), int(n), level)
         return clustered_difference(gained, lost, n, level)
 
@@ -151,18 +167,19 @@ class Counting:
     """How outcomes are counted: over examples, or over clusters of them."""
 
     clusters: IntArray | None = None
+    judged: OutcomeSet = field(default_factory=lambda: LABELLED)  # as of `Counts`
 
     def all(self, outcomes: Outcomes) -> Counts:
         """Count all examples."""
         if self.clusters is None:
-            return Counts(outcomes.counts)
+            return Counts(outcomes.counts, self.judged)
         return self._by_cluster(self.clusters, outcomes.codes)
 
     def by_value(self, outcomes: Outcomes, numbers: IntArray, size: int) -> Iterator[Counts]:
         """Count the examples of each value, which are numbered from 0 to size − 1."""
         if self.clusters is None:
             for row in cross(numbers, outcomes.codes, (size, N_OUTCOMES)):
-                yield Counts(row)
+                yield Counts(row, self.judged)
             return
         for number in range(size):
             inside = numbers == number
@@ -170,4 +187,5 @@ class Counting:
 
     def _by_cluster(self, clusters: IntArray, codes: npt.NDArray[np.uint8]) -> Counts:
         assert self.clusters is not None  # noqa: S101
-        return Counts(cross(clusters, codes, (int(self.clusters.max()) + 1, N_OUTCOMES)))
+        table = cross(clusters, codes, (int(self.clusters.max()) + 1, N_OUTCOMES))
+        return Counts(table, self.judged)

@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from unchurn.comparison.inputs.pairs import Paired
+from unchurn.comparison.labels_cover import Cover
 from unchurn.comparison.noise_floor import Floor
-from unchurn.comparison.outcomes import LABELLED, Outcomes
+from unchurn.comparison.outcomes import LABELLED, Counts, Outcomes
 from unchurn.comparison.slices import Slice, SliceCounts
 from unchurn.core.arrays import IntArray
 from unchurn.core.files import atomic_write, safe_cell
@@ -40,10 +41,12 @@ class HasBanner(Protocol):
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class Comparison:
-    """Two models compared; `estimates` are by the names in MEASURES, as far as there are labels."""
+    """Two models compared; `estimates` are by the names in MEASURES, as far as labels tell them."""
 
     paired: Paired
     outcomes: Outcomes
+    counts: Counts  # of the outcomes, by cluster where there are clusters
+    labels_cover: Cover | None  # what the labels are on; None without labels
     estimates: dict[str, Interval]
     mcnemar: tuple[float, float] | None  # exact and mid p; None without labels, or with clusters
     movement: dict[str, float] | None
@@ -77,6 +80,7 @@ class Comparison:
             "schema": SCHEMA,
             "n": self.n,
             "n_labelled": self.n_labelled,
+            "labels_cover": self.labels_cover,
             **{m: self.estimates[m].to_dict() if m in self.estimates else None for m in MEASURES},
             "mcnemar_p": exact,
             "mcnemar_mid_p": mid,
@@ -122,8 +126,9 @@ class Comparison:
 def flipped(comparison: Comparison, most: int | None = None) -> pl.DataFrame:
     """A row per flipped example, ranked for a labeller: bad first, then the most confident.
 
-    It has the id, both predictions, label, kind, confidence and slices. Confidence is the
-    candidate's probability of what it predicts, where there are probabilities.
+    It has the id, both predictions, label, kind, confidence and slices; without labels, an empty
+    column of them to fill in. Confidence is the candidate's probability of what it predicts, where
+    there are probabilities.
     """
     import polars as pl
 
@@ -149,6 +154,8 @@ def flipped(comparison: Comparison, most: int | None = None) -> pl.DataFrame:
         at = np.where(paired.labels[rows] < 0, len(paired.classes), paired.labels[rows])
         columns["label"] = names.gather(at)
         columns["kind"] = pl.Series(KINDS).gather(kind)
+    else:
+        columns["label"] = pl.Series([None] * len(rows), dtype=pl.String)
     if paired.probabilities is not None:
         columns["confidence"] = pl.Series(confidence).fill_nan(None)
     for name, column in paired.slices.items():

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from unchurn.comparison.inputs.classes import number
-from unchurn.comparison.outcomes import BAD, EVERY, FLIPPED, LABELLED, Counts
+from unchurn.comparison.outcomes import BAD, EVERY, FLIPPED, Counts
 from unchurn.core.errors import InputError
 from unchurn.metrics.intervals import Interval, clustered_p_value
 
@@ -95,7 +95,7 @@ def take_rare_together(counted: list[SliceCounts], min_size: int) -> list[SliceC
         elif rare:
             together = np.sum([one.counts.table for one in rare], axis=0)
             name = f"({len(rare)} values under {min_size})"
-            slices.append(SliceCounts(column, name, Counts(together)))
+            slices.append(SliceCounts(column, name, replace(rare[0].counts, table=together)))
     return slices
 
 
@@ -122,7 +122,7 @@ def compare_slices(
             )
     if not large:
         return [], notes
-    rests = [Counts(everything.table - one.counts.table) for one in large]
+    rests = [replace(everything, table=everything.table - one.counts.table) for one in large]
     p_values = [_p_value(one.counts, rest) for one, rest in zip(large, rests, strict=True)]
     q_values = false_discovery_control(p_values, method="by")
     found = [
@@ -135,7 +135,7 @@ def compare_slices(
 def _compared(one: SliceCounts, rest: Counts, p: float, q: float) -> Slice:
     """One slice beside the rest."""
     counts, others = one.counts, rest.number(EVERY)
-    is_labelled = counts.number(LABELLED) > 0
+    is_judged = counts.number(counts.judged) > 0
     return Slice(
         column=one.column,
         value=one.value,
@@ -144,8 +144,8 @@ def _compared(one: SliceCounts, rest: Counts, p: float, q: float) -> Slice:
         rest=rest.number(FLIPPED) / others if others else math.nan,
         p=p,
         q=q,
-        bad_flips=counts.rate(BAD, LABELLED) if is_labelled else None,
-        accuracy_difference=counts.difference() if is_labelled else None,
+        bad_flips=counts.rate_of_judged(BAD) if is_judged else None,
+        accuracy_difference=counts.difference() if is_judged else None,
     )
 
 
@@ -153,7 +153,7 @@ def _p_value(inside: Counts, rest: Counts) -> float:
     """That a slice and the rest flip alike: χ², Fisher's exact test, or Student's over clusters."""
     if rest.number(EVERY) == 0:
         return 1.0
-    if inside.table.ndim > 1:
+    if inside.clustered:
         return clustered_p_value(*(one.each(k) for one in (inside, rest) for k in (FLIPPED, EVERY)))
     from scipy.stats import chi2_contingency, fisher_exact
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from unchurn.report import formats
-from unchurn.report.numbers import behind, between, percent, points
+from unchurn.report.numbers import NONE, behind, between, percent, points
 from unchurn.report.table import Cell, Column, Table
 
 if TYPE_CHECKING:
@@ -54,15 +54,15 @@ class Banner:
 
 def sentences(comparison: Comparison) -> list[str]:
     """What moved; and whether that is more than retraining alone, if there are retrainings."""
-    floor = floor_sentence(comparison)
-    return [headline(comparison), *([] if floor is None else [floor])]
+    more = (floor_sentence(comparison), accuracies_sentence(comparison))
+    return [headline(comparison), *(one for one in more if one is not None)]
 
 
 def headline(comparison: Comparison) -> str:
     """What moved, in one sentence."""
     churn = comparison.estimates["churn"]
     text = f"{percent(churn.value)} of {comparison.n:,} predictions change ({between(churn)})"
-    if comparison.n_labelled:
+    if comparison.labels_cover is not None:
         change = comparison.estimates["accuracy_difference"]
         bad, good = (int(m.sum()) for m in (comparison.outcomes.bad, comparison.outcomes.good))
         text += (
@@ -91,6 +91,24 @@ def floor_sentence(comparison: Comparison) -> str | None:
     return f"{text} It is not just another retraining: {may}, and it moves {more}."
 
 
+def accuracies_sentence(comparison: Comparison) -> str | None:
+    """The retrainings' accuracies beside base's and the candidate's, in one sentence."""
+    floor = comparison.floor
+    if floor is None or floor.accuracy is None:
+        return None
+    found = floor.accuracy
+    each = f"{percent(min(found.each))} to {percent(max(found.each))}"
+    text = (
+        f"Retrainings' accuracies are {percent(found.each[0]) if len(found.each) == 1 else each}, "
+        f"base's is {percent(found.base)}, the candidate's {percent(found.candidate)}"
+    )
+    if found.is_another_retraining is None:
+        return f"{text}."
+    low, high = found.expected
+    outside = "" if found.is_another_retraining else ", and the candidate's is outside"
+    return f"{text}; one more retraining may have {percent(low)} to {percent(high)}{outside}."
+
+
 def measures(comparison: Comparison) -> Table:
     """Every measure with its value, interval and remark."""
     rows = []
@@ -104,6 +122,13 @@ def measures(comparison: Comparison) -> Table:
                 Cell(text=estimate.note),
             )
         )  # fmt: skip
+    if comparison.labels_cover == "flips":
+        unknown = Cell(text="unknown: only the flips are labelled")
+        rows += [
+            (Cell(text=shown), Cell(text=NONE), EMPTY, unknown)
+            for name, shown in NAMES.items()
+            if name not in comparison.estimates
+        ]
     if comparison.mcnemar is not None:
         exact, mid = comparison.mcnemar
         both = Cell(text=f"{exact:.3g}; {mid:.3g}", value=exact)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from pathlib import Path
 from typing import Any, Literal
@@ -9,6 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from unchurn.core.errors import InputError, field_problem
+from unchurn.gate.measured import least_units
 from unchurn.report.numbers import percent
 
 WORDS = {
@@ -16,6 +18,7 @@ WORDS = {
     "bad_flips": "right predictions that become wrong",
     "excess_churn": "churn beyond that of retraining alone",
     "accuracy_loss": "accuracy lost",
+    "excess_loss": "accuracy lost beyond that of retraining alone",
     "slice_churn": "predictions that change in any slice",
     "slice_bad_flips": "right predictions that become wrong in any slice",
     "slice_accuracy_loss": "accuracy lost in any slice",
@@ -54,6 +57,7 @@ class Policy(BaseModel):
     max_bad_flips: Share | None = None
     max_excess_churn: Limit | None = None
     max_accuracy_loss: Limit | None = None
+    max_excess_loss: Limit | None = None
     max_slice_churn: Share | None = None
     max_slice_bad_flips: Share | None = None
     max_slice_accuracy_loss: Limit | None = None
@@ -76,6 +80,8 @@ class Policy(BaseModel):
                 else "if the data leave it open, hold"
             )
             lines.append(f"{WORDS[name]}: at most {percent(limit.limit)}; {unproven}")
+            if limit.burden == "prove-safety":
+                lines[-1] += _least(name, limit.limit)
         if any(name.startswith("slice_") for name in self.limits):
             lines.append(
                 f"slices of fewer than {self.min_slice} examples count as one of their column; if "
@@ -87,6 +93,17 @@ class Policy(BaseModel):
             limits = [key for key in Policy.model_fields if key != "min_slice"]
             raise InputError(f"the policy sets no limit: set one of {', '.join(limits)}")
         return lines
+
+
+def _least(name: str, limit: float) -> str:
+    """How many examples a limit needs, below which it can only hold."""
+    least = least_units(limit)
+    if math.isfinite(least):
+        where = " of a slice" if name.startswith("slice_") else ""
+        return f"; with fewer than {least:,} examples{where} even one without a flip is held"
+    if name.endswith("loss") or name == "excess_churn":
+        return ""
+    return "; it never promotes: no number of examples shows that nothing flips"
 
 
 def read_policy(path: Path | None, options: dict[str, Any] | None = None) -> Policy:

@@ -20,6 +20,7 @@ CHURN = 0.03  # if nothing is known of it
 RELATIVE_SD = 0.05  # of churn between retrainings, in the paper's tables 0.03 to 0.09 mostly
 RETRAINS = (2, 3, 5, 10)
 MOST_ROWS = 10**9
+SURE = 0.8  # how surely the limit of a measured sd is above the true one
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,16 +48,29 @@ class Noise:
 
     `sd` is that of churn between retrainings, were it measured on endlessly many rows. `doubt` is
     the share of the flips' variance that is by chance, not by example: 1 if any example may flip, 0
-    if the same ones always do.
+    if the same ones always do. A few retrainings tell the sd badly, and often say 0: where it was
+    measured, `sd_limit` is above the true one four times in five, and is what is planned with.
     """
 
     churn: float
     sd: float
     doubt: float = 1.0
+    sd_limit: float | None = None
+
+    @property
+    def planned_sd(self) -> float:
+        """What to plan with: the limit of the sd, where it was measured."""
+        return self.sd if self.sd_limit is None else self.sd_limit
 
     @classmethod
     def of(cls, moved: Array) -> Noise:
-        """Estimate it from what each of R ≥ 2 retrainings moved, (R, n)."""
+        """Estimate it from what each of R ≥ 2 retrainings moved, (R, n).
+
+        The limit of the sd is by χ², of the variance between retrainings before that by chance is
+        taken off.
+        """
+        from scipy.stats import chi2
+
         if len(moved) < 2:
             raise InputError("the noise of retraining needs three retrainings or more: a base, two")
         each, n = moved.mean(axis=1), moved.shape[1]
@@ -64,8 +78,12 @@ class Noise:
         if churn == 0:
             raise InputError("these retrainings agree everywhere: there is no noise to plan with")
         by_chance = float(moved.var(axis=0, ddof=1).mean())
-        sd = math.sqrt(max(float(each.var(ddof=1)) - by_chance / n, 0.0))
-        return cls(churn, sd, min(by_chance / (churn * (1 - churn)), 1.0) if churn < 1 else 0.0)
+        between, freedom = float(each.var(ddof=1)), len(moved) - 1
+        rounding = 1 / 12 / n**2  # flips are whole: retrainings of equal churn promise no third
+        limit = (between + rounding) * freedom / float(chi2.ppf(1 - SURE, freedom))
+        sd, sd_limit = (math.sqrt(max(v - by_chance / n, 0.0)) for v in (between, limit))
+        doubt = min(by_chance / (churn * (1 - churn)), 1.0) if churn < 1 else 0.0
+        return cls(churn, sd, doubt, sd_limit)
 
 
 @dataclass(frozen=True)
@@ -129,7 +147,7 @@ def plan_excess(
     """Plan for excess churn: rows for each number of retrainings, which may stand in for rows.
 
     It is seen if the candidate's churn lies above the prediction interval for one more retraining.
-    A candidate is itself one draw: an excess of less than about three times `noise.sd` is not seen
+    A candidate is itself one draw: an excess of less than about three times the sd is not seen
     with any number of rows or retrainings.
 
     >>> plan_excess(0.01, Noise(churn=0.03, sd=0.0015), retrains=[5]).sizes
@@ -152,7 +170,7 @@ def excess_power(excess: float, noise: Noise, rows: float, retrains: int) -> flo
 
     def variance(churn: float) -> float:
         """Of the log of a churn measured on these rows; the sd grows with churn."""
-        return noise.doubt * (1 - churn) / churn / rows + (noise.sd / noise.churn) ** 2
+        return noise.doubt * (1 - churn) / churn / rows + (noise.planned_sd / noise.churn) ** 2
 
     high = noise.churn + excess
     expected = variance(noise.churn) * (1 + 1 / retrains)  # what the prediction interval allows for

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from unchurn.comparison.words import Banner, BannerLine
+from unchurn.metrics.intervals import Interval
+from unchurn.report.numbers import percent
 
 NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 Decision = Literal["promote", "hold", "reject"]
@@ -17,6 +19,11 @@ MEANING = {
     "hold": "The data leave it open whether the candidate keeps to every limit.",
     "reject": "The candidate breaks a limit.",
 }
+
+
+def shown(found: Interval) -> str:
+    """What was measured: its value and the ends of its interval."""
+    return f"{percent(found.value)} [{percent(found.low)}, {percent(found.high)}]"
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -49,25 +50,66 @@ def churn_over_runs(moved: Array, clusters: Array | None = None) -> Interval:
     `clusters` has the number of each example's cluster, where examples are not independent.
     """
     units = moved if clusters is None else _by_cluster(moved, clusters)
-    value, spread = _over_runs(units, _others(len(moved)))
-    if spread is None:
+    value, variances = _over_runs(units, _others(len(moved)))
+    if variances is None:
         return Interval(value, NAN, NAN)
     often = moved.sum(axis=0)
     few = min(_units(often > 0, clusters), _units(often < len(moved), clusters)) < FEW
-    return spread.rate(value, moved.shape[1], few)
+    return variances.spread().rate(value, moved.shape[1], few)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Excess:
+    """How far one model, (n,), lies from the mean of R retrainings, (R, n), and how surely.
+
+    Masks are of what moved, or of what is right.
+    """
+
+    value: float
+    variances: Variances | None
+    gained: float  # examples, by the mean retraining, that the one model has and these have not
+    lost: float
+    n: int
+    few: bool  # examples, or clusters, in which they differ
+
+    @classmethod
+    def of(cls, one: Array, runs: Array, clusters: Array | None = None) -> Excess:
+        """Measure it; `clusters` are as for `churn_over_runs`."""
+        each = one.astype(np.int8) - runs.astype(np.int8)
+        units = each if clusters is None else _by_cluster(each, clusters)
+        value, variances = _over_runs(units, _others(len(each)))
+        gained, lost = (np.count_nonzero(each == sign) / len(each) for sign in (1, -1))
+        few = _units(np.count_nonzero(each, axis=0) > 0, clusters) < FEW
+        return cls(
+            value=value, variances=variances, gained=gained, lost=lost, n=each.shape[1], few=few
+        )
+
+    @property
+    def units(self) -> int:
+        """How many examples, or clusters of them, there are."""
+        return self.n if self.variances is None else self.variances.n
+
+    def reversed(self) -> Excess:
+        """How far the retrainings' mean lies from the one model."""
+        return replace(self, value=-self.value, gained=self.lost, lost=self.gained)
+
+    def interval(self, examples: float = 1.0, runs: float = 1.0) -> Interval:
+        """Student's, or of few examples that differ the paired difference's.
+
+        Or what it would be with so many times as many examples, or retrainings, like these.
+        """
+        if self.variances is None:
+            return Interval(self.value, NAN, NAN)
+        spread = self.variances.spread(examples, runs)
+        if not self.few:
+            return spread.around(self.value)
+        gained, lost, n = (examples * number for number in (self.gained, self.lost, self.n))
+        return spread.difference(gained, lost, n, few=True)
 
 
 def excess_over_runs(candidate: Array, moved: Array, clusters: Array | None = None) -> Interval:
     """What a candidate moved, (n,), less the mean of what R retrainings moved, (R, n)."""
-    each = candidate.astype(np.int8) - moved.astype(np.int8)
-    units = each if clusters is None else _by_cluster(each, clusters)
-    value, spread = _over_runs(units, _others(len(each)))
-    if spread is None:
-        return Interval(value, NAN, NAN)
-    if _units(np.count_nonzero(each, axis=0) > 0, clusters) >= FEW:
-        return spread.around(value)
-    gained, lost = (np.count_nonzero(each == sign) / len(each) for sign in (1, -1))
-    return spread.difference(gained, lost, each.shape[1], few=True)
+    return Excess.of(candidate, moved, clusters).interval()
 
 
 def churn_standard_error(runs: Array) -> float:
@@ -82,29 +124,45 @@ def churn_standard_error(runs: Array) -> float:
     return math.sqrt(jackknife(np.array([np.mean(k) for k in kept])))
 
 
-def prediction_interval(floor: Float64, n: int) -> tuple[float, float]:
+def prediction_interval(floor: Float64, n: int, runs: int | None = None) -> tuple[float, float]:
     """Where the churn of one more retraining lies, from those of R ≥ 2 on n examples.
 
     Student's interval for a new draw, R − 1 degrees of freedom, on the log scale: churn is positive
     and skewed. A retraining without any flip counts as half a flip. Flips are whole, so the
-    variance of rounding is added (Sheppard): two equal counts promise no third.
+    variance of rounding is added (Sheppard): two equal counts promise no third. With `runs`, where
+    it would lie if so many retrainings varied as much.
     """
-    from scipy.stats import t
-
-    n_runs = len(floor)
-    if n_runs < 2:
+    if len(floor) < 2:
         return NAN, NAN
     logs = np.log(np.maximum(floor, 0.5 / n))
-    middle = float(logs.mean())
-    spread = math.sqrt(float(logs.var(ddof=1)) + 1 / 12 / (n * math.exp(middle)) ** 2)
-    half = float(t.ppf((1 + LEVEL) / 2, n_runs - 1)) * spread * math.sqrt(1 + 1 / n_runs)
-    return math.exp(middle - half), min(math.exp(middle + half), 1.0)
+    low, high = _of_one_more(logs, 1 / (n * math.exp(float(logs.mean()))), runs)
+    return math.exp(low), min(math.exp(high), 1.0)
+
+
+def accuracy_prediction_interval(
+    accuracies: Float64, n: int, runs: int | None = None
+) -> tuple[float, float]:
+    """Where the accuracy of one more retraining lies, as `prediction_interval`, without the log."""
+    if len(accuracies) < 2:
+        return NAN, NAN
+    low, high = _of_one_more(accuracies, 1 / n, runs)
+    return max(low, 0.0), min(high, 1.0)
+
+
+def _of_one_more(values: Float64, step: float, count: int | None) -> tuple[float, float]:
+    """Student's interval for one more of some values, or of a count; they are rounded to steps."""
+    from scipy.stats import t
+
+    count, middle = count or len(values), float(values.mean())
+    spread = math.sqrt(float(values.var(ddof=1)) + 1 / 12 * step**2)
+    half = float(t.ppf((1 + LEVEL) / 2, count - 1)) * spread * math.sqrt(1 + 1 / count)
+    return middle - half, middle + half
 
 
 def _student(each: Array, without: Sequence[Sequence[bool]], pairs: bool = False) -> Interval:
     """Student's interval for the mean over runs and examples."""
-    value, spread = _over_runs(each, without, pairs)
-    return Interval(value, NAN, NAN) if spread is None else spread.around(value)
+    value, variances = _over_runs(each, without, pairs)
+    return Interval(value, NAN, NAN) if variances is None else variances.spread().around(value)
 
 
 def _units(events: Array, clusters: Array | None) -> int:
@@ -132,12 +190,8 @@ def _others(n_runs: int) -> list[list[bool]]:
 
 def _over_runs(
     each: Array, without: Sequence[Sequence[bool]], pairs: bool = False
-) -> tuple[float, Spread | None]:
-    """The mean of values by (rows, examples); `without` says which rows a run has no part in.
-
-    Runs and examples are both drawn at random. What varies by example and run alone is in both
-    variances, and so is taken off once; degrees of freedom are Satterthwaite's.
-    """
+) -> tuple[float, Variances | None]:
+    """The mean of values by (rows, examples); `without` says which rows a run has no part in."""
     n_runs, n = len(without), each.shape[1]
     by_example = each.mean(axis=0, dtype=np.float64)
     value = float(by_example.mean())
@@ -148,12 +202,45 @@ def _over_runs(
     of_runs = jackknife(left.mean(axis=1))
     of_examples = float(by_example.var(ddof=1)) / n
     of_both = float((n_runs - 1) / n_runs * ((left - left.mean(axis=0)) ** 2).sum()) / n**2
-    variance = of_examples + max(of_runs - of_both, 0.0)
-    # Of pairs, leaving out runs overstates the variance (Efron and Stein), up to fourfold for three
-    # runs: then runs that vary no more than their examples do are not held against the interval.
-    uncertain = 0.0 if pairs and of_runs <= of_both else of_runs
-    doubt = uncertain**2 / (n_runs - 1) + of_examples**2 / (n - 1)
-    return value, Spread(variance, max(variance**2 / doubt, 1.0) if doubt else math.inf, n)
+    return value, Variances(
+        of_runs=of_runs,
+        of_examples=of_examples,
+        of_both=of_both,
+        n_runs=n_runs,
+        n=n,
+        are_pairs=pairs,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variances:
+    """Of a mean over runs and examples, which are both drawn at random.
+
+    What varies by example and run alone is in both variances, and so is taken off once.
+    """
+
+    of_runs: float
+    of_examples: float
+    of_both: float
+    n_runs: int
+    n: int
+    are_pairs: bool
+
+    def spread(self, examples: float = 1.0, runs: float = 1.0) -> Spread:
+        """Both together, with Satterthwaite's degrees of freedom.
+
+        Or what they would be with so many times as many examples, or runs, like these.
+        """
+        of_both, of_examples = self.of_both / (examples * runs), self.of_examples / examples
+        of_runs = max(self.of_runs - self.of_both * (1 - 1 / examples), 0.0) / runs
+        variance = of_examples + max(of_runs - of_both, 0.0)
+        # Of pairs, leaving out runs overstates the variance (Efron and Stein), up to fourfold for
+        # three runs: then runs that vary no more than their examples do are not held against it.
+        uncertain = 0.0 if self.are_pairs and of_runs <= of_both else of_runs
+        n = self.n * examples
+        doubt = uncertain**2 / (self.n_runs * runs - 1) + of_examples**2 / (n - 1)
+        freedom = max(variance**2 / doubt, 1.0) if doubt else math.inf
+        return Spread(variance, freedom, round(n))
 
 
 def _pairwise(runs: Array) -> npt.NDArray[np.int8]:

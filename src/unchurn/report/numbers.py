@@ -1,4 +1,7 @@
-"""Numbers as text, everywhere alike: percent, points, intervals. All take fractions."""
+"""Numbers as text, everywhere alike: percent, points, intervals. All take fractions.
+
+The format's `z` keeps what rounds to zero from being −0.00.
+"""
 
 from __future__ import annotations
 
@@ -26,17 +29,17 @@ class Estimate(Protocol):
 
 def percent(value: float) -> str:
     """With its sign, for sentences: 1.23%."""
-    return NONE if math.isnan(value) else f"{value:.2%}"
+    return NONE if math.isnan(value) else f"{value:z.2%}"
 
 
 def bare_percent(value: float, digits: int = 2) -> str:
     """Without its sign, for columns whose table says percent: 1.23."""
-    return NONE if math.isnan(value) else f"{100 * value:.{digits}f}"
+    return NONE if math.isnan(value) else f"{100 * value:z.{digits}f}"
 
 
 def file_percent(value: float) -> str:
     """Without its sign, for files that programs read: 1.2346, and nothing where it is not known."""
-    return "" if math.isnan(value) else f"{100 * value:.4f}"
+    return "" if math.isnan(value) else f"{100 * value:z.4f}"
 
 
 def with_spread(mean: float, sd: float) -> str:
@@ -51,12 +54,12 @@ def spread(sd: float) -> str:
 
 def points(value: float) -> str:
     """A difference, for sentences: +0.12 points."""
-    return NONE if math.isnan(value) else f"{100 * value:+.2f} points"
+    return NONE if math.isnan(value) else f"{100 * value:+z.2f} points"
 
 
 def signed(value: float) -> str:
     """A difference in points, for columns: +0.12."""
-    return NONE if math.isnan(value) else f"{100 * value:+.2f}"
+    return NONE if math.isnan(value) else f"{100 * value:+z.2f}"
 
 
 def difference(estimate: Estimate) -> str:

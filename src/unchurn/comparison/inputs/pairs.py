@@ -105,8 +105,6 @@ def pair(
     if one_class is not None:
         coded = _against_rest(coded, one_class)
     notes += _check_classes(coded, base.name, candidate.name)
-    if coded.labels is not None and (gone := int((coded.labels == UNLABELLED).sum())):
-        notes.append(f"{gone:,} examples have no true label: they count for churn alone")
     scored_classes = _scored_classes(base, candidate)
     if not scored_classes and set(base.probabilities) & set(candidate.probabilities):
         notes.append("the two have probabilities of different classes: their movement is not shown")

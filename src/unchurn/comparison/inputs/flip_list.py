@@ -1,0 +1,51 @@
+"""The list of flips that `--flips` wrote, back from its labeller."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from unchurn.comparison.inputs.columns import Columns
+from unchurn.comparison.inputs.predictions import Labels, read_labels
+from unchurn.comparison.inputs.sources import open_source
+from unchurn.core.files import safe_cell
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from unchurn.comparison.inputs.predictions import Predictions
+
+COLUMNS = {"id", "base", "candidate", "label"}  # which no other table of labels has together
+
+
+def read_truth(source: Any, asked: Columns, base: Predictions) -> tuple[Labels | None, bool]:
+    """True labels, and whether they came as a labelled list of flips.
+
+    Of a list, ids and classes are made those of the models again, whatever the names of the models'
+    columns; where the models have no ids, those of the list are the rows' places. A list of no
+    flips has no labels.
+    """
+    opened = open_source(source, "labels")
+    if not set(opened.names) >= COLUMNS or asked.label not in (None, "label"):
+        return read_labels(opened.held, "labels", asked), False
+    if not isinstance(opened.held, Path) and opened.held.height == 0:
+        return None, True
+    found = read_labels(opened.held, "labels", Columns())
+    own = replace(
+        found,
+        ids=_unescaped(found.ids),
+        labels=_unescaped(found.labels),
+        n_rows_if_no_ids=base.n_rows_if_no_ids,
+    )
+    return own, True
+
+
+def _unescaped(values: pl.Series) -> pl.Series:
+    """Text as it was before it was made safe for spreadsheets."""
+    import polars as pl
+
+    if values.dtype != pl.String:
+        return values
+    quoted = [v for v in values.unique().drop_nulls() if v[:1] == "'" and safe_cell(v[1:]) == v]
+    return values.replace(quoted, [v[1:] for v in quoted])

@@ -1,0 +1,111 @@
+"""What a limit is on, as far as examples were counted, and how many more would end a hold."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from unchurn.comparison.outcomes import BAD, EVERY, FLIPPED, Counts
+from unchurn.metrics.intervals import LEVEL, Interval
+
+MOST = 1e4  # times as many examples: more is no advice
+STEPS = 12  # of a bisection from 1 to MOST: to a quarter of a percent
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One of the measures that a policy limits, of all examples or of a slice."""
+
+    name: str  # churn, bad_flips or accuracy_loss
+    counts: Counts
+
+    @property
+    def units(self) -> int:
+        """How many examples, or clusters of them, it is measured on."""
+        return self.counts.units(EVERY if self.name == "churn" else self.counts.judged)
+
+    def interval(self, level: float = LEVEL) -> Interval:
+        """What was measured."""
+        if self.name == "churn":
+            return self.counts.rate(FLIPPED, level=level)
+        if self.name == "bad_flips":
+            return self.counts.rate_of_judged(BAD, level)
+        found = self.counts.difference(level)
+        return Interval(-found.value, -found.high, -found.low, found.note)
+
+    def with_more(self, times: float, level: float = LEVEL) -> Interval:
+        """What would be measured on so many times as many examples like these."""
+        if not self.counts.clustered:
+            table = np.rint(self.counts.table * times).astype(np.int64)
+            return replace(self, counts=replace(self.counts, table=table)).interval(level)
+        found = self.interval(level)
+        low, high = (found.value + (end - found.value) / math.sqrt(times)
+                     for end in (found.low, found.high))  # fmt: skip
+        return Interval(found.value, low, high)
+
+
+def least_units(limit: float) -> float:
+    """How many examples it takes to promote a candidate without a single flip.
+
+    >>> least_units(0.005)
+    736
+    """
+    if limit <= 0:
+        return math.inf
+    return 1 if limit >= 1 else math.ceil(math.log((1 - LEVEL) / 2) / math.log1p(-limit))
+
+
+def times_to_end(with_more: Callable[[float], Interval], limit: float, *, inside: bool) -> float:
+    """How many times as many examples, or retrainings, bring an interval inside a limit.
+
+    Or outside of it; infinite if none would.
+    """
+
+    def is_decided(times: float) -> bool:
+        found = with_more(times)
+        return found.high <= limit if inside else found.low > limit
+
+    few, many = 1.0, MOST
+    if not is_decided(many):
+        return math.inf
+    for _ in range(STEPS):
+        middle = math.sqrt(few * many)
+        few, many = (few, middle) if is_decided(middle) else (middle, many)
+    return many
+
+
+def what_ends(measured: Measured, limit: float, reject_level: float = LEVEL) -> str:
+    """What would end a hold: how many more examples at what is seen now, or why none would."""
+    there, clustered, value = measured.units, measured.counts.clustered, measured.interval().value
+    unit = "clusters" if clustered else "examples"
+    if limit <= 0 and measured.name != "accuracy_loss":
+        return "it cannot promote: no number of examples shows that nothing flips"
+    if value >= 0 and (few := too_few(there, limit, clustered)):
+        return few
+    is_inside = value <= limit
+    level = LEVEL if is_inside else reject_level
+    times = times_to_end(lambda k: measured.with_more(k, level), limit, inside=is_inside)
+    if math.isinf(times):
+        return f"it lies so near the limit that no number of {unit} is likely to decide"
+    decision = "promote" if is_inside else "reject"
+    return f"about {more(there, times)} more {unit} like these would {decision}"
+
+
+def too_few(there: int, limit: float, clustered: bool) -> str:
+    """That a limit cannot promote with so few examples, or clusters; nothing if it can."""
+    least = least_units(limit)
+    if not there < least < math.inf:
+        return ""
+    unit = "clusters" if clustered else "examples"
+    return (
+        f"it cannot promote with so few {unit}: even without a flip it would take {least:,}, "
+        f"and there are {there:,}"
+    )
+
+
+def more(there: int, times: float) -> str:
+    """How many more there would be, in two digits."""
+    return f"{int(float(f'{max(math.ceil(there * (times - 1)), 1):.2g}')):,}"

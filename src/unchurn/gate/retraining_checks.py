@@ -1,0 +1,123 @@
+"""Limits on what a candidate has beyond one more retraining: churn, and loss of accuracy.
+
+The interval of an excess is for this candidate. A retraining is itself a draw, and would be above
+zero half of the time: it is rejected only if it lies beyond what one more draw may do, as far as
+three retrainings or more tell that.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from unchurn.comparison.noise_floor import ENOUGH
+from unchurn.core.errors import InputError
+from unchurn.gate.measured import more, times_to_end, too_few
+from unchurn.gate.policy import Limit
+from unchurn.gate.verdict import Check, Decision, shown
+from unchurn.metrics.intervals import Interval
+from unchurn.metrics.over_runs import Excess
+from unchurn.report.numbers import percent
+
+if TYPE_CHECKING:
+    from unchurn.comparison.noise_floor import Accuracies, Floor
+    from unchurn.comparison.result import Comparison
+
+MOST_RUNS = 100  # retrainings: more is no advice
+
+
+def excess_churn(floor: Floor | None, limit: Limit) -> Check:
+    """A check of the churn beyond the mean of the retrainings'."""
+    name = "excess_churn"
+    if floor is None:
+        raise InputError(f"max_{name} needs other retrainings of base: give retrains=")
+    low, high = map(percent, floor.expected)
+    may = f"one more retraining may churn {low} to {high}"
+    shield = f"{may}; {_what_tells(floor)}" if floor.is_another_retraining else None
+    return _check(name, floor.beyond, len(floor.each), limit, shield)
+
+
+def excess_loss(comparison: Comparison, limit: Limit) -> Check:
+    """A check of the accuracy lost against the mean of the retrainings'."""
+    name, floor = "excess_loss", comparison.floor
+    if floor is None:
+        raise InputError(f"max_{name} needs other retrainings of base: give retrains=")
+    if floor.accuracy is None:
+        raise InputError(
+            f"max_{name} needs true labels of what the retrainings predict, not of the flips alone"
+        )
+    found = floor.accuracy
+    low, high = map(percent, found.expected)
+    may = f"one more retraining may have an accuracy of {low} to {high}"
+    shield = f"{may}; {_what_tells(found)}" if found.is_another_retraining else None
+    return _check(name, found.lost, len(floor.each), limit, shield)
+
+
+def of_a_retraining(floor: Floor | None) -> str:
+    """What to know of a loss of accuracy that a retraining may have, too."""
+    if floor is None or floor.accuracy is None or not floor.accuracy.is_another_retraining:
+        return ""
+    low, high = map(percent, floor.accuracy.expected)
+    return (
+        f"; but one more retraining may have an accuracy of {low} to {high}, and so has the "
+        "candidate: max_excess_loss takes that into account"
+    )
+
+
+def _what_tells(found: Floor | Accuracies) -> str:
+    """How many more retrainings, that vary as these do, would tell the candidate from one more."""
+    there = len(found.each)
+    for count in range(there + 1, MOST_RUNS + 1):
+        low, high = found.expected_of(count)
+        if not low <= found.candidate <= high:
+            return f"about {count - there} more retrainings like these would reject"
+    return "no number of retrainings like these would tell it from one more"
+
+
+def _check(name: str, excess: Excess, n_runs: int, limit: Limit, shield: str | None) -> Check:
+    """Inside the limit with the whole interval; wholly outside, and no retraining; or neither."""
+    found = excess.interval()
+    if math.isnan(found.low):
+        why = "needs at least two retrainings: one gives no interval"
+        raise InputError(f"max_{name} {why if n_runs < 2 else 'has no interval: a single cluster'}")
+    what = f"{shown(found)}, limit {percent(limit.limit)}"
+    is_outside = found.low > limit.limit
+    if found.high <= limit.limit:
+        return Check(name, "promote", f"{what}: the interval lies inside")
+    unproven: Decision = "promote" if limit.burden == "prove-harm" else "hold"
+    if is_outside and shield is not None:
+        return Check(name, unproven, f"{what}: the interval lies outside, but {shield}")
+    if is_outside:
+        few = ""
+        if n_runs < ENOUGH:
+            few = f"; {n_runs} retrainings do not tell what one more may do: retrain once more"
+        return Check(name, "reject", f"{what}: the interval lies outside{few}")
+    if unproven == "promote":
+        return Check(name, "promote", f"{what}: harm is not proven")
+    ends = _what_ends(excess, n_runs, limit.limit)
+    return Check(name, "hold", f"{what}: the data leave it open; {ends}")
+
+
+def _what_ends(excess: Excess, n_runs: int, limit: float) -> str:
+    """How many more examples, or else retrainings, at what is seen now would end a hold."""
+    if excess.value >= 0 and (few := too_few(excess.units, limit, excess.units < excess.n)):
+        return few
+    is_inside = excess.value <= limit
+    decision = "promote" if is_inside else "reject"
+
+    def times(*, examples: bool, runs: bool) -> float:
+        def with_more(k: float) -> Interval:
+            return excess.interval(k if examples else 1, k if runs else 1)
+
+        return times_to_end(with_more, limit, inside=is_inside)
+
+    ways = {
+        "examples": (excess.n, times(examples=True, runs=False)),
+        "retrainings": (n_runs, times(examples=False, runs=True)),
+    }
+    said = [f"{more(there, k)} more {what}" for what, (there, k) in ways.items() if k < math.inf]
+    if said:
+        return f"about {' or '.join(said)} like these would {decision}"
+    if (both := times(examples=True, runs=True)) < math.inf:
+        return f"about {both:.2g} times as many examples and retrainings would {decision}"
+    return "it lies so near the limit that no more of either is likely to decide"

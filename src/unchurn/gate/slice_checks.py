@@ -1,0 +1,101 @@
+"""Limits on every slice: all must be inside to promote; one that proves harm rejects.
+
+Every slice has to lie inside, so its own 95 % interval is enough: to promote wrongly, all that are
+not would have to err together. To reject, one is enough, and among many one errs by chance: only
+there the level is corrected for how many slices there are (Holm).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Protocol
+
+from unchurn.comparison.slices import SliceCounts
+from unchurn.core.errors import InputError
+from unchurn.gate.measured import Measured, what_ends
+from unchurn.gate.policy import Limit
+from unchurn.gate.verdict import Check, shown
+from unchurn.metrics.intervals import LEVEL, Interval
+from unchurn.report.numbers import percent
+
+
+class HasInterval(Protocol):
+    """What is measured of a slice."""
+
+    def interval(self, level: float = LEVEL) -> Interval:
+        """Its value between the ends of that level."""
+
+
+def slice_checks(slices: list[SliceCounts], name: str, limit: Limit, min_slice: int) -> list[Check]:
+    """A check of every slice.
+
+    A slice of too few examples could hardly ever prove that it is safe: it only may prove harm.
+    """
+    if not slices:
+        raise InputError(f"max_{name} needs slices: give slices=")
+    measured = [Measured(name.removeprefix("slice_"), one.counts) for one in slices]
+    found = [one.interval() for one in measured]
+    harmful = prove_harm(measured, found, limit.limit)
+    count = sum(not math.isnan(one.low) for one in found)
+    checks = []
+    for i, one in enumerate(slices):
+        label = f"{name} of {one.column}={one.value}"
+        is_small = one.n < min_slice
+        burden = "prove-harm" if is_small else limit.burden
+        if is_small:
+            label += f" ({one.n} examples)"
+        if math.isnan(found[i].low):
+            checks.append(_unknown(label, found[i], burden))
+        elif i in harmful:
+            interval, level = harmful[i]
+            at = "" if level == LEVEL else f" at {percent(level)}, for all slices at once"
+            what = f"{shown(interval)}{at}, limit {percent(limit.limit)}"
+            checks.append(Check(label, "reject", f"{what}: the interval lies outside"))
+        else:
+            level = 1 - (1 - LEVEL) / max(count - len(harmful), 1)
+            checks.append(_unharmed(label, measured[i], found[i], limit.limit, burden, level))
+    return checks
+
+
+def prove_harm(
+    measured: Sequence[HasInterval], found: list[Interval], limit: float
+) -> dict[int, tuple[Interval, float]]:
+    """The slices that lie outside a limit, for all at once, with the interval and its level.
+
+    Holm's: each that does leaves one less to correct for. `found` are the 95 % intervals.
+    """
+    count = sum(not math.isnan(one.low) for one in found)
+    suspects = [i for i, one in enumerate(found) if one.low > limit]
+    proven: dict[int, tuple[Interval, float]] = {}
+    while len(proven) < len(suspects):
+        level = 1 - (1 - LEVEL) / (count - len(proven))
+        at_level = {i: measured[i].interval(level) for i in suspects if i not in proven}
+        further = {i: (one, level) for i, one in at_level.items() if one.low > limit}
+        if not further:
+            break
+        proven |= further
+    return proven
+
+
+def _unknown(label: str, found: Interval, burden: str) -> Check:
+    """A slice without an interval: it neither proves harm nor that it is safe."""
+    why = f"it cannot be checked: {found.note}"
+    if burden == "prove-harm":
+        return Check(label, "promote", f"{why}; harm is not proven")
+    return Check(label, "hold", why)
+
+
+def _unharmed(
+    label: str, measured: Measured, found: Interval, limit: float, burden: str, level: float
+) -> Check:
+    """A slice that does not reject."""
+    what = f"{shown(found)}, limit {percent(limit)}"
+    if found.high <= limit:
+        return Check(label, "promote", f"{what}: the interval lies inside")
+    if burden == "prove-harm":
+        return Check(label, "promote", f"{what}: harm is not proven")
+    why = "the data leave it open"
+    if found.low > limit:
+        why = "outside, but one of so many slices may be by chance"
+    return Check(label, "hold", f"{what}: {why}; {what_ends(measured, limit, level)}")
