@@ -5,7 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from unchurn.core.errors import InputError
-from unchurn.core.files import atomic_write, check_place, read_table, remove, write_text
+from unchurn.core.files import atomic_write, check_place, remove, write_text
+from unchurn.core.tables import read_table
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -16,11 +16,15 @@ from unchurn.cli.options import (
     Base,
     Candidate,
     Cluster,
+    Decimal,
+    Delimiter,
+    Encoding,
     FlipsFile,
     HtmlFile,
     Id,
     Label,
     Labels,
+    MinOverlap,
     MinSlice,
     Positive,
     Prediction,
@@ -29,10 +33,10 @@ from unchurn.cli.options import (
     Slices,
     Threshold,
     make_columns,
+    make_form,
 )
 
 if TYPE_CHECKING:
-    from unchurn.comparison.inputs.columns import Columns
     from unchurn.comparison.result import Comparison
     from unchurn.gate.verdict import Verdict
 
@@ -53,6 +57,10 @@ def compare(
     slices: Slices = None,
     cluster: Cluster = None,
     min_slice: MinSlice = 50,
+    min_overlap: MinOverlap = 0.5,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
     as_json: AsJson = False,
     as_markdown: AsMarkdown = False,
     flips: FlipsFile = None,
@@ -60,12 +68,12 @@ def compare(
 ) -> None:
     """Compare two models' predictions: what flips, for better or worse, where, beyond noise?
 
-    CSV, Parquet, JSON lines or NPZ; a row per example, joined by id.
+    CSV, Parquet, Arrow, JSON lines or NPZ; a row per example, joined by id.
     """
-    columns = make_columns(locals())
+    options = locals()
     read = (base, candidate, labels, *(retrains or []))
     check_outputs(read, as_json=as_json, as_markdown=as_markdown, html=html, others=(flips,))
-    result = compare_files(base, candidate, labels, retrains, columns, min_slice)
+    result = compare_files(base, candidate, labels, retrains, options, min_slice)
     write_files(result, None, flips, html)
     answer(result, None, as_json=as_json, as_markdown=as_markdown)
 
@@ -99,10 +107,10 @@ def compare_files(
     candidate: Path,
     labels: Path | None,
     retrains: list[Path] | None,
-    columns: Columns,
+    options: dict[str, Any],
     min_slice: int,
 ) -> Comparison:
-    """Compare two files, which go by their names as far as these differ."""
+    """Compare two files, which go by their names as far as these differ, by a command's options."""
     from unchurn.comparison.compare import compare
 
     names = (base.name, candidate.name)
@@ -115,8 +123,10 @@ def compare_files(
         candidate,
         labels,
         retrains=retrains or [],
-        columns=columns,
+        columns=make_columns(options),
+        form=make_form(options),
         min_slice=min_slice,
+        min_overlap=options["min_overlap"],
         names=names,
     )
 

@@ -13,14 +13,8 @@ import numpy as np
 
 from unchurn.core.arrays import Array, IntArray, as_classes, as_labels
 from unchurn.core.errors import InputError
-from unchurn.core.files import (
-    NAMELESS,
-    atomic_write,
-    check_place,
-    read_table,
-    reading,
-    text_among_numbers,
-)
+from unchurn.core.files import atomic_write, check_place, reading
+from unchurn.core.tables import NAMELESS, read_table, text_among_numbers
 
 SUFFIXES = (".npy", ".npz", ".csv", ".parquet")
 # Columns that stand in a table of logits by mistake; the nameless one is pandas' index.
