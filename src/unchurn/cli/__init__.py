@@ -16,6 +16,7 @@ from unchurn.cli.options import FilesAfter, in_options
 from unchurn.core.errors import InputError
 from unchurn.core.extras import what_is_missing
 from unchurn.core.version import __version__
+from unchurn.report.formats import visible
 
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130  # what Typer gives for Ctrl-C
@@ -95,5 +96,5 @@ def main() -> None:
 
 def _fail(message: str, code: int) -> int:
     """Say what went wrong, in one line."""
-    typer.echo("unchurn: " + " ".join(message.split()), err=True)
+    typer.echo("unchurn: " + " ".join(visible(message).split()), err=True)
     return code

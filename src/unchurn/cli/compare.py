@@ -35,6 +35,7 @@ from unchurn.cli.options import (
     make_columns,
     make_form,
 )
+from unchurn.report.formats import visible
 
 if TYPE_CHECKING:
     from unchurn.comparison.result import Comparison
@@ -139,10 +140,10 @@ def write_files(
         from unchurn.comparison.result import write_flipped
 
         count = write_flipped(result, flips)
-        typer.echo(f"wrote {flips}: {count:,} flips", err=True)
+        typer.echo(visible(f"wrote {flips}: {count:,} flips"), err=True)
     if html is not None:
         result.html(html, verdict)
-        typer.echo(f"wrote {html}", err=True)
+        typer.echo(visible(f"wrote {html}"), err=True)
 
 
 def answer(

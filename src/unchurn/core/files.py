@@ -11,6 +11,10 @@ from pathlib import Path
 
 from unchurn.core.errors import InputError
 
+# What a spreadsheet takes a cell for a formula by, also in the wide letters of the East.
+FORMULAS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+WHITE = "".join(map(chr, range(33))) + "\x7f\x85\xa0\u200b\u200c\u200d\u2028\u2029\u2060\ufeff"
+
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
@@ -57,7 +61,9 @@ def _is_special(path: Path) -> bool:
 
 def safe_cell(text: str) -> str:
     """Text that no spreadsheet takes for a formula; a number stays one."""
-    if not text.startswith(("=", "+", "-", "@", "\t", "\r")):
+    # Spaces, line feeds and marks that do not show are skipped by some programs before they look.
+    seen = text.lstrip(WHITE)
+    if not seen.startswith(FORMULAS) and not text.startswith(("\t", "\r", "\n")):
         return text
     try:
         float(text)

@@ -182,7 +182,7 @@ def read_arrow(path: Path) -> pl.DataFrame:
     with path.open("rb") as file:
         is_stream = not file.read(6).startswith((b"ARROW1", b"FEA1"))
         file.seek(0)
-        return pl.read_ipc_stream(file) if is_stream else pl.read_ipc(file)
+        return pl.read_ipc_stream(file.read()) if is_stream else pl.read_ipc(file)
 
 
 def refuse_workbook(path: Path) -> None:

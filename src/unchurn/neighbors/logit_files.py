@@ -131,6 +131,13 @@ def _read_labels(path: Path, n_logits: int) -> Array:
     return labels
 
 
+def look_like_probabilities(logits: Array) -> bool:
+    """Whether they all lie within 0 and 1 and every row sums to 1, as no logits do."""
+    if logits.shape[1] < 2 or logits.min() < 0 or logits.max() > 1:
+        return False
+    return bool(np.allclose(logits.sum(axis=1), 1, atol=1e-2))
+
+
 def check_output(path: Path, others: Iterable[Path] = ()) -> None:
     """Refuse an output that could not be written, before the work that makes it."""
     check_suffix(path)

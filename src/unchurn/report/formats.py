@@ -17,6 +17,11 @@ from unchurn.core.files import safe_cell
 from unchurn.report.table import Cell, Note, Table
 
 GAP = "  "  # between the columns of text
+NO_WIDTH = "&#8203;"  # a space of no width, as HTML
+# What a forge makes a link of, up to where a space of no width keeps it from that.
+LINKED = re.compile(
+    r"@(?=\w)|#(?=\w)|\bGH-(?=\d)|\b(?:https?|ftp):(?=//)|\bmailto:|\bxmpp:|\bwww\.", re.IGNORECASE
+)
 
 
 def render(table: Table, form: str) -> str:
@@ -130,11 +135,21 @@ FORMATS: dict[str, Callable[[Table], str]] = {
 
 
 def in_markdown(words: str) -> str:
-    """Text of the user's data as Markdown shows it as it is."""
-    for character in "\\`*_[]|#":
-        words = words.replace(character, f"\\{character}")
-    words = re.sub(r"&(?=\w+;)", "&amp;", words)  # `&lt;` is no `<`
-    return " ".join(words.replace("<", "&lt;").replace(">", "&gt;").split())
+    """Text of the user's data as Markdown shows it as it is: no link, no mention, no markup.
+
+    A forge links `@name`, `#1` and bare addresses also where they are escaped; only what stands
+    between, a space of no width, keeps it from that.
+    """
+    words = re.sub(r"&(?=#?\w+;)", "&amp;", " ".join(visible(words).split()))  # `&lt;` is no `<`
+    words = words.replace("<", "&lt;").replace(">", "&gt;")
+    words = re.sub(r"([\\`*_\[\]|~$])", r"\\\1", words)
+    words = LINKED.sub(lambda found: found[0] + NO_WIDTH, words)
+    return re.sub(r"#(?!8203;)", r"\#", words)
+
+
+def visible(words: str) -> str:
+    """Text on one line; what would move a terminal's cursor or hide from the eye is a space."""
+    return "".join(c if c.isprintable() else " " for c in words)
 
 
 def notes_of(table: Table) -> list[str]:
@@ -182,9 +197,8 @@ def _line(table: Table, shown: list[int], sizes: list[int], cells: Iterable[str]
 
 
 def _in_text(cell: Cell, with_spread: bool) -> str:
-    """A cell on one line; what would move a terminal's cursor or hide from the eye is a space."""
-    words = f"{'*' if cell.is_best else ''}{cell.whole if with_spread else cell.text}"
-    return "".join(c if c.isprintable() else " " for c in words)
+    """A cell on one line."""
+    return visible(f"{'*' if cell.is_best else ''}{cell.whole if with_spread else cell.text}")
 
 
 def _width(words: str) -> int:

@@ -57,7 +57,8 @@ class Chosen:
     def needed(self) -> list[str]:
         """All of them, each once."""
         single = (self.id, self.prediction, self.label, self.cluster)
-        return list(dict.fromkeys([c for c in (*single, *self.slices, *self.probabilities) if c]))
+        every = (*single, *self.slices, *self.probabilities)
+        return list(dict.fromkeys(c for c in every if c is not None))  # an index is called ""
 
 
 def choose_columns(source: Source, asked: Columns, *, by_index: bool = False) -> Chosen:

@@ -130,6 +130,8 @@ def as_series(values: Any) -> pl.Series:
     if array.dtype.kind == "U":
         _check_letters(array)
     try:
+        if array.dtype.kind == "S" and all(value.isascii() for value in array):
+            array = array.astype(str)  # NumPy's narrow text; else bytes
         if array.dtype.kind != "O":
             return pl.Series(array, strict=False)
         plain = [None if _is_gap(value) else value for value in array]
