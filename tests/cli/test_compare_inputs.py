@@ -50,7 +50,7 @@ def test_tabs_are_read_by_the_name_or_the_option(run, tmp_path, name):
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_small_overlap_is_refused_unless_allowed(run, tmp_path, name):
     for file, moved in (("a", 0), ("b", 40), ("c", 45)):
-        said = [f"new{moved}", *("cat dog eel".split()[(i + moved) % 3] for i in range(1, 60))]
+        said = [f"new{moved}", *(["cat", "dog", "eel"][(i + moved) % 3] for i in range(1, 60))]
         table = pl.DataFrame(ROWS | {"prediction": said}).with_columns(id=pl.col("id") + moved)
         table.write_parquet(tmp_path / f"{file}.parquet")
     asked = command(name, ".parquet")
