@@ -183,6 +183,37 @@ def test_one_answer_in_every_form(tmp_path, rng):
             assert _numbers(compare(*pair, slices="group")) == expected, kind
 
 
+HARD = {
+    "beyond floats": [2**53 + i for i in range(40)],
+    "beyond narrow floats": [2**24 + i for i in range(40)],
+    "leading zeros": [f"{i:03}" for i in range(1, 41)],
+    "beyond 64 bits": [str(2**64 + i) for i in range(40)],
+    "hexadecimal": [f"{i:x}e{i % 7}" for i in range(40)],
+    "versions": [f"{i}.{j}0" for i in range(8) for j in range(5)],
+}
+
+
+@pytest.mark.parametrize("kind", HARD)
+def test_ids_that_some_types_cannot_hold_give_the_one_answer_or_none(tmp_path, rng, kind):
+    table = {"id": HARD[kind], "prediction": rng.integers(0, 3, 40), "group": [0, 1] * 20}
+    order = rng.permutation(40)
+    second = {"id": [HARD[kind][i] for i in order], "prediction": rng.integers(0, 3, 40)}
+    said = dict(zip(second["id"], second["prediction"], strict=True))
+    flips = sum(said[one] != two for one, two in zip(*list(table.values())[:2], strict=True))
+    answered = 0
+    for name, write in FORMS.items():
+        for pair in ("both", "one"):
+            try:
+                base = write(tmp_path / f"{name}-b", table)
+                other = write(tmp_path / f"{name}-c", second) if pair == "both" else second
+                found = compare(base, pl.DataFrame(other) if pair == "one" else other)
+            except (InputError, OverflowError, ValueError, pl.exceptions.PolarsError):
+                continue  # refused, or a form that cannot hold them at all
+            assert (found.n, found.estimates["churn"].value) == (40, flips / 40), name
+            answered += 1
+    assert answered >= len(FORMS) // 2
+
+
 def _numbers(found):
     values = found.to_dict()
     return {k: values[k] for k in ("n", "churn", "bad_flips", "classes", "slices", "excluded")}

@@ -77,13 +77,13 @@ def reading(path: Path, kind: str) -> Iterator[None]:
     """Turn whatever a library raises on a damaged file into one line that names the file.
 
     Readers raise a different type for every kind of damage; a file that is not there or not ours
-    to read keeps its own error.
+    to read keeps its own error, and so does one that there is no memory for.
     """
     if path.is_dir():
         raise InputError(f"{path}: is a folder")
     try:
         yield
-    except (FileNotFoundError, PermissionError):
+    except (FileNotFoundError, PermissionError, MemoryError):
         raise
     except InputError as error:
         if str(path) in str(error):
