@@ -9,7 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from unchurn.comparison.inputs.casting import as_text
-from unchurn.comparison.inputs.classes import UNLABELLED, Coded, in_order, number
+from unchurn.comparison.inputs.classes import (
+    UNLABELLED,
+    Coded,
+    check_classes,
+    in_order,
+    number,
+)
 from unchurn.comparison.inputs.columns import Columns
 from unchurn.comparison.inputs.ids import alike, find
 from unchurn.comparison.inputs.predictions import Groups, Labels, Predictions
@@ -19,8 +25,6 @@ from unchurn.core.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
-
-Side = tuple[str, npt.NDArray[np.bool_]]  # a model or the labels, and which classes it knows
 
 
 @dataclass(frozen=True)
@@ -122,7 +126,7 @@ def pair(
     one_class = one_class or base.only_class or candidate.only_class
     if one_class is not None:
         coded = _against_rest(coded, one_class)
-    notes += _check_classes(coded, base.name, candidate.name)
+    notes += check_classes(coded, base.name, candidate.name)
     if coded.labels is not None and (gone := int((coded.labels == UNLABELLED).sum())):
         notes.append(f"{gone:,} examples have no true label: they count for churn alone")
     scored_classes = _scored_classes(base, candidate)
@@ -252,37 +256,6 @@ def _against_rest(coded: Coded, one: str) -> Coded:
         if there and one not in there:
             raise InputError(f"no true label is {one!r}, the positive class: {', '.join(there)}")
     return coded.against_rest(one, REST + one)
-
-
-def _check_classes(coded: Coded, base: str, candidate: str) -> list[str]:
-    """Notes on classes that only one side knows; sides of nothing in common are an error."""
-    before, after = coded.has(coded.base), coded.has(coded.candidate)
-    names = np.array(coded.classes)
-    are_unlike = _are_numbers(names[before]) != _are_numbers(names[after])
-    notes = _unshared(names, (base, before), (candidate, after), must_share=are_unlike)
-    if coded.labels is not None:
-        labels = ("the labels", coded.has(coded.labels))
-        notes += _unshared(names, ("the models", before | after), labels, must_share=True)
-    return notes
-
-
-def _unshared(names: npt.NDArray[np.str_], one: Side, two: Side, *, must_share: bool) -> list[str]:
-    """Notes on classes that only one of two sides knows."""
-    (first, a), (second, b) = one, two
-    if must_share and not (a & b).any():
-        raise InputError(
-            f"{first} and {second} have no class in common: {', '.join(names[a][:5])} and "
-            f"{', '.join(names[b][:5])}"
-        )
-    return [
-        f"classes only in {who}: {', '.join(names[only][:5])}{' …' if only.sum() > 5 else ''}"
-        for who, only in ((first, a & ~b), (second, b & ~a))
-        if only.any()
-    ]
-
-
-def _are_numbers(names: npt.NDArray[np.str_]) -> bool:
-    return all(name.lstrip("-").isdigit() for name in names)
 
 
 def _scored_classes(base: Predictions, candidate: Predictions) -> tuple[str, ...]:
