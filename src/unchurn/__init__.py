@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from unchurn.comparison.inputs.columns import Columns as Columns
     from unchurn.comparison.result import Comparison as Comparison
     from unchurn.core.errors import InputError as InputError
+    from unchurn.core.tables import TextForm as TextForm
     from unchurn.datasets import Dataset as Dataset
     from unchurn.datasets import load as load
     from unchurn.datasets import load_csv as load_csv
@@ -51,6 +52,7 @@ _HOME = {
     "compare": "comparison.compare",
     "Comparison": "comparison.result",
     "Columns": "comparison.inputs.columns",
+    "TextForm": "core.tables",
     # decide
     "Policy": "gate.policy",
     "Verdict": "gate.verdict",

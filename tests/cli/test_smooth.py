@@ -51,6 +51,16 @@ def test_smooth_notes_a_class_without_examples(run, inputs, tmp_path):
     assert "no example of class 3: check the logits' columns" in out
 
 
+def test_smooth_says_when_logits_look_like_probabilities(run, inputs, tmp_path):
+    _, out, _ = run("smooth", *FILES, "-o", "soft.csv")
+    assert "look like probabilities" not in out
+    p = np.exp(inputs[0])
+    np.save(tmp_path / "logits.npy", p / p.sum(axis=1, keepdims=True))
+    code, out, _ = run("smooth", *FILES, "-o", "soft.csv")
+    assert code == 0
+    assert "note    these look like probabilities (0 to 1, rows sum to 1), not logits" in out
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

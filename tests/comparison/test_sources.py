@@ -48,7 +48,8 @@ def test_frames_and_arrays_are_read_alike():
         ("p.jsonl", b"{not json", "p.jsonl: damaged"),
         ("p.parquet", b"\x00\xff\x00", "p.parquet: damaged"),
         ("p.npz", b"PK\x03\x04rest", "p.npz: damaged"),
-        ("p.xlsx", b"", "the name must end in .csv"),
+        ("p.xlsx", b"", "p.xlsx: is a workbook: save the sheet as CSV"),
+        ("p.dat", b"", "the name must end in .csv"),
     ],
 )
 def test_bad_files_are_named(tmp_path, name, content, message):

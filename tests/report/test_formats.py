@@ -202,13 +202,32 @@ def test_text_of_users_data_stays_text_in_markdown(words):
     assert rest == []
     cells = re.split(r"(?<!\\)(?:\\\\)*\|", line)
     assert len(cells) == 6  # one before and one behind the four
-    inside = line.removeprefix("| ").removesuffix(" |  |  |  |")
-    for sign in "`*_[]|#":
+    inside = line.removeprefix("| ").removesuffix(" |  |  |  |").replace("&#8203;", "")
+    for sign in "`*_[]|#~$":
         assert not re.search(rf"(?<!\\)(?:\\\\)*{re.escape(sign)}", inside)
     assert "<" not in inside
-    shown = re.sub(r"\\([\\`*_\[\]|#])", r"\1", inside)
+    shown = re.sub(r"\\([\\`*_\[\]|#~$])", r"\1", inside)
     shown = shown.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
-    assert shown == " ".join(words.split())
+    assert shown == " ".join(words.replace("\x1b", " ").split())
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("@octocat", "@&#8203;octocat"),  # no one is told of it
+        ("mail a@b.org", "mail a@&#8203;b.org"),
+        ("see #12", "see \\#&#8203;12"),
+        ("GH-12", "GH-&#8203;12"),
+        ("https://x.org", "https:&#8203;//x.org"),
+        ("HTTP://x.org", "HTTP:&#8203;//x.org"),
+        ("www.x.org", "www.&#8203;x.org"),
+        ("&#64;octocat", "&amp;\\#&#8203;64;octocat"),
+        ("<img src=x>", "&lt;img src=x&gt;"),
+        ("a\x1b[2Jb\u202ec\nd", "a \\[2Jb c d"),
+    ],
+)
+def test_nothing_in_markdown_is_a_link_a_mention_or_an_escape(words, expected):
+    assert formats.in_markdown(words) == expected
 
 
 @pytest.mark.parametrize("words", HOSTILE)

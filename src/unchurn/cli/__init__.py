@@ -12,10 +12,12 @@ from typing import Annotated
 import typer
 
 from unchurn.cli import bench, compare, data, gate, plan, reproduce, smooth
+from unchurn.cli.guard import NO_MEMORY, run_watched
 from unchurn.cli.options import FilesAfter, in_options
 from unchurn.core.errors import InputError
 from unchurn.core.extras import what_is_missing
 from unchurn.core.version import __version__
+from unchurn.report.formats import visible
 
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130  # what Typer gives for Ctrl-C
@@ -52,7 +54,12 @@ def root(
 
 
 def main() -> None:
-    """Run the command line; turn every expected error into one line on stderr and exit code 2."""
+    """Run the command line, watched where memory may be short."""
+    run_watched(_main)
+
+
+def _main() -> None:
+    """Run it; turn every expected error into one line on stderr and exit code 2."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # what the terminal cannot show is no crash
             stream.reconfigure(errors="replace")
@@ -75,6 +82,8 @@ def main() -> None:
         code = _fail(error.format_message().rstrip(".") + hint, EXIT_BAD_INPUT)
     except InputError as error:
         code = _fail(in_options(str(error)), EXIT_BAD_INPUT)
+    except MemoryError:
+        code = _fail(NO_MEMORY, EXIT_BAD_INPUT)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         code = _fail(f"{where}{error.strerror or error}", EXIT_BAD_INPUT)
@@ -95,5 +104,5 @@ def main() -> None:
 
 def _fail(message: str, code: int) -> int:
     """Say what went wrong, in one line."""
-    typer.echo("unchurn: " + " ".join(message.split()), err=True)
+    typer.echo("unchurn: " + " ".join(visible(message).split()), err=True)
     return code

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -16,12 +16,16 @@ from unchurn.cli.options import (
     Base,
     Candidate,
     Cluster,
+    Decimal,
+    Delimiter,
+    Encoding,
     FlipsFile,
     HtmlFile,
     Id,
     Label,
     Labels,
     LabelsCover,
+    MinOverlap,
     MinSlice,
     Positive,
     Prediction,
@@ -30,10 +34,11 @@ from unchurn.cli.options import (
     Slices,
     Threshold,
     make_columns,
+    make_form,
 )
+from unchurn.report.formats import visible
 
 if TYPE_CHECKING:
-    from unchurn.comparison.inputs.columns import Columns
     from unchurn.comparison.result import Comparison
     from unchurn.gate.verdict import Verdict
 
@@ -55,6 +60,10 @@ def compare(
     slices: Slices = None,
     cluster: Cluster = None,
     min_slice: MinSlice = 50,
+    min_overlap: MinOverlap = 0.5,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
     as_json: AsJson = False,
     as_markdown: AsMarkdown = False,
     flips: FlipsFile = None,
@@ -62,12 +71,12 @@ def compare(
 ) -> None:
     """Compare two models' predictions: what flips, for better or worse, where, beyond noise?
 
-    CSV, Parquet, JSON lines or NPZ; a row per example, joined by id.
+    CSV, Parquet, Arrow, JSON lines or NPZ; a row per example, joined by id.
     """
-    columns = make_columns(locals())
+    options = locals()
     read = (base, candidate, labels, *(retrains or []))
     check_outputs(read, as_json=as_json, as_markdown=as_markdown, html=html, others=(flips,))
-    result = compare_files(base, candidate, labels, retrains, columns, min_slice, labels_cover)
+    result = compare_files(base, candidate, labels, retrains, options, min_slice)
     write_files(result, None, flips, html)
     answer(result, None, as_json=as_json, as_markdown=as_markdown)
 
@@ -101,11 +110,10 @@ def compare_files(
     candidate: Path,
     labels: Path | None,
     retrains: list[Path] | None,
-    columns: Columns,
+    options: dict[str, Any],
     min_slice: int,
-    labels_cover: str | None,
 ) -> Comparison:
-    """Compare two files, which go by their names as far as these differ."""
+    """Compare two files, which go by their names as far as these differ, by a command's options."""
     from unchurn.comparison.compare import compare
 
     names = (base.name, candidate.name)
@@ -118,9 +126,11 @@ def compare_files(
         candidate,
         labels,
         retrains=retrains or [],
-        columns=columns,
+        columns=make_columns(options),
+        form=make_form(options),
         min_slice=min_slice,
-        labels_cover=labels_cover,
+        labels_cover=options["labels_cover"],
+        min_overlap=options["min_overlap"],
         names=names,
     )
 
@@ -133,10 +143,10 @@ def write_files(
         from unchurn.comparison.result import write_flipped
 
         count = write_flipped(result, flips)
-        typer.echo(f"wrote {flips}: {count:,} flips", err=True)
+        typer.echo(visible(f"wrote {flips}: {count:,} flips"), err=True)
     if html is not None:
         result.html(html, verdict)
-        typer.echo(f"wrote {html}", err=True)
+        typer.echo(visible(f"wrote {html}"), err=True)
 
 
 def answer(

@@ -12,19 +12,22 @@ from unchurn.cli.options import (
     AsJson,
     AsMarkdown,
     Cluster,
+    Decimal,
+    Delimiter,
+    Encoding,
     FlipsFile,
     HtmlFile,
     Id,
     Label,
     Labels,
     LabelsCover,
+    MinOverlap,
     Positive,
     Prediction,
     Probabilities,
     Retrains,
     Slices,
     Threshold,
-    make_columns,
 )
 
 
@@ -69,6 +72,10 @@ def gate(
     slices: Slices = None,
     cluster: Cluster = None,
     min_slice: Annotated[int | None, typer.Option(min=1, help="Examples of a slice.")] = None,
+    min_overlap: MinOverlap = 0.5,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
     as_json: AsJson = False,
     as_markdown: AsMarkdown = False,
     flips: FlipsFile = None,
@@ -95,14 +102,11 @@ def gate(
             return
     if base is None or candidate is None:
         raise InputError("give two files: predictions of the model in use, and of the candidate")
-    columns = make_columns(options)
     read = (base, candidate, labels, policy, must_not_flip, *(retrains or []))
     check_outputs(read, as_json=as_json, as_markdown=as_markdown, html=html, others=(flips, junit))
     if junit is not None:
         remove(junit)  # of an earlier candidate, should there be no verdict
-    result = compare_files(
-        base, candidate, labels, retrains, columns, rules.min_slice, labels_cover
-    )
+    result = compare_files(base, candidate, labels, retrains, options, rules.min_slice)
     verdict = decide(result, rules)
     if junit is not None:
         with atomic_write(junit) as temporary:

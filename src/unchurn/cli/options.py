@@ -13,6 +13,7 @@ from typer.core import TyperCommand
 
 if TYPE_CHECKING:
     from unchurn.comparison.inputs.columns import Columns
+    from unchurn.core.tables import TextForm
 
 Base = Annotated[Path, typer.Argument(help="Predictions of the model in use.")]
 Candidate = Annotated[Path, typer.Argument(help="Predictions of the model to replace it.")]
@@ -31,7 +32,8 @@ Id = Annotated[str | None, typer.Option("--id", help="Column to join by.")]
 Prediction = Annotated[str | None, typer.Option(help="Column of the predicted label.")]
 Label = Annotated[str | None, typer.Option(help="Column of the true label.")]
 Probabilities = Annotated[
-    str | None, typer.Option(help="How the columns of probabilities begin, or the one there is.")
+    str | None,
+    typer.Option(help="How the columns of probabilities begin, their names by comma, or the one."),
 ]
 Positive = Annotated[str | None, typer.Option(help="The class that one probability is of.")]
 Threshold = Annotated[
@@ -40,6 +42,14 @@ Threshold = Annotated[
 Slices = Annotated[str | None, typer.Option(help="Columns to slice by, by comma.")]
 Cluster = Annotated[str | None, typer.Option(help="Column of what groups rows, such as a user.")]
 MinSlice = Annotated[int, typer.Option(min=1, help="Examples that a slice needs.")]
+MinOverlap = Annotated[
+    float, typer.Option(min=0, max=1, help="Part of either file that must be in the other.")
+]
+Delimiter = Annotated[
+    str | None, typer.Option(help="What parts the columns of text files: ';', or tab.")
+]
+Decimal = Annotated[str | None, typer.Option(help="Decimal point of text files: ','.")]
+Encoding = Annotated[str | None, typer.Option(help="Encoding of text files: latin-1 …")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 AsMarkdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown.")]
 FlipsFile = Annotated[Path | None, typer.Option("--flips", help="Write the flips as CSV.")]
@@ -47,9 +57,10 @@ HtmlFile = Annotated[Path | None, typer.Option("--html", help="Write a page with
 # Arguments that the library's errors tell to give, and that are options of the same name here.
 ARGUMENT = re.compile(
     r"\b(give|with|for|say) (id|prediction|label|labels|probabilities|positive|slices|cluster"
-    r"|retrains|target|labels_cover)=(?!\w)",
+    r"|retrains|target|labels_cover|delimiter|decimal|encoding|min_overlap)=(?!\w)",
     re.IGNORECASE,
 )
+TABS = ("tab", "\\t")  # how one is written where a key for it does something else
 
 
 def in_options(message: str) -> str:
@@ -65,6 +76,16 @@ def make_columns(options: dict[str, Any]) -> Columns:
     slices = given["slices"].split(",") if given["slices"] else ()
     given |= {"id": options["id_"], "slices": tuple(name.strip() for name in slices)}
     return Columns(**given)
+
+
+def make_form(options: dict[str, Any]) -> TextForm:
+    """How text files are written, from a command's options by their names."""
+    from unchurn.core.tables import TextForm
+
+    given: dict[str, Any] = {field.name: options[field.name] for field in fields(TextForm)}
+    if given["delimiter"] in TABS:
+        given["delimiter"] = "\t"
+    return TextForm(**given)
 
 
 class FilesAfter(TyperCommand):

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unchurn.cli.options import AsJson, Id, Prediction, Probabilities, make_columns
+from unchurn.cli.options import (
+    AsJson,
+    Decimal,
+    Delimiter,
+    Encoding,
+    Id,
+    MinOverlap,
+    Prediction,
+    Probabilities,
+    make_columns,
+    make_form,
+)
 from unchurn.report.numbers import percent
 
 if TYPE_CHECKING:
-    from unchurn.comparison.inputs.columns import Columns
     from unchurn.gate.sample_size import ExcessPlan, LossPlan, Noise
 
 
@@ -44,6 +54,10 @@ def plan(
     id_: Id = None,
     prediction: Prediction = None,
     probabilities: Probabilities = None,
+    min_overlap: MinOverlap = 0.5,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
     power: Annotated[float, typer.Option(help="How probably it is to be seen.")] = 0.8,
     as_json: AsJson = False,
 ) -> None:
@@ -51,13 +65,13 @@ def plan(
 
     All are fractions: 0.005 is half a percentage point.
     """
-    columns = make_columns(locals())
+    options = locals()
     from unchurn.core.errors import InputError
     from unchurn.gate.sample_size import RETRAINS, plan_excess, plan_loss
 
     if accuracy_loss is None and excess is None:
         raise InputError("what is to be seen? Give --accuracy-loss, --excess or both")
-    noise = _noise(retrains or [], columns, churn, floor_sd)
+    noise = _noise(retrains or [], options, churn, floor_sd)
     loss = None if accuracy_loss is None else plan_loss(accuracy_loss, noise.churn, power)
     counts = RETRAINS if retrains_count is None else [retrains_count]
     beyond = None if excess is None else plan_excess(excess, noise, power, counts)
@@ -74,7 +88,7 @@ def plan(
 
 
 def _noise(
-    files: list[Path], columns: Columns, churn: float | None, floor_sd: float | None
+    files: list[Path], options: dict[str, Any], churn: float | None, floor_sd: float | None
 ) -> Noise:
     """How much retraining moves: from files, as given, or the defaults."""
     from unchurn.core.errors import InputError
@@ -85,14 +99,22 @@ def _noise(
         return Noise(churn, RELATIVE_SD * churn if floor_sd is None else floor_sd)
     if churn is not None or floor_sd is not None:
         raise InputError("--retrains measures churn and its sd: give them or the files, not both")
+    from unchurn.comparison.inputs.matching import check_overlap, goes_by_index
     from unchurn.comparison.inputs.pairs import pair
     from unchurn.comparison.inputs.predictions import read_predictions
+    from unchurn.comparison.inputs.sources import open_source
     from unchurn.comparison.noise_floor import retraining_files, what_moved
 
-    base, *others = [read_predictions(p, str(p), columns) for p in retraining_files(files)]
+    columns, form = make_columns(options), make_form(options)
+    sources = [open_source(path, str(path), form) for path in retraining_files(files)]
+    by_index = goes_by_index(sources, columns)
+    base, *others = [read_predictions(s, s.name, columns, by_index=by_index) for s in sources]
     if len(others) < 2:
         raise InputError("--retrains: give three files or more: a base and two to compare with it")
-    return Noise.of(what_moved(pair(base, other) for other in others)[1])
+    pairs = [pair(base, other) for other in others]
+    for other, paired in zip(others, pairs, strict=True):
+        check_overlap(base, other, paired.n, options["min_overlap"])
+    return Noise.of(what_moved(pairs)[1])
 
 
 def _show_loss(plan: LossPlan) -> None:

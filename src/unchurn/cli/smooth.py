@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from unchurn.report.formats import visible
+
 
 def smooth(
     logits: Annotated[Path, typer.Argument(help="Training logits, (n, L), of a trained model.")],
@@ -25,7 +27,12 @@ def smooth(
     from unchurn import blend_knn_labels, knn_labels, off_label_mass
     from unchurn.cli.console import make_console
     from unchurn.core.arrays import as_fraction
-    from unchurn.neighbors.logit_files import check_output, read_logits_and_labels, write_columns
+    from unchurn.neighbors.logit_files import (
+        check_output,
+        look_like_probabilities,
+        read_logits_and_labels,
+        write_columns,
+    )
 
     check_output(output, (logits, labels))  # before the search, which may take minutes
     as_fraction(a, "-a"), as_fraction(b, "-b")
@@ -36,13 +43,17 @@ def smooth(
     write_columns(output, blend_knn_labels(knn, data.labels, a=a, b=b), data.classes)
 
     console = make_console()
-    console.print(f"logits  {logits}: {n:,} rows × {data.logits.shape[1]} columns")
-    console.print(f"labels  {labels}: {n_classes} classes: {_preview(data.classes)}")
+    console.print(visible(f"logits  {logits}: {n:,} rows × {data.logits.shape[1]} columns"))
+    console.print(visible(f"labels  {labels}: {n_classes} classes: {_preview(data.classes)}"))
     if unseen := sorted(set(range(n_classes)) - set(data.labels.tolist())):
         names = tuple(data.classes[number] for number in unseen)
-        console.print(f"note    no example of class {_preview(names)}: check the logits' columns")
+        lacking = f"note    no example of class {_preview(names)}: check the logits' columns"
+        console.print(visible(lacking))
+    if look_like_probabilities(data.logits):
+        console.print("note    these look like probabilities (0 to 1, rows sum to 1), not logits:")
+        console.print("        distances differ between the two; give logits, or their logarithms")
     console.print(str(off_label_mass(knn, data.labels)))
-    console.print(f"wrote   {output}: {n:,} × {n_classes} soft targets")
+    console.print(visible(f"wrote   {output}: {n:,} × {n_classes} soft targets"))
 
 
 def _preview(names: tuple[str, ...], most: int = 10) -> str:

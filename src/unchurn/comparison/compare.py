@@ -10,12 +10,20 @@ from typing import Any
 from unchurn.comparison.inputs.classes import cross
 from unchurn.comparison.inputs.columns import Columns
 from unchurn.comparison.inputs.flip_list import read_truth
+from unchurn.comparison.inputs.matching import (
+    MIN_OVERLAP,
+    check_overlap,
+    check_retrainings,
+    goes_by_index,
+)
 from unchurn.comparison.inputs.pairs import Paired, no_column, pair
 from unchurn.comparison.inputs.predictions import (
+    Labels,
     Predictions,
     read_groups,
     read_predictions,
 )
+from unchurn.comparison.inputs.sources import open_source
 from unchurn.comparison.labels_cover import cover_note, find_cover
 from unchurn.comparison.noise_floor import Floor, noise_floor, retraining_files
 from unchurn.comparison.outcomes import (
@@ -37,8 +45,9 @@ from unchurn.comparison.outcomes import (
 from unchurn.comparison.probabilities import movement
 from unchurn.comparison.result import MEASURES, Comparison
 from unchurn.comparison.slices import compare_slices, count_slices
-from unchurn.core.arrays import IntArray
+from unchurn.core.arrays import IntArray, as_fraction
 from unchurn.core.errors import InputError
+from unchurn.core.tables import TextForm
 from unchurn.metrics.intervals import Interval, mcnemar
 
 
@@ -53,6 +62,8 @@ def compare(
     cluster: Any = None,
     min_slice: int = 50,
     labels_cover: str | None = None,
+    min_overlap: float = MIN_OVERLAP,
+    form: TextForm | None = None,
     names: tuple[str, str] = ("base", "candidate"),
 ) -> Comparison:
     """Compare a candidate model's predictions with those of the model it would replace.
@@ -60,13 +71,13 @@ def compare(
     Parameters
     ----------
     base, candidate
-        A file's path (CSV, Parquet, JSON lines, NPZ), a Polars or pandas frame, an array of labels
-        or an array (n, classes) of probabilities; a row per example, joined by id where there is
-        one.
+        A file's path (CSV, Parquet, Arrow, JSON lines, NPZ), a Polars or pandas frame, an array of
+        labels or an array (n, classes) of probabilities; a row per example, joined by id where
+        there is one.
     labels
         True labels, in any of these forms; else from a column of either model's.
     slices
-        A column by which to slice, or several, or arrays by name.
+        A column by which to slice, or several, of any of these files; or arrays by name.
     retrains
         Other retrainings of the base's recipe, or a folder of `bench`: how much does retraining
         alone move?
@@ -80,6 +91,10 @@ def compare(
         What the labels are on, where not every example has one: "all" if they are on examples drawn
         without a look at what flips, "flips" if they are on every flip. Told from the labels where
         it can be.
+    min_overlap
+        The part of either model's rows that must be in the other.
+    form
+        How text files are written, where not with commas, decimal points and in UTF-8.
 
     >>> result = compare(["cat", "dog", "dog"], ["cat", "eel", "dog"], labels=["cat", "eel", "dog"])
     >>> result.estimates["churn"].value
@@ -94,32 +109,65 @@ def compare(
         slices=asked.slices if slices is None or own_slices else tuple(slices),
         cluster=cluster if isinstance(cluster, str) else asked.cluster,
     )
-    one = read_predictions(base, names[0], asked)
-    two = read_predictions(candidate, names[1], _not_in(one, asked))
-    truth, is_list = (None, False) if labels is None else read_truth(labels, asked, one)
-    if truth is None and asked.label is not None and one.labels is None and two.labels is None:
+    as_fraction(min_overlap, "min_overlap")
+    retrained = _retrainings(retrains, base, candidate)
+    one_source = open_source(base, names[0], form)
+    two_source = open_source(candidate, names[1], form)
+    truth_source = None if labels is None else open_source(labels, "labels", form)
+    sources = [open_source(x, f"retraining {i}", form) for i, x in enumerate(retrained, 1)]
+    given = [one_source, two_source, *([truth_source] if truth_source else []), *sources]
+    by_index = goes_by_index(given, asked)
+    one = read_predictions(one_source, names[0], asked, by_index=by_index)
+    two = read_predictions(two_source, names[1], _not_in(asked, one), by_index=by_index)
+    truth, is_list = None, False
+    if truth_source is not None:
+        asked_of_labels = _not_in(asked, one, two)
+        truth, is_list = read_truth(truth_source, asked_of_labels, one, by_index=by_index)
+    elif asked.label is not None and one.labels is None and two.labels is None:
         raise no_column(asked.label, "label", one, two)
     groups = read_groups(own_slices, own_cluster)
-    sources = _retrainings(retrains, base, candidate)
     alone = replace(asked, slices=(), cluster=None)
-    others = [read_predictions(x, f"retraining {i}", alone) for i, x in enumerate(sources, 1)]
-    if all(part is None or part.n_rows_if_no_ids is not None for part in (one, two, truth)):
-        _check_indexes(base, candidate, labels, *sources, *own_slices.values(), own_cluster)
+    others = [read_predictions(s, s.name, alone, by_index=by_index) for s in sources]
+    if not (one.has_ids or two.has_ids or (truth is not None and truth.has_ids)):
+        _check_indexes(base, candidate, labels, *retrained, *own_slices.values(), own_cluster)
     paired = pair(one, two, truth, asked, groups)
+    check_overlap(one, two, paired.n, min_overlap)
     floor = noise_floor(one, paired, others) if others else None
+    if floor is not None:
+        check_retrainings(floor.n, paired.n, min_overlap)
     taken = {one.name: one.taken, two.name: two.taken}
     if truth is not None:
         taken[truth.name] = truth.taken
+    taken |= _taken_of_all(others)
     cover = labels_cover or ("flips" if is_list else None)
-    return _compared(paired, floor, taken | _taken_of_all(others), min_slice, cover)
+    return replace(
+        _compared(paired, floor, taken, min_slice, cover),
+        warnings=_warnings(one, two, truth, others),
+    )
 
 
-def _not_in(base: Predictions, asked: Columns) -> Columns:
-    """Without slices and clusters that base has: they are taken from there."""
+def _warnings(
+    base: Predictions, candidate: Predictions, labels: Labels | None, retrains: list[Predictions]
+) -> tuple[str, ...]:
+    """What may make the answer another than was meant, each once."""
+    models = [base, candidate, *retrains]
+    parts: list[Predictions | Labels] = [*models, *([] if labels is None else [labels])]
+    spaced = [part for part in parts if part.spaced is not None]
+    spaces: tuple[str, ...] = ()
+    if spaced:
+        where = ", ".join(part.name for part in spaced)
+        odd = f"classes have spaces around their names, such as {spaced[0].spaced!r}"
+        spaces = (f"{odd}, which do not count: {where}",)
+    return (*spaces, *(warning for model in models for warning in model.warnings))
+
+
+def _not_in(asked: Columns, *models: Predictions) -> Columns:
+    """Without slices and clusters that a model has: they are taken from there."""
+    there = {column for model in models for column in model.slices}
     return replace(
         asked,
-        slices=tuple(column for column in asked.slices if column not in base.slices),
-        cluster=asked.cluster if base.cluster is None else None,
+        slices=tuple(column for column in asked.slices if column not in there),
+        cluster=asked.cluster if all(model.cluster is None for model in models) else None,
     )
 
 

@@ -35,6 +35,7 @@ def write_comparison(
         charts(comparison),
         name=f"{names[0]} → {names[-1]}",
         verdict=banner and _verdict(banner),
+        warnings=comparison.warnings,
         sentences=words.sentences(comparison),
         measures=words.measures(comparison),
         tables=[

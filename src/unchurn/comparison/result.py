@@ -57,6 +57,7 @@ class Comparison:
     floor: Floor | None
     taken: dict[str, dict[str, str]]  # by file, what each of its columns was taken for
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()  # what may make it another answer than was meant: shown first
 
     @property
     def n(self) -> int:
@@ -93,6 +94,7 @@ class Comparison:
             "excluded": self.paired.excluded,
             "columns": self.taken,
             "notes": list(self.notes),
+            "warnings": list(self.warnings),
         }
 
     def gate(self, policy: Policy | dict[str, Any] | str | Path) -> Verdict:

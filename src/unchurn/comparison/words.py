@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from unchurn.report import formats
+from unchurn.report.formats import visible
 from unchurn.report.numbers import NONE, behind, between, percent, points
-from unchurn.report.table import Cell, Column, Table
+from unchurn.report.table import Cell, Column, Note, Table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -157,7 +158,8 @@ def slices(comparison: Comparison, most: int = N_SLICES) -> Table:
         for one in comparison.slices[:most]
     )  # fmt: skip
     headings = ("slice", "examples", "churn", "95 % interval", "the rest", "q", "")
-    return Table(columns=_columns(*headings), rows=rows)
+    notes = _of_many(len(rows), len(comparison.slices), "slices that differ most from the rest")
+    return Table(columns=_columns(*headings), rows=rows, notes=notes)
 
 
 def classes(comparison: Comparison, most: int = N_CLASSES) -> Table:
@@ -171,7 +173,13 @@ def classes(comparison: Comparison, most: int = N_CLASSES) -> Table:
         (Cell(text=row["class"], is_foreign=True), *(_count(row[name]) for name in headings))
         for row in ranked[:most]
     )
-    return Table(columns=_columns("class", *headings.values()), rows=rows)
+    notes = _of_many(len(rows), len(ranked), "classes with the most flips")
+    return Table(columns=_columns("class", *headings.values()), rows=rows, notes=notes)
+
+
+def _of_many(shown: int, total: int, which: str) -> tuple[Note, ...]:
+    """A note that a table holds only some."""
+    return (Note(text=f"The {shown:,} of {total:,} {which}."),) if shown < total else ()
 
 
 def thresholds(comparison: Comparison) -> Table:
@@ -211,6 +219,7 @@ def markdown(comparison: Comparison, banner: Banner | None = None) -> str:
             f"## {SIGNS[banner.decision]} unchurn gate: {banner.decision}",
             formats.markdown(_checks(banner)).rstrip("\n"),
         ]
+    parts += [f"⚠️ {formats.in_markdown(warning)}" for warning in comparison.warnings]
     parts += [formats.in_markdown(sentence) for sentence in sentences(comparison)]
     parts += [formats.markdown(table).rstrip("\n") for table in _tables(comparison)]
     parts += [f"- {formats.in_markdown(line)}" for line in remarks(comparison)]
@@ -225,14 +234,18 @@ def show(console: Console, comparison: Comparison, banner: Banner | None = None)
         console.print(Text(banner.decision.upper(), style=f"bold {COLOURS[banner.decision]}"))
         console.print(_rich_checks(banner))
         console.print()
+    for warning in comparison.warnings:
+        console.print(Text(visible(f"warning: {warning}"), style="yellow"))
     first, *more = sentences(comparison)
     console.print(Text(first, style="bold"))
     for sentence in more:
         console.print(Text(sentence))
     for table in _tables(comparison):
         console.print(_rich_table(table))
+        for note in table.notes:
+            console.print(Text(note.text, style="dim"))
     for line in remarks(comparison):
-        console.print(Text(line, style="dim"))
+        console.print(Text(visible(line), style="dim"))
 
 
 def _tables(comparison: Comparison) -> list[Table]:
@@ -273,7 +286,7 @@ def _rich_checks(banner: Banner) -> RichTable:
     grid.add_column(no_wrap=True)
     for line in banner.lines:
         decision = Text(f"  {line.decision}", style=COLOURS[line.decision])
-        grid.add_row(decision, Text(f"{line.name}: {line.reason}"))
+        grid.add_row(decision, Text(visible(f"{line.name}: {line.reason}")))
     return grid
 
 
@@ -285,7 +298,9 @@ def _rich_table(table: Table) -> RichTable:
 
     drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in table.columns:
-        drawn.add_column(Text(column.heading), justify="left" if column.is_text else "right")
+        drawn.add_column(
+            Text(visible(column.heading)), justify="left" if column.is_text else "right"
+        )
     for row in table.rows:
-        drawn.add_row(*(Text(cell.text) for cell in row))
+        drawn.add_row(*(Text(visible(cell.text)) for cell in row))
     return drawn

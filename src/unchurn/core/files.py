@@ -1,4 +1,4 @@
-"""Files written whole or not at all, errors of reading that name the file, and tables."""
+"""Files written whole or not at all, and errors of reading that name the file."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from unchurn.core.errors import InputError
 
-if TYPE_CHECKING:
-    import polars as pl
-
-NAMELESS = "column "  # and a number: the columns of a table without a header
+# What a spreadsheet takes a cell for a formula by, also in the wide letters of the East.
+FORMULAS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+WHITE = "".join(map(chr, range(33))) + "\x7f\x85\xa0\u200b\u200c\u200d\u2028\u2029\u2060\ufeff"
 
 
 @contextmanager
@@ -63,7 +61,9 @@ def _is_special(path: Path) -> bool:
 
 def safe_cell(text: str) -> str:
     """Text that no spreadsheet takes for a formula; a number stays one."""
-    if not text.startswith(("=", "+", "-", "@", "\t", "\r")):
+    # Spaces, line feeds and marks that do not show are skipped by some programs before they look.
+    seen = text.lstrip(WHITE)
+    if not seen.startswith(FORMULAS) and not text.startswith(("\t", "\r", "\n")):
         return text
     try:
         float(text)
@@ -77,13 +77,13 @@ def reading(path: Path, kind: str) -> Iterator[None]:
     """Turn whatever a library raises on a damaged file into one line that names the file.
 
     Readers raise a different type for every kind of damage; a file that is not there or not ours
-    to read keeps its own error.
+    to read keeps its own error, and so does one that there is no memory for.
     """
     if path.is_dir():
         raise InputError(f"{path}: is a folder")
     try:
         yield
-    except (FileNotFoundError, PermissionError):
+    except (FileNotFoundError, PermissionError, MemoryError):
         raise
     except InputError as error:
         if str(path) in str(error):
@@ -108,48 +108,3 @@ def check_place(path: Path, others: Iterable[Path] = ()) -> None:
     if path.is_dir() or not os.access(folder, os.W_OK):
         reason = "it is a folder" if path.is_dir() else f"{folder} is read-only"
         raise InputError(f"cannot write {path}: {reason}")
-
-
-def read_table(path: Path) -> pl.DataFrame:
-    """Read a .csv (with or without a header of names) or .parquet file."""
-    import polars as pl
-
-    with reading(path, "a table"):
-        try:
-            if path.suffix.lower() == ".parquet":
-                return pl.read_parquet(path, glob=False)
-            # Every row decides a column's type, not just the first hundred.
-            header = _has_header(path)
-            table = pl.read_csv(path, has_header=header, infer_schema_length=None, glob=False)
-            if not header:
-                table.columns = [f"{NAMELESS}{number}" for number in range(table.width)]
-            return table
-        except pl.exceptions.PanicException as error:  # no Exception: Rust gave up
-            raise InputError(f"{path}: damaged") from error
-
-
-def text_among_numbers(column: pl.Series) -> int | None:
-    """The first row of text in a column that is otherwise mostly numbers: a gap written as NA."""
-    import polars as pl
-
-    if column.dtype != pl.String:
-        return None
-    odd = ~column.cast(pl.Float64, strict=False).is_finite().fill_null(value=False)
-    return odd.arg_max() if 0 < odd.sum() < len(column) / 2 else None
-
-
-def _has_header(path: Path) -> bool:
-    """Whether the first line names the columns: it does unless every cell is a number.
-
-    Several cells that just count 0, 1, 2, … are the header that pandas writes for nameless columns.
-    """
-    with path.open("rb") as file:
-        line = file.readline().decode("utf-8-sig", "replace").strip()
-    cells = [cell.strip().strip('"') for cell in line.split(",")]
-    if not line:
-        raise InputError(f"{path}: its first line is empty")
-    try:
-        [float(cell) for cell in cells]
-    except ValueError:
-        return True
-    return len(cells) > 1 and cells == [str(number) for number in range(len(cells))]

@@ -8,7 +8,8 @@ import numpy as np
 
 from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError
-from unchurn.core.files import read_table, reading
+from unchurn.core.files import reading
+from unchurn.core.tables import read_table
 from unchurn.datasets.base import Dataset, RemoteFile, Source, split
 from unchurn.datasets.find import obtain
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError
-from unchurn.core.files import read_table, text_among_numbers
+from unchurn.core.tables import read_table, text_among_numbers
 from unchurn.datasets.base import Dataset, split
 from unchurn.datasets.preparation import is_category, is_number, prepare
 from unchurn.datasets.registry import DATASETS

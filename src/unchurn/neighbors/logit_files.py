@@ -13,14 +13,8 @@ import numpy as np
 
 from unchurn.core.arrays import Array, IntArray, as_classes, as_labels
 from unchurn.core.errors import InputError
-from unchurn.core.files import (
-    NAMELESS,
-    atomic_write,
-    check_place,
-    read_table,
-    reading,
-    text_among_numbers,
-)
+from unchurn.core.files import atomic_write, check_place, reading
+from unchurn.core.tables import NAMELESS, read_table, text_among_numbers
 
 SUFFIXES = (".npy", ".npz", ".csv", ".parquet")
 # Columns that stand in a table of logits by mistake; the nameless one is pandas' index.
@@ -135,6 +129,13 @@ def _read_labels(path: Path, n_logits: int) -> Array:
             f"{path}: one label more than rows of logits: name the column in the first line"
         )
     return labels
+
+
+def look_like_probabilities(logits: Array) -> bool:
+    """Whether they all lie within 0 and 1 and every row sums to 1, as no logits do."""
+    if logits.shape[1] < 2 or logits.min() < 0 or logits.max() > 1:
+        return False
+    return bool(np.allclose(logits.sum(axis=1), 1, atol=1e-2))
 
 
 def check_output(path: Path, others: Iterable[Path] = ()) -> None:

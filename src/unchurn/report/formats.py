@@ -19,6 +19,11 @@ from unchurn.report.table import Cell, Note, Table
 GAP = "  "  # between the columns of text
 SHORTEST = 12  # letters of a column that is shortened
 SPREADS = 2  # columns that may go sooner than this go before the spreads do, others after them
+NO_WIDTH = "&#8203;"  # a space of no width, as HTML
+# What a forge makes a link of, up to where a space of no width keeps it from that.
+LINKED = re.compile(
+    r"@(?=\w)|#(?=\w)|\bGH-(?=\d)|\b(?:https?|ftp):(?=//)|\bmailto:|\bxmpp:|\bwww\.", re.IGNORECASE
+)
 
 
 def render(table: Table, form: str) -> str:
@@ -135,11 +140,21 @@ FORMATS: dict[str, Callable[[Table], str]] = {
 
 
 def in_markdown(words: str) -> str:
-    """Text of the user's data as Markdown shows it as it is."""
-    for character in "\\`*_[]|#":
-        words = words.replace(character, f"\\{character}")
-    words = re.sub(r"&(?=\w+;)", "&amp;", words)  # `&lt;` is no `<`
-    return " ".join(words.replace("<", "&lt;").replace(">", "&gt;").split())
+    """Text of the user's data as Markdown shows it as it is: no link, no mention, no markup.
+
+    A forge links `@name`, `#1` and bare addresses also where they are escaped; only what stands
+    between, a space of no width, keeps it from that.
+    """
+    words = re.sub(r"&(?=#?\w+;)", "&amp;", " ".join(visible(words).split()))  # `&lt;` is no `<`
+    words = words.replace("<", "&lt;").replace(">", "&gt;")
+    words = re.sub(r"([\\`*_\[\]|~$])", r"\\\1", words)
+    words = LINKED.sub(lambda found: found[0] + NO_WIDTH, words)
+    return re.sub(r"#(?!8203;)", r"\#", words)
+
+
+def visible(words: str) -> str:
+    """Text on one line; what would move a terminal's cursor or hide from the eye is a space."""
+    return "".join(c if c.isprintable() else " " for c in words)
 
 
 def notes_of(table: Table) -> list[str]:
@@ -207,9 +222,8 @@ def _shortened(words: str, size: int) -> str:
 
 
 def _in_text(cell: Cell, with_spread: bool) -> str:
-    """A cell on one line; what would move a terminal's cursor or hide from the eye is a space."""
-    words = f"{'*' if cell.is_best else ''}{cell.whole if with_spread else cell.text}"
-    return "".join(c if c.isprintable() else " " for c in words)
+    """A cell on one line."""
+    return visible(f"{'*' if cell.is_best else ''}{cell.whole if with_spread else cell.text}")
 
 
 def _width(words: str) -> int:

@@ -5,6 +5,7 @@ Millions of rows go in blocks that stay in a core's cache, on all cores.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unchurn.core.arrays import IntArray
+from unchurn.core.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,6 +25,7 @@ NARROW = 1 << 15  # whole numbers within this range are numbered without a searc
 SIZE = 1 << 16  # rows of a block: small enough for the cache, large enough for NumPy's overhead
 Found = TypeVar("Found")
 IntTable = npt.NDArray[np.int64]
+Side = tuple[str, npt.NDArray[np.bool_]]  # a model or the labels, and which classes it knows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +63,37 @@ class Coded:
         return Coded(
             classes=classes, base=new[self.base], candidate=new[self.candidate], labels=labels
         )
+
+
+def check_classes(coded: Coded, base: str, candidate: str) -> list[str]:
+    """Notes on classes that only one side knows; sides of nothing in common are an error."""
+    before, after = coded.has(coded.base), coded.has(coded.candidate)
+    names = np.array(coded.classes)
+    are_unlike = _are_numbers(names[before]) != _are_numbers(names[after])
+    notes = _unshared(names, (base, before), (candidate, after), must_share=are_unlike)
+    if coded.labels is not None:
+        labels = ("the labels", coded.has(coded.labels))
+        notes += _unshared(names, ("the models", before | after), labels, must_share=True)
+    return notes
+
+
+def _unshared(names: npt.NDArray[np.str_], one: Side, two: Side, *, must_share: bool) -> list[str]:
+    """Notes on classes that only one of two sides knows."""
+    (first, a), (second, b) = one, two
+    if must_share and not (a & b).any():
+        raise InputError(
+            f"{first} and {second} have no class in common: {', '.join(names[a][:5])} and "
+            f"{', '.join(names[b][:5])}"
+        )
+    return [
+        f"classes only in {who}: {', '.join(names[only][:5])}{' …' if only.sum() > 5 else ''}"
+        for who, only in ((first, a & ~b), (second, b & ~a))
+        if only.any()
+    ]
+
+
+def _are_numbers(names: npt.NDArray[np.str_]) -> bool:
+    return all(re.fullmatch("-?[0-9]+", name) for name in names)
 
 
 def number(columns: list[pl.Series]) -> tuple[pl.Series, list[IntArray]]:

@@ -3,40 +3,45 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from unchurn.comparison.inputs.columns import Columns
 from unchurn.comparison.inputs.predictions import Labels, read_labels
-from unchurn.comparison.inputs.sources import open_source
+from unchurn.core.errors import InputError
 from unchurn.core.files import safe_cell
 
 if TYPE_CHECKING:
     import polars as pl
 
     from unchurn.comparison.inputs.predictions import Predictions
+    from unchurn.comparison.inputs.sources import Source
 
 COLUMNS = {"id", "base", "candidate", "label"}  # which no other table of labels has together
 
 
-def read_truth(source: Any, asked: Columns, base: Predictions) -> tuple[Labels | None, bool]:
+def read_truth(
+    source: Source, asked: Columns, base: Predictions, *, by_index: bool = False
+) -> tuple[Labels | None, bool]:
     """True labels, and whether they came as a labelled list of flips.
 
     Of a list, ids and classes are made those of the models again, whatever the names of the models'
     columns; where the models have no ids, those of the list are the rows' places. A list of no
     flips has no labels.
     """
-    opened = open_source(source, "labels")
-    if not set(opened.names) >= COLUMNS or asked.label not in (None, "label"):
-        return read_labels(opened.held, "labels", asked), False
-    if not isinstance(opened.held, Path) and opened.held.height == 0:
-        return None, True
-    found = read_labels(opened.held, "labels", Columns())
+    if not set(source.names) >= COLUMNS or asked.label not in (None, "label"):
+        return read_labels(source, "labels", asked, by_index=by_index), False
+    try:
+        found = read_labels(source, "labels", Columns())
+    except InputError as error:
+        if str(error) == "labels: has no rows":
+            return None, True
+        raise
     own = replace(
         found,
         ids=_unescaped(found.ids),
         labels=_unescaped(found.labels),
-        n_rows_if_no_ids=base.n_rows_if_no_ids,
+        has_ids=base.has_ids,
+        n_rows=base.n_rows,
     )
     return own, True
 

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from unchurn.comparison.inputs.casting import fits_int64
 from unchurn.comparison.inputs.classes import in_blocks
-from unchurn.comparison.inputs.columns import fits_int64
 from unchurn.core.arrays import IntArray
 
 if TYPE_CHECKING:
@@ -44,6 +44,17 @@ def find(ids: pl.Series, among: pl.Series) -> IntArray | None:
         if _is_hashed(ids) and (found := _by_hash(ids, among)) is not None:
             return found
     return _by_join(ids, among)
+
+
+def alike(left: pl.Series, right: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """Ids of one type on both sides: whole numbers if both are, else text."""
+    import polars as pl
+
+    if left.dtype == right.dtype:
+        return left, right
+    if fits_int64(left.dtype) and fits_int64(right.dtype):
+        return left.cast(pl.Int64), right.cast(pl.Int64)
+    return left.cast(pl.String), right.cast(pl.String)
 
 
 def repeated(ids: pl.Series) -> int:

@@ -8,17 +8,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from unchurn.comparison.inputs.classes import UNLABELLED, Coded, in_order, number
-from unchurn.comparison.inputs.columns import Columns, as_text, fits_int64
-from unchurn.comparison.inputs.ids import find
-from unchurn.comparison.inputs.predictions import REST, Groups, Labels, Predictions
+from unchurn.comparison.inputs.casting import as_text
+from unchurn.comparison.inputs.classes import (
+    UNLABELLED,
+    Coded,
+    check_classes,
+    in_order,
+    number,
+)
+from unchurn.comparison.inputs.columns import Columns
+from unchurn.comparison.inputs.ids import alike, find
+from unchurn.comparison.inputs.predictions import Groups, Labels, Predictions
+from unchurn.comparison.inputs.scores import REST
 from unchurn.core.arrays import IntArray
 from unchurn.core.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
-
-Side = tuple[str, npt.NDArray[np.bool_]]  # a model or the labels, and which classes it knows
 
 
 @dataclass(frozen=True)
@@ -66,6 +72,21 @@ class Paired:
 
 
 @dataclass(frozen=True)
+class _Labelled:
+    """True labels, and the row of each example among them; None: as they stand."""
+
+    labels: Labels
+    rows: IntArray | None
+
+    def at(self, column: pl.Series) -> pl.Series:
+        """A column of theirs in the order of the examples; of one that is not there, a gap."""
+        if self.rows is None:
+            return column
+        longer = column.extend_constant(None, 1)
+        return longer.gather(np.where(self.rows < 0, len(column), self.rows))
+
+
+@dataclass(frozen=True)
 class _SharedRows:
     """The rows of each model that are compared, in the order of base's; None: all as they stand."""
 
@@ -100,18 +121,21 @@ def pair(
             f"of one, {candidate.ids[0]!r} of the other"
         )
     ids = _at(base.ids, rows.base)
-    coded, notes = _coded(base, candidate, rows, ids, labels)
+    labelled = None if labels is None else _labelled(base, labels, ids)
+    coded, notes = _coded(base, candidate, rows, ids, labelled)
     one_class = one_class or base.only_class or candidate.only_class
     if one_class is not None:
         coded = _against_rest(coded, one_class)
-    notes += _check_classes(coded, base.name, candidate.name)
+    notes += check_classes(coded, base.name, candidate.name)
     scored_classes = _scored_classes(base, candidate)
     if not scored_classes and set(base.probabilities) & set(candidate.probabilities):
         notes.append("the two have probabilities of different classes: their movement is not shown")
-    slices, cluster = _groups(base, candidate, rows, asked)
+    slices, cluster = _groups(base, candidate, rows, asked, labelled)
     if groups is not None:
         slices |= {name: _of_size(values, name, n) for name, values in groups.slices.items()}
         cluster = cluster if groups.cluster is None else _of_size(groups.cluster, "cluster", n)
+    if cluster is not None and cluster.null_count():
+        notes.append(f"{cluster.null_count():,} examples have no cluster: they count as one")
     return Paired(
         ids=ids,
         classes=coded.classes,
@@ -143,20 +167,9 @@ def _check_same_rows(one: Predictions | Labels, two: Predictions | Labels) -> No
         )
 
 
-def _same_ids(left: pl.Series, right: pl.Series) -> tuple[pl.Series, pl.Series]:
-    """Ids of one type on both sides: whole numbers if both are, else text."""
-    import polars as pl
-
-    if left.dtype == right.dtype:
-        return left, right
-    if fits_int64(left.dtype) and fits_int64(right.dtype):
-        return left.cast(pl.Int64), right.cast(pl.Int64)
-    return left.cast(pl.String), right.cast(pl.String)
-
-
 def _shared_rows(base: pl.Series, candidate: pl.Series) -> _SharedRows:
     """The rows of both tables whose ids are in both."""
-    found = find(*_same_ids(base, candidate))
+    found = find(*alike(base, candidate))
     if found is None or (found >= 0).all():
         return _SharedRows(None, found)
     kept = np.flatnonzero(found >= 0)
@@ -165,8 +178,14 @@ def _shared_rows(base: pl.Series, candidate: pl.Series) -> _SharedRows:
 
 def _n_shared(some: pl.Series, ids: pl.Series) -> int:
     """How many of some ids are among others."""
-    found = find(*_same_ids(some, ids)) if len(some) else np.empty(0, int)
+    found = find(*alike(some, ids)) if len(some) else np.empty(0, int)
     return len(some) if found is None else int((found >= 0).sum())
+
+
+def _labelled(base: Predictions, labels: Labels, ids: pl.Series) -> _Labelled:
+    """The labels beside the examples."""
+    _check_same_rows(base, labels)
+    return _Labelled(labels, find(*alike(ids, labels.ids)))
 
 
 def _at(column: pl.Series, rows: IntArray | None) -> pl.Series:
@@ -178,7 +197,7 @@ def _coded(
     candidate: Predictions,
     rows: _SharedRows,
     ids: pl.Series,
-    labels: Labels | None,
+    labelled: _Labelled | None,
 ) -> tuple[Coded, list[str]]:
     """Predictions, and true labels if any, as numbers of their classes; notes.
 
@@ -186,9 +205,8 @@ def _coded(
     """
     sides = ((base, rows.base), (candidate, rows.candidate))
     truths = [(model.labels, at) for model, at in sides if model.labels is not None]
-    if labels is not None:
-        _check_same_rows(base, labels)
-        truths = [(labels.labels, find(*_same_ids(ids, labels.ids)))]
+    if labelled is not None:
+        truths = [(labelled.labels.labels, labelled.rows)]
     values, (one, two, *others) = number(
         [base.predicted, candidate.predicted, *(truth for truth, _ in truths)]
     )
@@ -196,8 +214,9 @@ def _coded(
     truth = _agreed(found, values, ids) if found else None
     notes = []
     if truth is not None and (truth == UNLABELLED).all():
-        if labels is not None:
-            raise InputError(f"{labels.name} has the label of no example that the models have")
+        if labelled is not None:
+            name = labelled.labels.name
+            raise InputError(f"{name} has the label of no example that the models have")
         truth = None
         notes.append("the column of true labels is empty")
     coded = Coded(
@@ -237,37 +256,6 @@ def _against_rest(coded: Coded, one: str) -> Coded:
     return coded.against_rest(one, REST + one)
 
 
-def _check_classes(coded: Coded, base: str, candidate: str) -> list[str]:
-    """Notes on classes that only one side knows; sides of nothing in common are an error."""
-    before, after = coded.has(coded.base), coded.has(coded.candidate)
-    names = np.array(coded.classes)
-    are_unlike = _are_numbers(names[before]) != _are_numbers(names[after])
-    notes = _unshared(names, (base, before), (candidate, after), must_share=are_unlike)
-    if coded.labels is not None:
-        labels = ("the labels", coded.has(coded.labels))
-        notes += _unshared(names, ("the models", before | after), labels, must_share=True)
-    return notes
-
-
-def _unshared(names: npt.NDArray[np.str_], one: Side, two: Side, *, must_share: bool) -> list[str]:
-    """Notes on classes that only one of two sides knows."""
-    (first, a), (second, b) = one, two
-    if must_share and not (a & b).any():
-        raise InputError(
-            f"{first} and {second} have no class in common: {', '.join(names[a][:5])} and "
-            f"{', '.join(names[b][:5])}"
-        )
-    return [
-        f"classes only in {who}: {', '.join(names[only][:5])}{' …' if only.sum() > 5 else ''}"
-        for who, only in ((first, a & ~b), (second, b & ~a))
-        if only.any()
-    ]
-
-
-def _are_numbers(names: npt.NDArray[np.str_]) -> bool:
-    return all(name.lstrip("-").isdigit() for name in names)
-
-
 def _scored_classes(base: Predictions, candidate: Predictions) -> tuple[str, ...]:
     """The classes of the probabilities, where both have the same; of two, the positive last."""
     if set(base.probabilities) != set(candidate.probabilities):
@@ -291,32 +279,37 @@ def _probabilities(
 
 
 def _groups(
-    base: Predictions, candidate: Predictions, rows: _SharedRows, asked: Columns
+    base: Predictions,
+    candidate: Predictions,
+    rows: _SharedRows,
+    asked: Columns,
+    labelled: _Labelled | None,
 ) -> tuple[dict[str, pl.Series], pl.Series | None]:
-    """Slices by column, and what groups rows that are not independent, from either file."""
+    """Slices by column, and what groups rows that are not independent, from any of the files."""
 
-    def of(one: pl.Series | None, two: pl.Series | None, column: str, argument: str) -> pl.Series:
+    def of(column: str, argument: str) -> pl.Series:
+        def among(one: Predictions | Labels) -> pl.Series | None:
+            return one.slices.get(column) if argument == "slices" else one.cluster
+
         what = f"{argument.removesuffix('s')}s"
-        if one is not None:
-            return _at(as_text(one, base.name, what), rows.base)
-        if two is not None:
-            return _at(as_text(two, candidate.name, what), rows.candidate)
-        raise no_column(column, argument, base, candidate)
+        for model, at in ((base, rows.base), (candidate, rows.candidate)):
+            if (found := among(model)) is not None:
+                return _at(as_text(found, model.name, what), at)
+        if labelled is not None and (found := among(labelled.labels)) is not None:
+            return labelled.at(as_text(found, labelled.labels.name, what))
+        labels = () if labelled is None else (labelled.labels,)
+        raise no_column(column, argument, base, candidate, *labels)
 
-    slices = {
-        column: of(base.slices.get(column), candidate.slices.get(column), column, "slices")
-        for column in asked.slices
-    }
-    if asked.cluster is None:
-        return slices, None
-    return slices, of(base.cluster, candidate.cluster, asked.cluster, "cluster")
+    slices = {column: of(column, "slices") for column in asked.slices}
+    return slices, None if asked.cluster is None else of(asked.cluster, "cluster")
 
 
-def no_column(column: str, argument: str, base: Predictions, candidate: Predictions) -> InputError:
-    """The error that neither model has a column that was asked for."""
-    names = dict.fromkeys((*base.all_columns, *candidate.all_columns))
+def no_column(column: str, argument: str, *files: Predictions | Labels) -> InputError:
+    """The error that no file has a column that was asked for."""
+    names = dict.fromkeys(name for file in files for name in file.all_columns)
     there = f"; there are {', '.join(names)}" if names else ""
-    return InputError(f"no column {column!r} for {argument}= in either file{there}")
+    where = "either" if len(files) == 2 else "any"
+    return InputError(f"no column {column!r} for {argument}= in {where} file{there}")
 
 
 def _of_size(values: pl.Series, name: str, n: int) -> pl.Series:

@@ -3,24 +3,37 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from unchurn.core.arrays import as_array
 from unchurn.core.errors import InputError
-from unchurn.core.files import read_table, reading
+from unchurn.core.tables import (
+    ARROW,
+    TEXT,
+    TextForm,
+    TextTable,
+    ending,
+    guarded,
+    open_text,
+    read_arrow,
+    refuse_workbook,
+)
 
 if TYPE_CHECKING:
     import polars as pl
 
-SUFFIXES = (".csv", ".parquet", ".jsonl", ".ndjson", ".npz")
+# Of those that are read, the ones worth telling.
+SUFFIXES = (".csv", ".tsv", ".csv.gz", ".parquet", ".feather", ".arrow", ".jsonl", ".ndjson",
+            ".npz")  # fmt: skip
 ARRAY = "the array"  # what the only column of an array of labels is called
 PROBABILITIES = "probabilities_"  # how the columns of an array of probabilities begin
-Found = TypeVar("Found")
+LAST_LETTER = 0x10FFFF  # of Unicode; NumPy's text may hold numbers beyond
+SURROGATES = (0xD800, 0xDFFF)  # halves of letters, which are none alone
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,13 +42,23 @@ class Source:
 
     name: str  # what errors call it
     names: tuple[str, ...]
-    held: pl.DataFrame | Path  # the table, or the Parquet file to read columns from
+    held: pl.DataFrame | TextTable | Path  # the table, or the Parquet file to read columns from
     is_array: bool = False  # of labels: one column, without a name of its own
 
-    def read(self, columns: Sequence[str]) -> pl.DataFrame:
-        """The columns of these names; of a Parquet file no other is read."""
-        held = self.held
-        table = _read_parquet(held, columns) if isinstance(held, Path) else held.select(columns)
+    @property
+    def is_text(self) -> bool:
+        """Whether it is a text file, in which a number is told by its looks."""
+        return isinstance(self.held, TextTable)
+
+    def read(self, columns: Sequence[str], numbers: Iterable[str] = ()) -> pl.DataFrame:
+        """The columns of these names, no other is read; of a text, only `numbers` as numbers."""
+        held, numeric = self.held, set(numbers)
+        if isinstance(held, TextTable):
+            table = _read_text(held, self.names, columns, numeric)
+        elif isinstance(held, Path):
+            table = _read_parquet(held, columns)
+        else:
+            table = held.select(columns)
         if table.height == 0:
             raise InputError(f"{self.name}: has no rows")
         return table
@@ -45,17 +68,18 @@ class Source:
         return "it is an array" if self.is_array else f"there are {', '.join(self.names)}"
 
 
-def open_source(source: Any, name: str) -> Source:
-    """Open a file's path, a Polars or pandas frame, labels (n,) or probabilities (n, classes)."""
+def open_source(source: Any, name: str, form: TextForm | None = None) -> Source:
+    """Open a file's path, a Polars or pandas frame, labels (n,) or probabilities (n, classes).
+
+    What is open already stays so.
+    """
     import polars as pl
 
+    if isinstance(source, Source):
+        return source
     if isinstance(source, str | Path):
-        path = Path(source)
-        if path.suffix.lower() == ".parquet":
-            names = _guarded(path, lambda: tuple(pl.read_parquet_schema(path)))
-            return Source(name=name, names=names, held=path)
-        table = _read(path)
-    elif isinstance(source, pl.DataFrame):
+        return _open_file(Path(source), name, form)
+    if isinstance(source, pl.DataFrame):
         table = source
     elif hasattr(source, "columns") and hasattr(source, "iloc"):  # a pandas frame
         table = pl.DataFrame({str(c): as_series(source[c]) for c in source.columns})
@@ -63,6 +87,21 @@ def open_source(source: Any, name: str) -> Source:
         table = _of_array(source, name)
     names = tuple(table.columns)
     return Source(name=name, names=names, held=table, is_array=names == (ARRAY,))
+
+
+def _open_file(path: Path, name: str, form: TextForm | None) -> Source:
+    """Open a file of any of the kinds."""
+    import polars as pl
+
+    kind = ending(path)
+    if kind == ".parquet":
+        names = tuple(guarded(path, lambda: pl.read_parquet_schema(path)))
+        return Source(name=name, names=names, held=path)
+    if kind in TEXT:
+        text = open_text(path, form)
+        return Source(name=name, names=_stripped(text.names), held=text)
+    table = guarded(path, lambda: _read(path))
+    return Source(name=name, names=tuple(table.columns), held=table)
 
 
 def _of_array(source: Any, name: str) -> pl.DataFrame:
@@ -83,12 +122,32 @@ def as_series(values: Any) -> pl.Series:
     """A list, an array or a pandas Series as a Polars series; NaN among other things is a gap."""
     import polars as pl
 
+    if hasattr(values, "iloc") and not isinstance(values.dtype, np.dtype):
+        values = values.astype(object)  # pandas' own types: as floats, they would lose digits
     array = as_array(values, "an array")
     if array.ndim != 1:
         raise InputError(f"one value per example is needed, not an array of shape {array.shape}")
-    if array.dtype.kind != "O":
-        return pl.Series(array, strict=False)
-    return pl.Series([None if _is_gap(value) else value for value in array], strict=False)
+    if array.dtype.kind == "U":
+        _check_letters(array)
+    try:
+        if array.dtype.kind == "S" and all(value.isascii() for value in array):
+            array = array.astype(str)  # NumPy's narrow text; else bytes
+        if array.dtype.kind != "O":
+            return pl.Series(array, strict=False)
+        plain = [None if _is_gap(value) else value for value in array]
+        if any(type(value) is int and value.bit_length() > 126 for value in plain):
+            plain = [value if value is None else str(value) for value in plain]
+        return pl.Series(plain, strict=False)
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
+        raise InputError(f"an array of {array.dtype} cannot be read: {error}") from error
+
+
+def _check_letters(array: Any) -> None:
+    """Refuse text that holds what is no letter of Unicode."""
+    codes = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("="))).view(np.uint32)
+    low, high = SURROGATES
+    if ((codes > LAST_LETTER) | ((codes >= low) & (codes <= high))).any():
+        raise InputError("its text holds what is no letter of Unicode")
 
 
 def _is_gap(value: Any) -> bool:
@@ -102,47 +161,45 @@ def _read_parquet(path: Path, columns: Sequence[str]) -> pl.DataFrame:
     """Some columns of a file."""
     import polars as pl
 
-    return _guarded(path, lambda: pl.read_parquet(path, columns=list(columns), glob=False))
-
-
-def _guarded(path: Path, read: Callable[[], Found]) -> Found:
-    """What `read` gives; a damaged file is an error of one line."""
-    import polars as pl
-
-    with reading(path, "a file of predictions"):
-        try:
-            return read()
-        except pl.exceptions.PanicException as error:  # no Exception: Rust gave up
-            raise InputError(f"{path}: damaged") from error
+    return guarded(path, lambda: pl.read_parquet(path, columns=list(columns), glob=False))
 
 
 def _read(path: Path) -> pl.DataFrame:
-    """A table from a file of any of the kinds."""
+    """A whole table: JSON lines, Arrow or NumPy's archive."""
     import polars as pl
 
-    suffix = path.suffix.lower()
-    if suffix not in SUFFIXES and not path.is_dir():
-        raise InputError(f"{path}: the name must end in {', '.join(SUFFIXES)}")
-    with reading(path, "a file of predictions"):
-        if suffix in (".jsonl", ".ndjson"):
-            if path.stat().st_size == 0:
-                raise InputError(f"{path}: is empty")
-            with path.open("rb") as file:  # a path would be taken for a pattern
-                return pl.read_ndjson(file, infer_schema_length=None)
-        if suffix == ".npz":
-            return _read_npz(path)
-        return _stripped(read_table(path))
+    kind = ending(path)
+    if kind in ARROW:
+        return read_arrow(path)
+    if kind in (".jsonl", ".ndjson"):
+        if path.stat().st_size == 0:
+            raise InputError(f"{path}: is empty")
+        with path.open("rb") as file:  # a path would be taken for a pattern
+            return pl.read_ndjson(file, infer_schema_length=None)
+    if kind == ".npz":
+        return _read_npz(path)
+    refuse_workbook(path)
+    raise InputError(f"{path}: the name must end in {', '.join(SUFFIXES)}")
 
 
-def _stripped(table: pl.DataFrame) -> pl.DataFrame:
-    """Names and text without the spaces that some put behind a CSV's commas."""
+def _read_text(
+    text: TextTable, names: Sequence[str], columns: Sequence[str], numbers: set[str]
+) -> pl.DataFrame:
+    """Some columns of a text; where names have spaces around them, what they name may too."""
     import polars as pl
 
-    names = [name.strip() for name in table.columns]
-    if names == table.columns or len(set(names)) < len(names):
+    own = dict(zip(names, text.names, strict=True))
+    table = text.read([own[c] for c in columns], [own[c] for c in columns if c in numbers])
+    table.columns = list(columns)
+    if text.names == tuple(names):
         return table
-    table.columns = names
     return table.with_columns(pl.col(pl.String).str.strip_chars())
+
+
+def _stripped(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Names without the spaces that some put behind a CSV's commas."""
+    stripped = tuple(name.strip() for name in names)
+    return names if len(set(stripped)) < len(names) else stripped
 
 
 def _read_npz(path: Path) -> pl.DataFrame:

@@ -1,0 +1,86 @@
+"""A command that gets no memory says so in one line: another process watches it.
+
+Rust, in which Polars is written, ends a process that gets no memory (SIGABRT, exit code 134) and
+nothing inside that process can keep it from that.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Callable
+from types import FrameType
+from typing import IO
+
+WATCHED = ("compare", "gate", "plan")  # whose work is Polars'
+NO_ANSWER, CRASH = 2, 70  # exit codes: bad input, and a bug of ours
+NO_MEMORY = "out of memory: compare fewer rows or columns at once, or where there is more of it"
+DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux
+
+
+def run_watched(run: Callable[[], None]) -> None:
+    """Run a command, which ends the process; what needs no watching runs as it is.
+
+    The fork is made before Polars is loaded: its threads would not survive one.
+    """
+    is_watched = sys.argv[1:2] and sys.argv[1] in WATCHED
+    if not is_watched or not hasattr(os, "fork") or "polars" in sys.modules:
+        run()
+        return
+    with tempfile.TemporaryFile() as noise:
+        child = os.fork()
+        if child == 0:
+            _keep_apart(noise)
+            run()
+            return
+        status = _wait(child)
+        noise.seek(0)
+        _end(status, noise.read())
+
+
+def _keep_apart(noise: IO[bytes]) -> None:
+    """In the child: what Rust prints as it gives up goes to a file, what Python prints does not."""
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGKILL)
+    real = os.dup(2)
+    sys.stderr.flush()
+    sys.stderr = open(  # noqa: SIM115, PTH123
+        real, "w", buffering=1, encoding=sys.stderr.encoding, errors=sys.stderr.errors
+    )
+    os.dup2(noise.fileno(), 2)
+
+
+def _wait(child: int) -> int:
+    """In the parent: wait for the child's end, and hand on what should end it."""
+
+    def hand_on(number: int, _: FrameType | None) -> None:
+        os.kill(child, number)
+
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            continue
+        # A terminal gives Ctrl-C to both.
+        is_given = number == signal.SIGINT and any(os.isatty(at) for at in (0, 1, 2))
+        signal.signal(number, signal.SIG_IGN if is_given else hand_on)
+    return os.waitpid(child, 0)[1]
+
+
+def _end(status: int, noise: bytes) -> None:
+    """End as the child did; without memory, with one line."""
+    if not os.WIFSIGNALED(status):
+        code = os.waitstatus_to_exitcode(status)
+        if code == CRASH:
+            os.write(2, noise)
+        sys.exit(code)
+    number = os.WTERMSIG(status)
+    is_starved = number == signal.SIGABRT and b"memory allocation of" in noise
+    if is_starved or number == signal.SIGKILL:  # by which a system takes memory back
+        os.write(2, f"unchurn: {NO_MEMORY}\n".encode())
+        sys.exit(NO_ANSWER)
+    os.write(2, noise)
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)

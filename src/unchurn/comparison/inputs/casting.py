@@ -1,0 +1,222 @@
+"""Values of a column as labels, ids, probabilities or text: the same whatever type holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from unchurn.comparison.inputs.sources import ARRAY
+from unchurn.core.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL", "None", "<NA>")  # where they are no class
+WHOLE = r"^(0|-?[1-9][0-9]*)(\.0+)?$"  # a whole number, also as pandas writes it beside gaps
+# A number as text files have them; 007 is none, but a name.
+NUMBER = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$"
+BOOLEANS = ("true", "false")
+ROUNDING = 1e-6  # by which a probability may lie outside 0 … 1
+# Whole numbers up to here are exact in a float of so many bits.
+EXACT = {"Float16": 2**11, "Float32": 2**24, "Float64": 2**53}
+
+
+def as_labels(column: pl.Series, name: str, *, is_written: bool = False) -> pl.Series:
+    """Labels as whole numbers or text: 1, 1.0 and "1" are the same class, and so are True and true.
+
+    In a column of numbers or booleans, NA, NaN and the like are missing values; spaces around a
+    class's name do not count. What `is_written` in a text file is a number if it looks like one.
+    """
+    import polars as pl
+
+    if fits_int64(column.dtype):
+        return column.cast(pl.Int64)
+    if column.dtype.is_float():
+        return _from_floats(column, name)
+    text = as_text(column, name, "labels")
+    values = text.unique().drop_nulls()
+    names = values.str.strip_chars()
+    is_gap = names.is_in(MISSING)
+    given, names = values.filter(~is_gap), names.filter(~is_gap)
+    if given.is_empty():
+        return text
+    if is_written and names.str.contains(NUMBER).all() and not names.str.contains(WHOLE).all():
+        numbers = text.replace_strict(given, names, default=None).cast(pl.Float64)
+        return _from_floats(numbers.alias(column.name), name)
+    plain = plain_classes(names)
+    numbers = whole_numbers(plain)
+    if numbers.dtype == pl.Int64 or plain.is_in(BOOLEANS).all():
+        return text.replace_strict(given, numbers, default=None)
+    return text if plain.equals(given) else text.replace(given, plain)
+
+
+def with_spaces(column: pl.Series) -> str | None:
+    """A class of a column that has spaces around its name."""
+    import polars as pl
+
+    if column.dtype not in (pl.String, pl.Categorical, pl.Enum):
+        return None
+    values = column.cast(pl.String).unique().drop_nulls()
+    odd = values.filter(values != values.str.strip_chars()).sort()
+    return None if odd.is_empty() else str(odd[0])
+
+
+def plain_classes(names: pl.Series) -> pl.Series:
+    """Names of classes in one spelling: 1 for 1.0, true for True.
+
+    Each name is normalised on its own, so that a class gets the same spelling in every file.
+    """
+    lower, plain = names.str.to_lowercase(), names.str.replace(WHOLE, "${1}")
+    return lower.zip_with(lower.is_in(BOOLEANS), plain)
+
+
+def plain_names(names: Iterable[str]) -> tuple[str, ...]:
+    """The same for names that are not yet a series, spaces around them left out too."""
+    import polars as pl
+
+    return tuple(plain_classes(pl.Series([name.strip() for name in names], dtype=pl.String)))
+
+
+def whole_numbers(names: pl.Series) -> pl.Series:
+    """Plain names of classes as whole numbers, if all are; else as they are."""
+    import polars as pl
+
+    numbers = names.cast(pl.Int64, strict=False)
+    return numbers if names.str.contains(WHOLE).all() and not numbers.null_count() else names
+
+
+def fits_int64(kind: pl.DataType) -> bool:
+    """Whether it is a type of whole numbers that 64 bits hold."""
+    import polars as pl
+
+    return kind in (pl.Int64, pl.Int32, pl.Int16, pl.Int8, pl.UInt32, pl.UInt16, pl.UInt8)
+
+
+def _from_floats(column: pl.Series, name: str) -> pl.Series:
+    """Labels from floats, which must be whole, and few enough digits for the float to hold."""
+    import polars as pl
+
+    column = column.fill_nan(None)
+    whole = column.cast(pl.Int64, strict=False)
+    if (whole.cast(column.dtype) != column).any() or whole.null_count() > column.null_count():
+        raise InputError(
+            f"{name}: {shown(column)} holds fractions, no labels: of probabilities say "
+            "probabilities="
+        )
+    _check_exact(column, name, "labels")
+    return whole
+
+
+def as_ids(column: pl.Series, name: str, *, is_written: bool = False) -> pl.Series:
+    """Ids as whole numbers if all are, else as text; NaN is no id.
+
+    1, 1.0, "1" and a decimal 1.00 are one id; 001 is another. What is not all plain numbers stays
+    as it is written. Bytes, as UUIDs may be stored, go by their hexadecimal digits. Floats that may
+    have lost their last digits are refused: they would pair rows that do not belong together.
+    """
+    import polars as pl
+
+    if fits_int64(column.dtype) or column.dtype in (pl.UInt64, pl.Date):
+        return column
+    if column.dtype.is_float():  # what pandas makes of whole numbers that had gaps once
+        return _whole_ids(column.fill_nan(None), name)
+    if column.dtype == pl.Binary:
+        return column.bin.encode("hex")
+    text = as_text(column, name, "ids")
+    numbers = text.cast(pl.Int64, strict=False)
+    if numbers.null_count() == text.null_count() and numbers.cast(pl.String).equals(text):
+        return numbers  # at a fraction of the pattern's time
+    given = text.set(text.is_in(MISSING), None)
+    if given.null_count() == len(given) or not given.str.contains(NUMBER).all():
+        return text
+    if given.str.contains(WHOLE).all():
+        plain = given.str.replace(WHOLE, "${1}")
+        if is_written and given.str.contains(".", literal=True).any():  # floats, once
+            _check_exact(given.cast(pl.Float64), name, "ids")
+        return whole_numbers(plain)
+    if is_written and given.str.contains("(?i)e").any():  # so floats are written that are large
+        return _whole_ids(given.cast(pl.Float64), name)
+    return text
+
+
+def _whole_ids(column: pl.Series, name: str) -> pl.Series:
+    """Ids that are floats, as whole numbers if all are."""
+    import polars as pl
+
+    _check_exact(column, name, "ids")
+    whole = column.cast(pl.Int64, strict=False)
+    return whole if whole.cast(column.dtype).equals(column) else column.cast(pl.Float64)
+
+
+def _check_exact(column: pl.Series, name: str, what: str) -> None:
+    """Refuse numbers so large that a float no longer holds each of them."""
+    limit = EXACT[str(column.dtype)]
+    large = column.abs() >= limit
+    if large.any():
+        row = first(large)
+        raise InputError(
+            f"{name}: {what} in {shown(column)} are {column.dtype}, which is exact only up to "
+            f"{limit:,}, and row {row} has {column[row]:.0f}: write them as integers or text"
+        )
+
+
+def as_probabilities(column: pl.Series, name: str, hint: Callable[[], str]) -> pl.Series:
+    """Numbers from 0 to 1; NaN, and text that stands for it, is a gap.
+
+    `hint` says, where they are none, what they may be instead.
+    """
+    import polars as pl
+
+    if column.dtype == pl.String:
+        column = column.str.strip_chars()
+        column = column.set(column.is_in(MISSING), None)
+    try:
+        numbers = column.cast(pl.Float64).fill_nan(None)
+    except pl.exceptions.PolarsError as error:
+        is_comma = column.dtype == pl.String and column.str.contains("^-?[0-9]*,[0-9]+$").any()
+        comma = ": of decimal commas say decimal= ," if is_comma else ""
+        raise InputError(f"{name}: column {column.name!r} is not all numbers{comma}") from error
+    if numbers.is_between(0, 1).all():  # gaps do not count
+        return numbers
+    outside = (numbers < -ROUNDING) | (numbers > 1 + ROUNDING)
+    if outside.any():
+        row = first(outside)
+        raise InputError(
+            f"{name}: {column.name!r} has {numbers[row]:g} in row {row}: no probability ({hint()})"
+        )
+    return numbers.clip(0, 1)
+
+
+def as_text(column: pl.Series, name: str, what: str) -> pl.Series:
+    """Any column of single values as text; `what` it should be is for the error.
+
+    An instant reads alike whatever its unit and time zone, a whole number whatever its type.
+    """
+    import polars as pl
+
+    kind = column.dtype
+    if isinstance(kind, pl.Datetime):
+        if kind.time_zone is None:
+            return column.dt.to_string("%Y-%m-%d %H:%M:%S%.f")
+        return column.dt.convert_time_zone("UTC").dt.to_string("%Y-%m-%d %H:%M:%S%.f%:z")
+    if kind.is_float():
+        column = column.fill_nan(None)
+        whole = column.cast(pl.Int64, strict=False)
+        column = whole if whole.cast(kind).equals(column) else column
+    if not (kind.is_nested() or kind == pl.Object):
+        try:
+            return column.cast(pl.String)
+        except pl.exceptions.PolarsError:  # bytes that are no text, and the like
+            pass
+    raise InputError(f"{name}: {shown(column)} is {kind}, no {what}")
+
+
+def shown(column: pl.Series) -> str:
+    """A column by its name; that of an array has none."""
+    return ARRAY if column.name in ("", ARRAY) else f"column {column.name!r}"
+
+
+def first(rows: pl.Series) -> int:
+    """The number of the first row that is true."""
+    found = rows.fill_null(value=False).arg_max()
+    return 0 if found is None else found

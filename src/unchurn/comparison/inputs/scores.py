@@ -1,0 +1,170 @@
+"""Probabilities by class: read, checked, and how predictions come from them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from unchurn.comparison.inputs.casting import as_labels, as_probabilities, first, whole_numbers
+from unchurn.comparison.inputs.columns import Chosen
+from unchurn.core.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+REST = "not "  # before a class: all others, where only its probability is known
+TOLERANCE = 1e-3  # by which a row's probabilities may miss the sum of 1
+ROUNDED = (3, 2)  # decimals to which they may be rounded: half a unit each may be missing then
+DIGITS = 1e-3  # of a unit by which what is rounded may miss it: what a float of 32 bits does
+TINY = 1e-9  # for sums of floats
+PERCENT = 2  # by which a row of rounded percent may miss 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """How predictions come from probabilities: by the largest, or by a threshold."""
+
+    name: str
+    positive: str | None
+    threshold: float | None
+
+    def decide(self, probabilities: dict[str, pl.Series]) -> pl.Series:
+        """The predicted classes."""
+        import polars as pl
+
+        def as_given(names: Sequence[str]) -> pl.Series:
+            return whole_numbers(pl.Series(names, dtype=pl.String))
+
+        if self.threshold is None:
+            # Of equal ones the first by name, whatever the order of the columns.
+            ordered = sorted(probabilities, key=_by_number_then_name)
+            table = pl.DataFrame({c: probabilities[c] for c in ordered}).to_numpy()
+            return as_given(ordered).gather(table.argmax(axis=1))
+        positive = self._of_threshold(list(probabilities))
+        negative = next(c for c in probabilities if c != positive)
+        above = probabilities[positive] >= self.threshold
+        return as_given([negative, positive]).gather(above.cast(pl.UInt32))
+
+    def in_words(self, classes: list[str]) -> str:
+        """The same for a reader."""
+        if self.threshold is None:
+            return "the most probable class"
+        return f"{self._of_threshold(classes)} from a probability of {self.threshold:g}"
+
+    def named_positive(self, classes: list[str]) -> str | None:
+        """The positive class, as it was named or by its name."""
+        usual = [c for c in classes if c.lower() in ("1", "true")]
+        return self.positive or (usual[0] if len(usual) == 1 else None)
+
+    def _of_threshold(self, classes: list[str]) -> str:
+        """The class that a threshold is for; never by its place, in which files may differ."""
+        if len(classes) != 2:
+            raise InputError(f"a threshold is for two classes, not {len(classes)}")
+        positive = self.named_positive(classes)
+        if positive is None:
+            raise InputError(
+                f"which class is the threshold for? Give positive= {' or '.join(classes)}"
+            )
+        return positive
+
+
+def _by_number_then_name(name: str) -> tuple[bool, int, str]:
+    """Classes that are numbers first, 9 before 10; then names, also those of other digits (²)."""
+    is_number = re.fullmatch("0|[1-9][0-9]*", name) is not None
+    return (not is_number, len(name) if is_number else 0, name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scores:
+    """Probabilities by class, which sum to 1; or none, and the `problem` why a guess was wrong."""
+
+    by_class: dict[str, pl.Series]
+    problem: str | None = None
+    decimals: int | None = None  # to which they are rounded, where that keeps sums from 1
+
+
+def read_scores(table: pl.DataFrame, chosen: Chosen, rule: Rule, *, may_be_wrong: bool) -> Scores:
+    """Read the probabilities, if there are any.
+
+    Only where there is a prediction besides may a guess be wrong: a score need be no probability.
+    """
+    try:
+        by_class = _by_class(table, chosen, rule)
+        decimals = _check_sums(list(by_class.values()), rule.name)
+    except InputError as error:
+        if may_be_wrong:
+            return Scores(by_class={}, problem=str(error).removeprefix(f"{rule.name}: "))
+        raise
+    if may_be_wrong and len(chosen.probabilities) == 1 and rule.positive is None:
+        predicted = as_labels(table[str(chosen.prediction)], rule.name).unique().drop_nulls()
+        if not set(map(str, predicted)) <= set(by_class):
+            which = f"of which class is {chosen.probabilities[0]!r}? Name the positive one"
+            return Scores(by_class={}, problem=which)
+    return Scores(by_class=by_class, decimals=decimals)
+
+
+def _by_class(table: pl.DataFrame, chosen: Chosen, rule: Rule) -> dict[str, pl.Series]:
+    """Columns of probabilities by the classes they are of; NaN is a gap."""
+    columns, classes, positive = chosen.probabilities, chosen.classes, rule.positive
+
+    def hint() -> str:
+        return _what_else(table.select(columns))
+
+    if len(columns) == 1:
+        positive = "1" if positive is None else positive
+        values = as_probabilities(table[columns[0]], rule.name, hint)
+        return {"0" if positive == "1" else REST + positive: 1 - values, positive: values}
+    if twice := next((c for c in classes if classes.count(c) > 1), None):
+        raise InputError(f"{rule.name}: two columns are probabilities of {twice!r}")
+    if columns and positive is not None and positive not in classes:
+        raise InputError(f"{rule.name}: no probability of {positive!r}; of {', '.join(classes)}")
+    return {
+        name: as_probabilities(table[column], rule.name, hint)
+        for name, column in zip(classes, columns, strict=True)
+    }
+
+
+def _check_sums(probabilities: list[pl.Series], name: str) -> int | None:
+    """Refuse probabilities that do not sum to 1, unless rounding explains it: to how many decimals.
+
+    Rows with a gap are left out later.
+    """
+    import polars as pl
+
+    if not probabilities:
+        return None
+    frame = pl.DataFrame([p.alias(str(i)) for i, p in enumerate(probabilities)])
+    sums = pl.sum_horizontal(pl.all(), ignore_nulls=False)
+    most = frame.lazy().select((sums - 1).abs().max()).collect().item()  # no column of sums is made
+    if most is None or most <= TOLERANCE:
+        return None
+    for decimals in ROUNDED:
+        scaled = pl.all() * 10**decimals
+        if (
+            most <= len(probabilities) * 0.5 * 10**-decimals + TINY
+            and frame.select(
+                pl.all_horizontal(((scaled - scaled.round()).abs() < DIGITS).all())
+            ).item()
+        ):
+            return decimals
+    found = frame.select(sums.alias("sum"))["sum"]
+    off = (found - 1).abs() > TOLERANCE
+    row = first(off)
+    raise InputError(
+        f"{name}: probabilities of {int(off.sum()):,} rows do not sum to 1, first in row {row} "
+        f"({found[row]:.4g}): of logits, take the softmax first; is a class missing?"
+    )
+
+
+def _what_else(table: pl.DataFrame) -> str:
+    """What columns are that are no probabilities: percent, of which a row has 100; else logits."""
+    import polars as pl
+
+    numbers = table.select(pl.all().cast(pl.Float64, strict=False))
+    sums = numbers.select(pl.sum_horizontal(pl.all()).alias("sum"))["sum"]
+    is_within = all(column.is_between(0, 100).all() for column in numbers)
+    if is_within and (table.width == 1 or ((sums - 100).abs() < PERCENT).all()):
+        return "of percent, divide by 100"
+    return "of logits, take the softmax first"

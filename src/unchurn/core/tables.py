@@ -1,0 +1,266 @@
+"""Tables read from files: text in any of its spellings, Parquet, Arrow; refused with the fix."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import re
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from unchurn.core.errors import InputError
+from unchurn.core.files import reading
+
+if TYPE_CHECKING:
+    import polars as pl
+
+NAMELESS = "column "  # and a number: the columns of a table without a header
+DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}  # by the ending of a text's name
+TEXT = tuple(ending + packed for ending in DELIMITERS for packed in ("", ".gz"))
+ARROW = (".feather", ".arrow", ".ipc")
+WORKBOOKS = (".xlsx", ".xls", ".xlsm", ".ods")
+# Marks at the beginning of a text that say how it is encoded; UTF-32's begins like UTF-16's.
+MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+BEGINNING = 1 << 16  # bytes of a text that are looked at to see how it is written
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextForm:
+    """How a table is written as text; what is None goes by the file's name and its first bytes."""
+
+    delimiter: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.delimiter is not None and (
+            len(self.delimiter) != 1 or not self.delimiter.isascii() or self.delimiter in '"\r\n'
+        ):
+            raise InputError(
+                f"delimiter= must be one character, such as ; or a tab, not {self.delimiter!r}"
+            )
+        if self.decimal not in (None, ".", ","):
+            raise InputError(f"decimal= must be . or , and not {self.decimal!r}")
+        if self.encoding is not None:
+            try:
+                codecs.lookup(self.encoding)
+            except LookupError as error:
+                raise InputError(
+                    f"no encoding {self.encoding!r}: there are utf-8, utf-16, latin-1, cp1252 …"
+                ) from error
+
+
+def ending(path: Path) -> str:
+    """How a file's name ends: `.csv`, or `.csv.gz` where it is compressed."""
+    suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
+    if suffixes and suffixes[-1] == ".gz":
+        return "".join(suffixes)
+    return suffixes[-1] if suffixes else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextTable:
+    """A table of text, opened: `names` are its columns, `read` gives those that are needed."""
+
+    path: Path
+    content: bytes | None  # in UTF-8, where the file itself is packed or encoded otherwise
+    names: tuple[str, ...]
+    own_names: tuple[str, ...]  # what Polars calls them
+    has_header: bool
+    delimiter: str
+    decimal: str
+
+    def read(
+        self, columns: Sequence[str] | None = None, numbers: Collection[str] | None = None
+    ) -> pl.DataFrame:
+        """These columns, or all: `numbers` as floats, the others as they are written, also 007.
+
+        A column of numbers that holds anything else is text, too. Where it is not said which are
+        numbers, all rows of a column decide.
+        """
+        import polars as pl
+
+        wanted = list(self.names if columns is None else columns)
+        own = dict(zip(self.names, self.own_names, strict=True))
+
+        def read(floats: Collection[str]) -> pl.DataFrame:
+            return pl.read_csv(
+                self.path if self.content is None else self.content,
+                has_header=self.has_header,
+                columns=[own[name] for name in wanted],
+                schema_overrides={own[name]: pl.Float64 for name in floats},
+                separator=self.delimiter,
+                decimal_comma=self.decimal == ",",
+                infer_schema=numbers is None,
+                infer_schema_length=None,
+                glob=False,
+            )
+
+        def read_floats_or_text() -> pl.DataFrame:
+            try:
+                return read(numbers or ())
+            except pl.exceptions.ComputeError:  # NA among numbers
+                return read(())
+
+        table = guarded(self.path, read_floats_or_text)
+        table = table.select(own[name] for name in wanted)
+        table.columns = wanted
+        if self.decimal == ",":  # text does not go by it
+            number = pl.col(pl.String).str.replace(r"^(-?[0-9]+),([0-9]+)$", "${1}.${2}")
+            table = table.with_columns(number)
+        return table
+
+
+def open_text(path: Path, form: TextForm | None = None) -> TextTable:
+    """Open a .csv, .tsv or the same compressed, with or without a header of names."""
+    import polars as pl
+
+    form = form or TextForm()
+    with reading(path, "a table"):
+        content = _in_utf8(path, form)
+        if content is None:
+            with path.open("rb") as file:
+                beginning = file.read(BEGINNING)
+        else:
+            beginning = content[:BEGINNING]
+        lines = beginning.decode("utf-8-sig", "replace").splitlines()
+        first, second = [*lines, "", ""][:2]
+        if not first.strip():
+            raise InputError(f"{path}: its first line is empty")
+        usual = DELIMITERS.get(ending(path).removesuffix(".gz"), ",")
+        delimiter = form.delimiter or usual
+        decimal = form.decimal or "."
+        if decimal == delimiter:
+            both = f"{decimal} parts both columns and decimals"
+            raise InputError(f"{path}: {both}: give delimiter=")
+        _check_delimiter(path, first, second, delimiter)
+        has_header = _is_header(first, delimiter, decimal)
+
+    def names() -> list[str]:
+        return pl.read_csv(
+            path if content is None else content, has_header=has_header, separator=delimiter,
+            n_rows=0 if has_header else 1, infer_schema=False, glob=False,
+        ).columns  # fmt: skip
+
+    own = tuple(guarded(path, names))
+    return TextTable(
+        path=path,
+        content=content,
+        names=own if has_header else tuple(f"{NAMELESS}{number}" for number in range(len(own))),
+        own_names=own,
+        has_header=has_header,
+        delimiter=delimiter,
+        decimal=decimal,
+    )
+
+
+def read_table(path: Path, form: TextForm | None = None) -> pl.DataFrame:
+    """Read a whole table: text, Parquet or Arrow, by the ending of its name."""
+    import polars as pl
+
+    kind = ending(path)
+    if kind == ".parquet":
+        return guarded(path, lambda: pl.read_parquet(path, glob=False))
+    if kind in ARROW:
+        return guarded(path, lambda: read_arrow(path))
+    refuse_workbook(path)
+    return open_text(path, form).read()
+
+
+def read_arrow(path: Path) -> pl.DataFrame:
+    """Read a .feather or .arrow file; its newer form, which is Arrow's own."""
+    import polars as pl
+
+    with path.open("rb") as file:
+        is_stream = not file.read(6).startswith((b"ARROW1", b"FEA1"))
+        file.seek(0)
+        return pl.read_ipc_stream(file.read()) if is_stream else pl.read_ipc(file)
+
+
+def refuse_workbook(path: Path) -> None:
+    """Say of a workbook what to do with it."""
+    if ending(path) in WORKBOOKS:
+        raise InputError(f"{path}: is a workbook: save the sheet as CSV, or from pandas as Parquet")
+
+
+def guarded(path: Path, read: Callable[[], Found]) -> Found:
+    """What `read` gives; a damaged file is an error of one line, and so is another encoding."""
+    import polars as pl
+
+    with reading(path, "a table"):
+        try:
+            return read()
+        except pl.exceptions.PanicException as error:  # no Exception: Rust gave up
+            raise InputError(f"{path}: damaged") from error
+        except pl.exceptions.ComputeError as error:
+            if "utf-8" in str(error).lower():
+                raise InputError(
+                    f"{path}: is not UTF-8: give encoding= latin-1, cp1252 or what it is in"
+                ) from error
+            raise
+
+
+def text_among_numbers(column: pl.Series) -> int | None:
+    """The first row of text in a column that is otherwise mostly numbers: a gap written as NA."""
+    import polars as pl
+
+    if column.dtype != pl.String:
+        return None
+    odd = ~column.cast(pl.Float64, strict=False).is_finite().fill_null(value=False)
+    return odd.arg_max() if 0 < odd.sum() < len(column) / 2 else None
+
+
+def _in_utf8(path: Path, form: TextForm) -> bytes | None:
+    """A text's content in UTF-8; None if the file itself is that, and need not be copied."""
+    is_packed = ending(path).endswith(".gz")
+    with path.open("rb") as file:
+        start = file.read(4)
+    if is_packed:
+        with gzip.open(path) as packed:
+            start = packed.read(4)
+    marked = next((MARKS[mark] for mark in MARKS if start.startswith(mark)), None)
+    encoding = form.encoding or marked
+    is_utf8 = encoding is None or codecs.lookup(encoding).name in ("utf-8", "utf-8-sig", "ascii")
+    if is_utf8 and not is_packed:
+        if b"\0" in start[:2]:
+            raise InputError(f"{path}: is not UTF-8: give encoding= utf-16-le or utf-16-be")
+        return None
+    content = gzip.decompress(path.read_bytes()) if is_packed else path.read_bytes()
+    if is_utf8:
+        return content
+    try:
+        return content.decode(str(encoding)).encode("utf-8")
+    except UnicodeError as error:
+        raise InputError(f"{path}: is not {encoding}: give encoding= what it is in") from error
+
+
+def _check_delimiter(path: Path, first: str, second: str, delimiter: str) -> None:
+    """Refuse a text of one column that another delimiter would part."""
+    if delimiter in first:
+        return
+    for other in (";", "\t", "|", ","):
+        count = first.count(other)
+        if count and (second.count(other) == count or not second):
+            shown = "a tab" if other == "\t" else repr(other)
+            raise InputError(f"{path}: one column: is the delimiter {shown}? Give delimiter=")
+
+
+def _is_header(line: str, delimiter: str, decimal: str) -> bool:
+    """Whether the first line names the columns: it does unless every cell is a number.
+
+    Several cells that just count 0, 1, 2, … are the header that pandas writes for nameless columns.
+    """
+    cells = [cell.strip().strip('"') for cell in re.split(re.escape(delimiter), line.strip(" \r"))]
+    try:
+        [float(cell.replace(decimal, ".")) for cell in cells]
+    except ValueError:
+        return True
+    return len(cells) > 1 and cells == [str(number) for number in range(len(cells))]

@@ -1,0 +1,276 @@
+"""Rows are paired by what tells them apart; where that cannot be known, nothing is answered."""
+
+import gzip
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from unchurn import compare
+from unchurn.comparison.inputs.columns import Columns
+from unchurn.core.errors import InputError
+
+N = 1000
+CHURN = 0.038
+
+
+@pytest.fixture
+def frames(rng):
+    """Two pandas frames of one test part, the second shuffled; 38 of 1,000 predictions differ."""
+    said = rng.integers(0, 20, N)
+    other = said.copy()
+    other[rng.choice(N, 38, replace=False)] += 20
+    order = rng.permutation(N)
+    base = pd.DataFrame({"prediction": said})
+    return base, pd.DataFrame({"prediction": other}).iloc[order]
+
+
+def churn(*sources, **options):
+    return compare(*sources, **options).estimates["churn"].value
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "again"])
+def test_the_index_that_pandas_wrote_is_the_id(frames, tmp_path, kind, rng):
+    """By place, two shuffled files would differ in nearly all rows."""
+    base, other = frames
+    base = base.iloc[rng.permutation(N)]  # of rows in order, Parquet has no column
+    paths = []
+    for name, frame in (("b", base), ("c", other)):
+        path = tmp_path / f"{name}.{'parquet' if kind == 'parquet' else 'csv'}"
+        if kind == "parquet":
+            frame.to_parquet(path)
+        else:
+            frame.to_csv(path)
+        if kind == "again":  # read and written again, the index is a column like any
+            pd.read_csv(path).to_csv(path, index=False)
+        paths.append(path)
+    found = compare(*paths)
+    assert found.estimates["churn"].value == CHURN
+    assert found.taken["base"]["id"] == "the index that pandas wrote"
+    labels = pd.Series(np.arange(N) % 40, name="label")
+    labels.iloc[::-1].to_frame().to_csv(tmp_path / "l.csv")
+    assert compare(*paths, labels=tmp_path / "l.csv").n_labelled == N
+
+
+def test_an_index_that_only_one_has_must_number_the_rows(frames, tmp_path):
+    base, other = frames
+    base.to_csv(tmp_path / "b.csv", index=False)
+    base.to_csv(tmp_path / "counted.csv")
+    other.to_csv(tmp_path / "c.csv")
+    assert churn(tmp_path / "b.csv", tmp_path / "counted.csv") == 0
+    with pytest.raises(
+        InputError, match="candidate has the index of a pandas frame whose rows wer"
+    ):
+        compare(tmp_path / "b.csv", tmp_path / "c.csv")
+
+
+def test_an_index_with_repeated_values_tells_rows_only_where_all_have_the_same(tmp_path):
+    base = pd.DataFrame({"prediction": [0, 1, 1]}, index=[0, 0, 1])
+    base.to_csv(tmp_path / "b.csv")
+    base.assign(prediction=[0, 1, 0]).to_csv(tmp_path / "same.csv")
+    base.iloc[::-1].to_csv(tmp_path / "moved.csv")
+    assert churn(tmp_path / "b.csv", tmp_path / "same.csv") == 1 / 3
+    with pytest.raises(InputError, match="and values are there more than once"):
+        compare(tmp_path / "b.csv", tmp_path / "moved.csv")
+
+
+def test_files_that_clearly_are_in_another_order_are_not_compared_by_place(frames, tmp_path):
+    base, other = (frame.assign(text=[f"t{i}" for i in frame.index]) for frame in frames)
+    base.to_parquet(tmp_path / "b.parquet", index=False)
+    other.to_parquet(tmp_path / "c.parquet", index=False)
+    pair = (tmp_path / "b.parquet", tmp_path / "c.parquet")
+    with pytest.raises(InputError, match="base and candidate are not in one order: 'text' has the"):
+        compare(*pair)
+    assert churn(*pair, columns=Columns(id="text")) == CHURN
+
+
+def test_what_each_model_says_of_a_row_is_no_sign_of_another_order(rng):
+    right = rng.permutation([0, 1] * 50)
+    base = pl.DataFrame({"prediction": right, "correct": right, "seconds": rng.random(100)})
+    other = base.with_columns(correct=pl.col("correct").reverse(), seconds=pl.col("seconds") * 2)
+    assert churn(base, other) == 0
+
+
+def test_a_small_overlap_is_refused_unless_allowed():
+    base = pl.DataFrame({"id": range(20_000), "prediction": 0})
+    other = pl.DataFrame({"id": range(19_930, 39_930), "prediction": 0})
+    with pytest.raises(InputError) as error:
+        compare(base, other)
+    assert str(error.value) == (
+        "only 70 of the 20,000 rows of base (0.35%) are in both: 0 is the first id of base, 19930 "
+        "of candidate. If that is meant, give min_overlap= 0.003"
+    )
+    assert compare(base, other, min_overlap=0.003).n == 70
+    with pytest.raises(
+        InputError, match=r"retraining\. If that is meant, give min_overlap= 0\.003"
+    ):
+        compare(base, base, retrains=[other, other])
+    with pytest.raises(InputError, match="min_overlap must be from 0 to 1"):
+        compare(base, other, min_overlap=2)
+
+
+def test_an_id_is_there_once_with_or_without_a_prediction():
+    base = pl.DataFrame({"id": [0, 1], "prediction": [0, 1]})
+    other = pl.DataFrame({"id": [0, 1, 1], "prediction": [0, 1, None]})
+    with pytest.raises(
+        InputError, match="1 ids are there more than once, with a prediction and wit"
+    ):
+        compare(base, other)
+
+
+def test_leading_zeros_are_part_of_an_id_and_of_a_class(tmp_path):
+    """As numbers, 001 to 150 would be joined with text from 100 on: 51 rows."""
+    ids = [f"{i:03}" for i in range(1, 151)]
+    pl.DataFrame({"id": ids, "prediction": ["01", "1"] * 75}).write_csv(tmp_path / "b.csv")
+    text = pl.DataFrame({"id": ids[::-1], "prediction": ["1", "01"] * 75})
+    text.write_parquet(tmp_path / "c.parquet")
+    found = compare(tmp_path / "b.csv", tmp_path / "c.parquet")
+    assert (found.n, found.estimates["churn"].value) == (150, 0)
+    assert found.paired.classes == ("01", "1")
+    plain = pl.DataFrame({"id": range(1, 151), "prediction": ["01", "1"] * 75})
+    with pytest.raises(InputError, match="only 51 of the 150 rows of base"):
+        compare(tmp_path / "b.csv", plain)
+
+
+def test_slices_and_clusters_may_stand_beside_the_labels(rng):
+    ids = np.arange(200)
+    base = pl.DataFrame({"id": ids, "prediction": ids % 2})
+    other = pl.DataFrame({"id": ids, "prediction": (ids % 2) ^ (ids < 20)})
+    order = rng.permutation(200)
+    table = {"id": ids, "label": ids % 2, "land": ["de", "fr"] * 100, "user": ids // 4}
+    truth = pl.DataFrame(table)[order]
+    found = compare(base, other, truth, slices="land", cluster="user", min_slice=1)
+    beside = compare(pl.DataFrame(table | {"prediction": ids % 2}), other, slices="land",
+                     cluster="user", min_slice=1)  # fmt: skip
+    assert found.to_dict()["slices"] == beside.to_dict()["slices"]
+    assert found.estimates == beside.estimates
+    some = compare(base, other, truth.filter(pl.col("id") < 150), slices="land", cluster="user")
+    assert "50 examples have no cluster: they count as one" in some.notes
+    assert {one.value: one.n for one in some.slices} == {"de": 75, "fr": 75, "(missing)": 50}
+    with pytest.raises(
+        InputError, match="no column 'x' for slices= in any file; there are id, pred"
+    ):
+        compare(base, other, truth, slices="x")
+
+
+def test_spaces_around_classes_are_one_warning_and_no_flips(tmp_path):
+    pl.DataFrame({"id": [1, 2], "prediction": ["cat ", " dog"]}).write_csv(tmp_path / "b.csv")
+    other = pl.DataFrame({"id": [1, 2], "prediction": ["cat", "dog"]})
+    found = compare(tmp_path / "b.csv", other)
+    assert found.estimates["churn"].value == 0
+    assert found.warnings == (
+        "classes have spaces around their names, such as ' dog', which do not count: base",
+    )
+    assert found.markdown().splitlines()[2].startswith("⚠️ classes have spaces")
+    assert compare(other, other).warnings == ()
+
+
+def test_one_answer_in_every_form(tmp_path, rng):
+    """One table in many types and formats: the same numbers from every pair of files."""
+    n = 120
+    ids, said = rng.permutation(n) + 1, rng.integers(0, 3, n)
+    table = {"id": ids, "prediction": said, "label": ids % 3, "group": ids % 2}
+    moved = np.where(rng.random(n) < 0.2, (said + 1) % 3, said)
+    order = rng.permutation(n)
+    second = {"id": ids[order], "prediction": moved[order]}
+    expected = _numbers(compare(pl.DataFrame(table), pl.DataFrame(second), slices="group"))
+    for kind, write in FORMS.items():
+        base, other = (
+            write(tmp_path / f"{kind}-{i}", one) for i, one in enumerate((table, second))
+        )
+        for pair in ((base, other), (base, pl.DataFrame(second)), (pl.DataFrame(table), other)):
+            assert _numbers(compare(*pair, slices="group")) == expected, kind
+
+
+HARD = {
+    "beyond floats": [2**53 + i for i in range(40)],
+    "beyond narrow floats": [2**24 + i for i in range(40)],
+    "leading zeros": [f"{i:03}" for i in range(1, 41)],
+    "beyond 64 bits": [str(2**64 + i) for i in range(40)],
+    "hexadecimal": [f"{i:x}e{i % 7}" for i in range(40)],
+    "versions": [f"{i}.{j}0" for i in range(8) for j in range(5)],
+}
+
+
+@pytest.mark.parametrize("kind", HARD)
+def test_ids_that_some_types_cannot_hold_give_the_one_answer_or_none(tmp_path, rng, kind):
+    table = {"id": HARD[kind], "prediction": rng.integers(0, 3, 40), "group": [0, 1] * 20}
+    order = rng.permutation(40)
+    second = {"id": [HARD[kind][i] for i in order], "prediction": rng.integers(0, 3, 40)}
+    said = dict(zip(second["id"], second["prediction"], strict=True))
+    flips = sum(said[one] != two for one, two in zip(*list(table.values())[:2], strict=True))
+    answered = 0
+    for name, write in FORMS.items():
+        for pair in ("both", "one"):
+            try:
+                base = write(tmp_path / f"{name}-b", table)
+                other = write(tmp_path / f"{name}-c", second) if pair == "both" else second
+                found = compare(base, pl.DataFrame(other) if pair == "one" else other)
+            except (InputError, OverflowError, ValueError, pl.exceptions.PolarsError):
+                continue  # refused, or a form that cannot hold them at all
+            assert (found.n, found.estimates["churn"].value) == (40, flips / 40), name
+            answered += 1
+    assert answered >= len(FORMS) // 2
+
+
+def _numbers(found):
+    values = found.to_dict()
+    return {k: values[k] for k in ("n", "churn", "bad_flips", "classes", "slices", "excluded")}
+
+
+def _csv(change=lambda text: text):
+    def write(path, table):
+        path = path.with_suffix(".csv")
+        path.write_text(change(pl.DataFrame(table).write_csv()))
+        return path
+
+    return write
+
+
+def _cast(kind, suffix=".parquet"):
+    def write(path, table):
+        frame = pl.DataFrame(table).with_columns(pl.all().cast(kind))
+        path = path.with_suffix(suffix)
+        {".parquet": frame.write_parquet, ".jsonl": frame.write_ndjson,
+         ".feather": frame.write_ipc}[suffix](path)  # fmt: skip
+        return path
+
+    return write
+
+
+def _npz(kind):
+    def write(path, table):
+        path = path.with_suffix(".npz")
+        np.savez(path, **{name: np.asarray(column).astype(kind) for name, column in table.items()})
+        return path
+
+    return write
+
+
+def _zipped(path, table):
+    path = path.with_name(f"{path.name}.csv.gz")
+    path.write_bytes(gzip.compress(pl.DataFrame(table).write_csv().encode()))
+    return path
+
+
+FORMS = {
+    "csv": _csv(),
+    "crlf": _csv(lambda text: text.replace("\n", "\r\n")),
+    "quoted": _csv(lambda text: "\n".join(
+        ",".join(f'"{cell}"' for cell in line.split(",")) for line in text.splitlines())),
+    "spaced": _csv(lambda text: text.replace(",", ", ")),
+    "bom": _csv(lambda text: "\ufeff" + text),
+    "gzip": _zipped,
+    **{f"pandas {kind}": lambda path, table, kind=kind: pd.DataFrame(table).astype(kind)
+       for kind in ("int64", "Int64", "float64", "str", "object", "category", "int32[pyarrow]")},
+    **{f"parquet {kind}": _cast(kind)
+       for kind in (pl.Int16, pl.UInt64, pl.Int128, pl.Float32, pl.Float64, pl.String,
+                    pl.Decimal(20, 0))},
+    "parquet categories": _cast(pl.String),
+    "feather": _cast(pl.Int64, ".feather"),
+    "jsonl numbers": _cast(pl.Int64, ".jsonl"),
+    "jsonl floats": _cast(pl.Float64, ".jsonl"),
+    "jsonl text": _cast(pl.String, ".jsonl"),
+    **{f"npz {kind}": _npz(kind) for kind in ("int8", "uint64", "float64", "float32", "str", "S")},
+}  # fmt: skip
