@@ -40,8 +40,7 @@ def read_truth(
         found,
         ids=_unescaped(found.ids),
         labels=_unescaped(found.labels),
-        has_ids=base.has_ids,
-        n_rows=base.n_rows,
+        n_rows_if_no_ids=base.n_rows_if_no_ids,
     )
     return own, True
 

@@ -51,15 +51,14 @@ class Predictions:
     excluded: dict[str, int]  # rows left out, by reason
     ids_without_prediction: pl.Series
     all_columns: tuple[str, ...]  # that the source has by name
-    n_rows: int  # also those without a prediction
-    has_ids: bool  # else rows are told by their place
+    n_rows_if_no_ids: int | None  # rows without ids are told by their place
     spaced: str | None  # a class that has spaces around its name
     warnings: tuple[str, ...]  # what may make the answer another than was meant
 
     @property
-    def n_rows_if_no_ids(self) -> int | None:
-        """How many rows there are, where they are told by their place."""
-        return None if self.has_ids else self.n_rows
+    def has_ids(self) -> bool:
+        """Whether ids tell the rows, and not their place."""
+        return self.n_rows_if_no_ids is None
 
     @property
     def only_class(self) -> str | None:
@@ -80,14 +79,13 @@ class Labels:
     cluster: pl.Series | None
     taken: dict[str, str]  # what each of their columns was taken for
     all_columns: tuple[str, ...]  # that the source has by name
-    has_ids: bool
-    n_rows: int  # of the table that the labels are of, where they are told by their place
+    n_rows_if_no_ids: int | None
     spaced: str | None
 
     @property
-    def n_rows_if_no_ids(self) -> int | None:
-        """How many rows there are, where they are told by their place."""
-        return None if self.has_ids else self.n_rows
+    def has_ids(self) -> bool:
+        """Whether ids tell the rows, and not their place."""
+        return self.n_rows_if_no_ids is None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,8 +142,7 @@ def read_predictions(
         excluded={f"without a prediction in {name}": rows.n_gone} if rows.n_gone else {},
         ids_without_prediction=gone_ids,
         all_columns=() if opened.is_array else opened.names,
-        n_rows=table.height,
-        has_ids=chosen.id is not None,
+        n_rows_if_no_ids=table.height if chosen.id is None else None,
         spaced=_spaced(table, chosen.prediction if is_given else None, chosen.label),
         warnings=() if is_given else _one_sided(chosen, probabilities, rule),
     )
@@ -168,8 +165,7 @@ def read_labels(source: Any, name: str, asked: Columns, *, by_index: bool = Fals
         cluster=None if chosen.cluster is None else table[chosen.cluster],
         taken={"id": _shown_id(chosen), "label": column},
         all_columns=() if opened.is_array else opened.names,
-        has_ids=chosen.id is not None,
-        n_rows=table.height,
+        n_rows_if_no_ids=table.height if chosen.id is None else None,
         spaced=_spaced(table, column),
     )
 
