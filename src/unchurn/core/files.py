@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unchurn.core.errors import InputError
+from unchurn.core.leftovers import clear_dead, own_name
 
 if TYPE_CHECKING:
     import polars as pl
 
+UNWRITTEN = ".unchurn-"  # and its process: a file that is being written
 NAMELESS = "column "  # and a number: the columns of a table without a header
 
 
@@ -22,26 +26,50 @@ NAMELESS = "column "  # and a number: the columns of a table without a header
 def atomic_write(path: Path) -> Iterator[Path]:
     """Yield a temporary name beside `path`; rename it to `path` if the block ends well.
 
-    A link stays one: what it points to is replaced. A pipe or a device is written to.
+    A link stays one: what it points to is replaced. A pipe or a device is written to. What cannot
+    be written, as on a full disk, is an InputError that names `path`; the old file stays as it was.
     """
     is_special = _is_special(path)
-    path = path if is_special else path.resolve()
-    folder = None if is_special else path.parent
-    handle, name = tempfile.mkstemp(dir=folder, prefix=f".{path.name}.", suffix=".tmp")
-    os.close(handle)
-    temporary = Path(name)
+    place = path if is_special else path.resolve()
+    folder = Path(tempfile.gettempdir()) if is_special else place.parent
+    with _naming(path):
+        _clear_once(folder)
+        # Not the file's own name in it: with more, a long one would be too long.
+        handle, name = tempfile.mkstemp(dir=folder, prefix=own_name(UNWRITTEN), suffix=".tmp")
+        os.close(handle)
+        temporary = Path(name)
+        try:
+            yield temporary
+            if is_special:
+                with temporary.open("rb") as source, place.open("wb") as target:
+                    shutil.copyfileobj(source, target)
+                return
+            umask = os.umask(0)  # the only way to ask for it; mkstemp ignores it and gives 0600
+            os.umask(umask)
+            temporary.chmod(0o666 & ~umask)
+            temporary.replace(place)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Turn the system's refusal to write into one line that names the file and the cause."""
     try:
-        yield temporary
-        if is_special:
-            with temporary.open("rb") as source, path.open("wb") as target:
-                shutil.copyfileobj(source, target)
-            return
-        umask = os.umask(0)  # the only way to ask for it; mkstemp ignores it and gives 0600
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+        yield
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror or error}") from error
+    except Exception as error:  # libraries in Rust have errors of their own for the system's
+        found = re.search(r"\(os error (\d+)\)", str(error))
+        if found is None or isinstance(error, InputError):
+            raise
+        raise InputError(f"cannot write {path}: {os.strerror(int(found[1]))}") from error
+
+
+@cache
+def _clear_once(folder: Path) -> None:
+    """Remove what killed processes were writing in a folder, when it is first written to."""
+    clear_dead(folder, UNWRITTEN)
 
 
 def write_text(path: Path, text: str) -> None:

@@ -21,6 +21,7 @@ from unchurn.core.files import (
     reading,
     text_among_numbers,
 )
+from unchurn.core.numpy_files import check_claims, save_array
 
 SUFFIXES = (".npy", ".npz", ".csv", ".parquet")
 # Columns that stand in a table of logits by mistake; the nameless one is pandas' index.
@@ -63,22 +64,18 @@ def write_columns(path: Path, array: Array, names: Sequence[str]) -> None:
     import polars as pl
 
     suffix = check_suffix(path)
-    try:
-        with atomic_write(path) as temporary:
-            if suffix in (".npy", ".npz"):
-                with temporary.open("wb") as file:
-                    if suffix == ".npy":
-                        np.save(file, array, allow_pickle=False)
-                    else:
-                        np.savez(file, targets=array, classes=np.array(names))
+    with atomic_write(path) as temporary:
+        if suffix == ".npy":
+            save_array(temporary, array)
+        elif suffix == ".npz":
+            with temporary.open("wb") as file:
+                np.savez(file, targets=array, classes=np.array(names))
+        else:
+            table = pl.DataFrame(array, schema=list(names))
+            if suffix == ".csv":
+                table.write_csv(temporary)
             else:
-                table = pl.DataFrame(array, schema=list(names))
-                if suffix == ".csv":
-                    table.write_csv(temporary)
-                else:
-                    table.write_parquet(temporary)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise InputError(f"cannot write {path} (is the disk full?): {error}") from error
+                table.write_parquet(temporary)
 
 
 def read_columns(path: Path, wanted: Sequence[str]) -> tuple[Array, tuple[str, ...] | None]:
@@ -153,6 +150,7 @@ def check_suffix(path: Path) -> str:
 def _read_numpy(path: Path, wanted: Sequence[str]) -> Array:
     """Read .npy, or one array of .npz."""
     with reading(path, "a NumPy file"):
+        check_claims(path)
         loaded = np.load(path, allow_pickle=False)
         if isinstance(loaded, np.ndarray):
             return loaded

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import tomllib
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from unchurn.core.errors import InputError, field_problem
+from unchurn.core.plain import read_plain
 from unchurn.datasets import DATASETS, Dataset, load, load_csv
 from unchurn.study.api import make_experiment
 from unchurn.study.experiment import Experiment
@@ -80,14 +79,7 @@ def make_config(path: Path | None, options: dict[str, Any]) -> BenchConfig:
     """Read a TOML file, if given; options that were given go before it."""
     fields: dict[str, Any] = {}
     if path is not None:
-        try:
-            text = path.read_text("utf-8-sig")
-            fields = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
-        except ValueError as error:
-            kind = "JSON" if path.suffix == ".json" else "TOML"
-            raise InputError(f"{path}: not a {kind} file: {error}") from error
-    if not isinstance(fields, dict):
-        raise InputError(f"{path}: not a table of fields")
+        fields = read_plain(path)
     fields |= {name: value for name, value in options.items() if value is not None}
     try:
         return BenchConfig(**fields)

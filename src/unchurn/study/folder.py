@@ -4,13 +4,12 @@ runs/               every training (see `store.py`)
 result.json         what was studied, and its numbers
 result.npz          what every setting's runs predicted, and the true classes
 table.csv, .md, .tex
-predictions/        METHOD-RUN.parquet of every chosen setting, as `unchurn compare` reads
+predictions/        what every chosen setting's runs predicted (see `predictions.py`)
 """
 
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -19,10 +18,13 @@ import numpy as np
 
 from unchurn.core.errors import InputError
 from unchurn.core.files import atomic_write, reading, write_text
+from unchurn.core.numpy_files import load_arrays
 from unchurn.methods import Combination, Method, combine
 from unchurn.methods.registry import named_method
 from unchurn.metrics.registry import Runs
 from unchurn.study.examples import Example
+from unchurn.study.predictions import write_predictions
+from unchurn.study.recorded import check_arrays, check_record
 from unchurn.study.result import Result, SettingResult
 from unchurn.study.settings import Setting
 from unchurn.study.subject import Subject
@@ -54,49 +56,14 @@ def load(folder: Path) -> Result:
             "which keeps the trainings that are finished"
         )
     with reading(path, "a bench's result"):
-        record = json.loads(path.read_text("utf-8"))
-    with (
-        reading(folder / ARRAYS, "a bench's predictions"),
-        np.load(folder / ARRAYS, allow_pickle=False) as file,
-    ):
-        arrays = {name: file[name] for name in file.files}
+        text = path.read_text("utf-8")
+        record = json.loads(text)
+        check_record(text)
+    with reading(folder / ARRAYS, "a bench's predictions"):
+        arrays = load_arrays(folder / ARRAYS)
+        check_arrays(record, arrays)
     with reading(path, "a bench's result"):
         return _result(record, arrays)
-
-
-def write_predictions(result: Result, folder: Path) -> None:
-    """Write the runs of every chosen setting.
-
-    Those of an earlier bench in the same folder go: they would count as retrainings of this.
-    """
-    import polars as pl
-
-    names = pl.Series(result.subject.data.classes)
-    labels = names.gather(result.subject.labels["test"])
-    folder.mkdir(parents=True, exist_ok=True)
-    chosen = result.choose()
-    old = {path for path in folder.glob("*.parquet") if _is_of_a_method(path.stem)}
-    for method, one in chosen.items():
-        for run, predicted in enumerate(one.predictions["test"]):
-            path = folder / f"{method}-{run}.parquet"
-            columns = {
-                "id": pl.int_range(len(predicted), eager=True),
-                "prediction": names.gather(predicted),
-                "label": labels,
-            }
-            with atomic_write(path) as temporary:
-                pl.DataFrame(columns).write_parquet(temporary)
-            old.discard(path)
-    for path in old:
-        path.unlink()
-
-
-def _is_of_a_method(name: str) -> bool:
-    """Whether a bench may have written a file of this name: METHOD-RUN."""
-    from unchurn.methods import METHODS
-
-    found = re.fullmatch(r"(.+)-\d+", name)
-    return found is not None and all(part in METHODS for part in found[1].split("+"))
 
 
 def _record(result: Result) -> dict[str, Any]:

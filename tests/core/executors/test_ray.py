@@ -153,7 +153,7 @@ def _listening(driver):
     sockets = set()
     for process in family:
         try:
-            sockets |= {os.readlink(file) for file in Path(f"/proc/{process}/fd").iterdir()}
+            sockets |= {str(f.readlink()) for f in Path(f"/proc/{process}/fd").iterdir()}
         except OSError:
             continue
     found = set()
