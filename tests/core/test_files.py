@@ -111,14 +111,15 @@ def _savez(path, array):
 KINDS = ("a.csv", "a.parquet", "a.npy", "a.npz", "a.txt", "a.safetensors", "a.svg")
 
 
+@pytest.mark.parametrize("room", [0, 100, 1000, 30_000])
 @pytest.mark.parametrize("name", KINDS)
-def test_a_full_disk_is_one_line_whoever_writes(tmp_path, name):
+def test_a_full_disk_is_one_line_whoever_writes(tmp_path, name, room):
     """A limit on the size of files is the nearest to a full disk that needs no rights."""
     path = tmp_path / name
     path.write_text("old")
     write = saved_by(name)
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, before[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, before[1]))
     try:
         with (
             pytest.raises(InputError, match=rf"^cannot write .*{name}: File too large"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import signal
 import sys
@@ -20,6 +21,7 @@ from unchurn.core.version import __version__
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130  # what Typer gives for Ctrl-C
 EXIT_CRASH = 70  # EX_SOFTWARE of sysexits.h
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 app = typer.Typer(
     name="unchurn",
@@ -77,7 +79,11 @@ def main() -> None:
         code = _fail(in_options(str(error)), EXIT_BAD_INPUT)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
+        if not where and error.errno in FULL:  # what is printed goes where the shell sent it
+            where = "cannot write the output: "
         code = _fail(f"{where}{error.strerror or error}", EXIT_BAD_INPUT)
+    except MemoryError:
+        code = _fail("this takes more memory than there is", EXIT_BAD_INPUT)
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # a panic of Polars is no Exception, and 1 would be a verdict

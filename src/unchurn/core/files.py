@@ -32,38 +32,45 @@ def atomic_write(path: Path) -> Iterator[Path]:
     is_special = _is_special(path)
     place = path if is_special else path.resolve()
     folder = Path(tempfile.gettempdir()) if is_special else place.parent
-    with _naming(path):
-        _clear_once(folder)
+    _clear_once(folder)
+    temporary = None
+    try:
         # Not the file's own name in it: with more, a long one would be too long.
         handle, name = tempfile.mkstemp(dir=folder, prefix=own_name(UNWRITTEN), suffix=".tmp")
         os.close(handle)
         temporary = Path(name)
-        try:
-            yield temporary
-            if is_special:
-                with temporary.open("rb") as source, place.open("wb") as target:
-                    shutil.copyfileobj(source, target)
-                return
-            umask = os.umask(0)  # the only way to ask for it; mkstemp ignores it and gives 0600
-            os.umask(umask)
-            temporary.chmod(0o666 & ~umask)
-            temporary.replace(place)
-        finally:
+        yield temporary
+        if is_special:
+            with temporary.open("rb") as source, place.open("wb") as target:
+                shutil.copyfileobj(source, target)
+            return
+        umask = os.umask(0)  # the only way to ask for it; mkstemp ignores it and gives 0600
+        os.umask(umask)
+        temporary.chmod(0o666 & ~umask)
+        temporary.replace(place)
+    except Exception as error:
+        reason = None if isinstance(error, InputError) else _refusal(error, temporary)
+        if reason is None:
+            raise
+        raise InputError(f"cannot write {path}: {reason}") from error
+    finally:
+        if temporary is not None:
             temporary.unlink(missing_ok=True)
 
 
-@contextmanager
-def _naming(path: Path) -> Iterator[None]:
-    """Turn the system's refusal to write into one line that names the file and the cause."""
-    try:
-        yield
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror or error}") from error
-    except Exception as error:  # libraries in Rust have errors of their own for the system's
-        found = re.search(r"\(os error (\d+)\)", str(error))
-        if found is None or isinstance(error, InputError):
-            raise
-        raise InputError(f"cannot write {path}: {os.strerror(int(found[1]))}") from error
+def _refusal(error: Exception, temporary: Path | None) -> str | None:
+    """Why the system refused to write, if that is behind an error: libraries may hide it."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    if found := re.search(r"\(os error (\d+)\)", str(error)):  # as Rust says it
+        return os.strerror(int(found[1]))
+    try:  # one more block tells
+        if temporary is not None:
+            with temporary.open("ab") as file:
+                file.write(bytes(1 << 16))
+    except OSError as again:
+        return again.strerror
+    return str(error) if isinstance(error, OSError) else None
 
 
 @cache

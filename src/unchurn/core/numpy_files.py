@@ -53,7 +53,10 @@ def load_arrays(path: Path) -> dict[str, Array]:
     if isinstance(loaded, np.ndarray):
         raise InputError("one array, not an archive")
     with loaded:
-        return {name: loaded[name] for name in loaded.files}
+        arrays = {name: loaded[name] for name in loaded.files}
+    if odd := [name for name, array in arrays.items() if not isinstance(array, np.ndarray)]:
+        raise InputError(f"{odd[0]} is not an array")  # what is none comes as its bytes
+    return arrays
 
 
 def check_claims(path: Path) -> None:

@@ -95,7 +95,8 @@ def read_columns(path: Path, wanted: Sequence[str]) -> tuple[Array, tuple[str, .
             raise InputError(f"{path}: missing values in {column.name}")
         if (row := text_among_numbers(column)) is not None:
             raise InputError(f"{path}: {column.name} has {column[row]!r} in row {row}")
-    array = table[:, 0].to_numpy() if table.width == 1 else table.to_numpy()
+    with reading(path, "a table of numbers or labels"):  # some types NumPy does not have
+        array = table[:, 0].to_numpy() if table.width == 1 else table.to_numpy()
     return array, tuple(table.columns)
 
 
@@ -165,6 +166,8 @@ def _read_numpy(path: Path, wanted: Sequence[str]) -> Array:
                     )
                 names = found
             array: Array = loaded[names[0]]
+            if not isinstance(array, np.ndarray):  # what is no array comes as its bytes
+                raise InputError(f"{path}: {names[0]} is not an array")
             return array
 
 

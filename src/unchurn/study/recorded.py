@@ -97,6 +97,10 @@ def check_arrays(record: dict[str, Any], arrays: dict[str, Array]) -> None:
             raise InputError(f"{name} is not of so many runs, rows and classes")
         if array.max() >= n_classes:
             raise InputError(f"{name} holds class {array.max()} of {n_classes}")
+    for place, setting in enumerate(record["settings"]):
+        found = [part for part in rows if f"{place}/{part}" in arrays]
+        if found != ([] if setting["failures"] else list(rows)):
+            raise InputError(f"setting {place} has neither all of its runs nor a reason why not")
     n_test = rows["test"][0]
     if any(example["number"] >= n_test for example in record["examples"]):
         raise InputError(f"shows an example that is none of the {n_test} of the test part")

@@ -13,7 +13,6 @@ import os
 import shutil
 import stat
 import tempfile
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,10 +27,6 @@ from unchurn.core.numpy_files import load_array, save_array
 
 RECORD = "record.json"
 UNFINISHED = ".unfinished-"  # then the machine and the process
-
-# Of the libraries, on what is damaged: also what lies too deep, or claims too much.
-READ_ERRORS = (ValueError, KeyError, TypeError, AttributeError, RecursionError, MemoryError,
-               EOFError, SyntaxError, zipfile.BadZipFile)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -105,7 +100,9 @@ class Store:
             return TrainedRun(content["record"], arrays)
         except (FileNotFoundError, NotADirectoryError) as error:
             raise DamagedError(f"{folder}: {error.strerror}") from error
-        except READ_ERRORS as error:
+        except (DamagedError, OSError):
+            raise
+        except Exception as error:  # readers raise a type of their own for every kind of damage
             raise DamagedError(f"{folder}: {error}") from error
 
     def has(self, identity: Mapping[str, Any]) -> bool:

@@ -153,7 +153,12 @@ def _same_ids(left: pl.Series, right: pl.Series) -> tuple[pl.Series, pl.Series]:
         return left, right
     if fits_int64(left.dtype) and fits_int64(right.dtype):
         return left.cast(pl.Int64), right.cast(pl.Int64)
-    return left.cast(pl.String), right.cast(pl.String)
+    try:
+        return left.cast(pl.String), right.cast(pl.String)
+    except pl.exceptions.PolarsError as error:
+        raise InputError(
+            f"ids of type {left.dtype} and {right.dtype} cannot be joined: give both one type"
+        ) from error
 
 
 def _shared_rows(base: pl.Series, candidate: pl.Series) -> _SharedRows:
