@@ -2,13 +2,15 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo picture test lint bench clean
+.PHONY: help demo picture test lint bench fuzz audit clean
 
 help:
 	@echo "make demo     every method, retrained five times on digits: accuracy and churn"
 	@echo "make test     all tests (those on the real data need UNCHURN_DATA)"
 	@echo "make lint     ruff, mypy, and the layers of the rooms"
 	@echo "make bench    docs/benchmarks.md: beside other libraries (hours; UNCHURN_DATA)"
+	@echo "make fuzz     docs/reliability.md: 200,000 spoiled files (hours; goes on where it stopped)"
+	@echo "make audit    a bill of what constraints.txt pins, and what is known against it (network)"
 	@echo "make picture  the README's pictures (some minutes)"
 	@echo "make clean    remove .venv, caches and the demo's output"
 
@@ -24,6 +26,12 @@ bench: .venv/installed
 	$(BIN)/python benchmarks/knn.py
 	$(BIN)/python benchmarks/training.py
 	$(BIN)/python benchmarks/compare.py
+
+fuzz: .venv/installed
+	$(BIN)/python benchmarks/fuzz.py
+
+audit: .venv/installed
+	$(BIN)/python benchmarks/audit.py
 
 test: .venv/installed
 	$(BIN)/pytest -n auto --dist loadgroup

@@ -6,18 +6,18 @@ from pathlib import Path
 PAGE = Path(__file__).parent.parent / "docs/scaling.md"
 
 
-def section(name: str) -> str:
+def section(name: str, path: Path = PAGE) -> str:
     """What stands between the section's two marks."""
-    page = PAGE.read_text("utf-8")
+    page = path.read_text("utf-8")
     start, end = f"<!-- {name}: made by benchmarks/{name}.py -->\n", f"<!-- /{name} -->"
     return page[page.index(start) + len(start) : page.index(end)]
 
 
-def fill(name: str, text: str) -> None:
+def fill(name: str, text: str, path: Path = PAGE) -> None:
     """Replace it."""
-    page, end = PAGE.read_text("utf-8"), f"<!-- /{name} -->"
-    old = section(name) + end
-    PAGE.write_text(page.replace(old, f"{text.strip()}\n{end}"), "utf-8")
+    page, end = path.read_text("utf-8"), f"<!-- /{name} -->"
+    old = section(name, path) + end
+    path.write_text(page.replace(old, f"{text.strip()}\n{end}"), "utf-8")
 
 
 def machine() -> str:

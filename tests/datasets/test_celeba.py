@@ -1,6 +1,8 @@
 """CelebA: lists with a few images, in a folder or an archive, are read, and bad ones named."""
 
 import io
+import os
+import struct
 import zipfile
 from pathlib import Path
 
@@ -67,15 +69,53 @@ def test_celeba_archive_is_the_same_as_its_folder(tmp_path):
     assert one.fingerprint == two.fingerprint
 
 
-def test_celeba_is_resized_once(tmp_path):
-    images = write_celeba_folder(tmp_path)
+def test_celeba_is_resized_once(tmp_path, monkeypatch):
+    write_celeba_folder(tmp_path)
     before = load("celeba_smiling", tmp_path).fingerprint
+    with monkeypatch.context() as no_second_look:
+        no_second_look.setattr("PIL.Image.open", None)
+        assert load("celeba_smiling", tmp_path).fingerprint == before
     (cached,) = (tmp_path / "cache/celeba").iterdir()
-    for path in images.iterdir():  # same names and sizes, so no second look
-        path.write_bytes(b"x" * path.stat().st_size)
-    assert load("celeba_smiling", tmp_path).fingerprint == before
-    cached.write_bytes(cached.read_bytes()[:100])  # a damaged cache is not trusted
-    with pytest.raises(InputError, match=r"000001\.jpg: damaged, or not an image"):
+    for damaged in (cached.read_bytes()[:100], b"PK\3\4 no array", b""):
+        cached.write_bytes(damaged)  # is not trusted
+        assert load("celeba_smiling", tmp_path).fingerprint == before
+
+
+@pytest.mark.parametrize("how", ["written", "replaced", "swapped"])
+def test_replaced_images_of_equal_size_and_date_are_resized_again(tmp_path, how):
+    images = write_celeba_folder(tmp_path)
+    old, other = images / IMAGES[0], images / IMAGES[4]
+    size = max(len(old.read_bytes()), len(other.read_bytes()))
+    for path in (old, other):  # a JPEG may be followed by anything
+        path.write_bytes(path.read_bytes().ljust(size, b"\0"))
+        os.utime(path, ns=(0, 0))
+    before = load("celeba_smiling", tmp_path)
+    content = other.read_bytes()
+    if how == "written":
+        old.write_bytes(content)
+    elif how == "replaced":
+        (images / "new").write_bytes(content)
+        (images / "new").replace(old)
+    else:
+        old.rename(images / "was")
+        other.rename(old)
+        (images / "was").rename(other)
+    os.utime(old, ns=(0, 0))
+    after = load("celeba_smiling", tmp_path)
+    np.testing.assert_array_equal(after.x_train[0], before.x_test[0])
+    assert not np.array_equal(after.x_train[0], before.x_train[0])
+
+
+def test_an_image_that_claims_gigabytes_is_refused_unread(tmp_path):
+    root = write_celeba_lists(tmp_path)
+    path = root / "img_align_celeba.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(IMAGES[0], b"x")
+    claimed = struct.pack("<I", 4_000_000_000)
+    raw = path.read_bytes()
+    at = raw.rindex(b"PK\1\2") + 24  # the size in the archive's directory
+    path.write_bytes(raw[:at] + claimed + raw[at + 4 :])
+    with pytest.raises(InputError, match=r"zip: 000001\.jpg claims 4,000,000,000 bytes"):
         load("celeba_smiling", tmp_path)
 
 
@@ -115,6 +155,7 @@ def test_celeba_files_that_do_not_fit(tmp_path):
         ("list_attr_celeba.txt", lambda t: t.replace("Smiling", "Frowning"), "with Smiling"),
         ("list_attr_celeba.txt", lambda t: "", "not a list of CelebA attributes"),
         ("list_attr_celeba.txt", lambda t: t.replace("6\n", "²\n", 1), "not a list of CelebA"),
+        ("list_attr_celeba.txt", lambda t: "9" * 5000 + t[1:], "announces 9{20}… images"),
         ("list_eval_partition.txt", lambda t: t[:-3], "line 6 is not an image and 0, 1 or 2"),
     ],
 )

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from unchurn.core.errors import InputError
+from unchurn.datasets import DATASETS
 from unchurn.datasets.base import RemoteFile
 from unchurn.datasets.find import cache_dir, data_folder, fetch, locate, obtain
 
@@ -124,6 +125,29 @@ def test_a_damaged_file_in_the_cache_is_fetched_again(server, remote):
     (found,), notes = obtain([remote], None)
     assert found.read_bytes() == CONTENT
     assert notes == ()
+
+
+def test_no_more_is_taken_than_was_published(server, remote):
+    """A server that never stops must not fill the disk before the checksum is looked at."""
+    small = replace(remote, size=1_000_000)
+    with pytest.raises(InputError, match="sends more than the 1,000,000 bytes that were"):
+        fetch(small)
+    assert list((cache_dir() / "some").iterdir()) == []
+
+
+def test_a_full_disk_is_one_line(server, remote, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("pathlib.Path.replace", full)
+    with pytest.raises(InputError, match=r"cannot write .*numbers\.bin: No space left on device"):
+        fetch(remote)
+
+
+def test_what_is_published_comes_by_https():
+    urls = [file.url for source in DATASETS.values() for file in source.files]
+    assert len(urls) > 10
+    assert [url for url in urls if not url.startswith("https://")] == []
 
 
 def test_a_part_of_another_file_is_dropped(server, remote):

@@ -2,6 +2,7 @@
 
 import gzip
 import struct
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -57,6 +58,24 @@ def test_damaged_idx_files(tmp_path, damage, message):
     path.write_bytes(damage(path.read_bytes()))
     with pytest.raises(InputError, match=f"train-images-idx3-ubyte.gz: .*{message}"):
         load("mnist", tmp_path)
+
+
+def test_idx_files_that_claim_or_hold_gigabytes_are_refused_before(tmp_path):
+    """A header's dimensions are held against the file's size, and no more than them is unpacked."""
+    write_idx_dataset(tmp_path / "mnist")
+    path = tmp_path / "mnist/train-images-idx3-ubyte.gz"
+    claims = struct.pack(">BBBB3I", 0, 0, 8, 3, 2**31, 28, 28)
+    path.write_bytes(gzip.compress(claims + bytes(100)))
+    bomb = gzip.compress(struct.pack(">BBBB3I", 0, 0, 8, 3, 1, 28, 28) + bytes(300_000_000), 1)
+    tracemalloc.start()
+    with pytest.raises(InputError, match="claims 1,683,627,180,032 bytes, more than its size"):
+        load("mnist", tmp_path)
+    path.write_bytes(bomb)
+    with pytest.raises(InputError, match=r"more bytes of data where \(1, 28, 28\) needs 784"):
+        load("mnist", tmp_path)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 50_000_000
 
 
 def test_idx_labels_that_do_not_fit(tmp_path):

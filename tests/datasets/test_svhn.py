@@ -54,5 +54,14 @@ def test_damaged_svhn_files(tmp_path):
         with pytest.raises(InputError, match=r"train_32x32\.mat: damaged, or not a MATLAB file"):
             load("svhn", tmp_path)
     savemat(path, {"Z": np.zeros(3)})
-    with pytest.raises(InputError, match="needs the arrays X and y, has Z"):
+    with pytest.raises(InputError, match="needs the arrays X and y, has no X"):
+        load("svhn", tmp_path)
+
+
+def test_a_file_that_crashes_its_reader_is_one_line(tmp_path):
+    """SciPy's reader ends the process on this one, found by mutation."""
+    write_svhn(tmp_path)
+    crash = Path(__file__).parents[1] / "fuzz/finds/crash.mat"
+    (tmp_path / "svhn/train_32x32.mat").write_bytes(crash.read_bytes())
+    with pytest.raises(InputError, match=r"train_32x32\.mat: damaged"):
         load("svhn", tmp_path)

@@ -80,30 +80,6 @@ def test_what_is_not_there_or_damaged_is_one_line(folder, tmp_path):
         Result.load(tmp_path / "copy")
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (
-            lambda r: r["examples"][0].update(image="https://example.org/x.png"),
-            "picture of example",
-        ),
-        (lambda r: r["examples"][0].update(number=10**6), "no test example 1000000"),
-        (lambda r: r["subject"].update(runs=4), "does not fit"),
-        (lambda r: r["subject"]["data"].update(classes=["a"]), "does not fit"),
-        (lambda r: r["subject"].update(scenario="os:system"), "no scenario 'os:system'"),
-        (lambda r: r.update(schema="unchurn.bench/9"), "of another version"),
-        (lambda r: r["settings"][0].pop("facts"), "damaged"),
-    ],
-)
-def test_an_edited_record_is_one_line(folder, tmp_path, change, message):
-    shutil.copytree(folder, tmp_path / "copy")
-    record = json.loads((folder / "result.json").read_text())
-    change(record)
-    (tmp_path / "copy/result.json").write_text(json.dumps(record))
-    with pytest.raises(InputError, match=message):
-        Result.load(tmp_path / "copy")
-
-
 def test_names_in_a_record_stay_inside_the_folder(folder, tmp_path):
     inner = tmp_path / "outer/inner"
     shutil.copytree(folder, inner)
@@ -150,3 +126,71 @@ def test_a_failed_setting_comes_back_with_its_reason(tmp_path):
     loaded = Result.load(tmp_path)
     assert loaded.settings[1].failures == result.settings[1].failures
     assert "k=500 is more than" in loaded.table()
+
+
+def changed(change):
+    """A record with one value changed."""
+
+    def apply(record):
+        change(record)
+        return json.dumps(record)
+
+    return apply
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda r: r["subject"].update(runs="3"), "subject.runs: input should be a valid integer"),
+        (lambda r: r["subject"]["data"].update(classes=["a"]), "does not fit"),
+        (lambda r: r["subject"].update(runs=4), "does not fit"),
+        (lambda r: r["subject"].update(scenario="os:system"), "no scenario 'os:system'"),
+        (lambda r: r.update(schema="unchurn.bench/9"), "of another version"),
+        (lambda r: r["settings"][0].update(failures=None), "settings.0.failures"),
+        (lambda r: r["settings"][0].pop("facts"), "settings.0.facts is missing"),
+        (lambda r: r.update(seconds="long"), "seconds: input should be a valid number"),
+        (lambda r: r.update(notes=[[]]), "notes.0: input should be a valid string"),
+        (lambda r: r["examples"].append({"number": 9999, "image": "", "features": []}),
+         "no test example 9999"),
+        (lambda r: r["examples"].append({"number": 0, "image": "https://x", "features": []}),
+         "image: string should match pattern"),
+    ],
+)  # fmt: skip
+def test_an_edited_record_is_one_line(folder, tmp_path, change, message):
+    shutil.copytree(folder, tmp_path / "copy")
+    path = tmp_path / "copy/result.json"
+    path.write_text(changed(change)(json.loads(path.read_text())))
+    with pytest.raises(InputError, match=message) as caught:
+        Result.load(tmp_path / "copy")
+    assert str(tmp_path / "copy/result") in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000, "9" * 5000, "[]", ""])
+def test_a_record_of_anything_is_one_line(folder, tmp_path, text):
+    shutil.copytree(folder, tmp_path / "copy")
+    (tmp_path / "copy/result.json").write_text(text)
+    with pytest.raises(InputError, match=r"result\.json: damaged"):
+        Result.load(tmp_path / "copy")
+
+
+def test_a_report_loads_no_code_that_a_result_names(folder, tmp_path):
+    """Whoever sends a folder must not have their code run by who looks at it."""
+    shutil.copytree(folder, tmp_path / "copy")
+    path = tmp_path / "copy/result.json"
+    record = json.loads(path.read_text())
+    record["subject"]["learner"]["model"] = "trap:net"
+    record["subject"]["learner_facts"]["model"] = "trap:net"
+    path.write_text(json.dumps(record))
+    (tmp_path / "copy/bench.json").write_text('{"model": "trap:net", "data": "trap:data"}')
+    for place in (tmp_path, tmp_path / "copy"):
+        (place / "trap.py").write_text(f"open({str(tmp_path / 'sprung')!r}, 'w')")
+    command = [sys.executable, "-m", "unchurn", "report", "copy"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "trap:net" in (tmp_path / "copy/report.html").read_text()
+    assert not (tmp_path / "sprung").exists()
+    # The trap does work: a bench that is asked for such a model loads it.
+    command = [sys.executable, "-m", "unchurn", "bench", "--model", "trap:net", "--dry-run"]
+    subprocess.run(command, cwd=tmp_path, capture_output=True)
+    assert (tmp_path / "sprung").exists()

@@ -9,7 +9,7 @@ import toys
 from unchurn import bench
 from unchurn.core.errors import InputError
 from unchurn.study.charts import all_charts
-from unchurn.study.folder import write_predictions
+from unchurn.study.predictions import write_predictions
 from unchurn.study.settings import make_setting
 
 DATA = toys.dataset(200)
@@ -149,7 +149,7 @@ def test_predictions_of_an_earlier_bench_in_the_folder_go(tmp_path):
         result = bench(DATA, methods, runs=runs, epochs=1, workers=1, validation=False)
         write_predictions(result, tmp_path)
     names = sorted(path.name for path in tmp_path.iterdir())
-    assert names == ["control-0.parquet", "control-1.parquet", "mine.parquet"]
+    assert names == ["control-0.parquet", "control-1.parquet", "mine.parquet", "written.json"]
 
 
 def test_more_neighbours_than_examples_is_a_failed_setting():

@@ -1,5 +1,8 @@
+import hashlib
+import json
 import multiprocessing
 import os
+import platform
 import shutil
 import signal
 
@@ -67,6 +70,107 @@ def test_a_file_in_the_place_of_a_run_is_damage_that_can_be_mended(store):
     store.drop(IDENTITY)
     store.put(IDENTITY, RECORDED, test=np.zeros(3))
     assert store.get(IDENTITY).record == RECORDED
+
+
+@pytest.mark.parametrize("to", ["a run", "a file", "nothing", "itself"])
+def test_a_link_in_the_place_of_a_run_is_dropped_and_what_it_points_to_stays(store, tmp_path, to):
+    place = store.folder / key_of(IDENTITY)
+    store.put(IDENTITY, RECORDED, test=np.zeros(3))
+    elsewhere = tmp_path / "elsewhere"
+    place.rename(elsewhere)
+    if to == "a file":
+        elsewhere = tmp_path / "file"
+        elsewhere.write_text("mine")
+    place.symlink_to({"nothing": tmp_path / "gone", "itself": place}.get(to, elsewhere))
+    assert store.has(IDENTITY)
+    with pytest.raises(DamagedError, match="is a link"):
+        store.get(IDENTITY)
+    store.drop(IDENTITY)
+    store.put(IDENTITY, RECORDED, test=np.ones(3))
+    np.testing.assert_array_equal(store.get(IDENTITY).arrays["test"], np.ones(3))
+    assert not place.is_symlink()
+    assert elsewhere.exists()
+
+
+@pytest.mark.parametrize("name", ["test.npy", RECORD])
+def test_a_pipe_or_link_in_the_place_of_a_file_is_damage_not_a_wait(store, name):
+    for kind in ("pipe", "link"):
+        store.put(IDENTITY, RECORDED, test=np.zeros(3))
+        path = store.folder / key_of(IDENTITY) / name
+        path.unlink()
+        os.mkfifo(path) if kind == "pipe" else path.symlink_to("/dev/zero")
+        with pytest.raises(DamagedError, match=f"{name}: is not a plain file"):
+            store.get(IDENTITY)
+        store.drop(IDENTITY)
+
+
+def edited(store, change):
+    """Change the content of a kept run, with right checksums of it all."""
+    folder = store.folder / key_of(IDENTITY)
+    content = json.loads((folder / RECORD).read_text())
+    del content["checksum"]
+    change(folder, content)
+    for name in content["sha256"]:
+        content["sha256"][name] = hashlib.sha256((folder / f"{name}.npy").read_bytes()).hexdigest()
+    digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    (folder / RECORD).write_text(json.dumps({**content, "checksum": digest}))
+
+
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (np.array([0.5, np.nan]), "holds NaN or infinity"),
+        (np.array([0.5, np.inf]), "holds NaN or infinity"),
+        (np.array(["a", "b"]), "not numbers"),
+    ],
+)
+def test_numbers_that_no_training_keeps_are_damage_whatever_the_checksum(store, array, message):
+    store.put(IDENTITY, RECORDED, test=np.zeros(2))
+    edited(store, lambda folder, _: np.save(folder / "test.npy", array))
+    with pytest.raises(DamagedError, match=rf"test\.npy: .*{message}"):
+        store.get(IDENTITY)
+
+
+def test_an_array_that_claims_gigabytes_is_damage_before_they_are_set_aside(store):
+    store.put(IDENTITY, RECORDED, test=np.zeros(2))
+
+    def claim(folder, content):
+        raw = (folder / "test.npy").read_bytes()
+        (folder / "test.npy").write_bytes(
+            raw.replace(b"(2,), }" + b" " * 12, b"(2000000000000,), }")
+        )
+
+    edited(store, claim)
+    with pytest.raises(DamagedError, match="claims 16,000,000,000,000 bytes"):
+        store.get(IDENTITY)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000, "9" * 5000, "null", "\ud800"])
+def test_a_record_of_anything_is_damage(store, text):
+    store.put(IDENTITY, RECORDED, test=np.zeros(2))
+    (store.folder / key_of(IDENTITY) / RECORD).write_bytes(text.encode("utf-8", "surrogatepass"))
+    with pytest.raises(DamagedError):
+        store.get(IDENTITY)
+
+
+def test_leftovers_of_dead_processes_go_and_odd_names_stay(store, tmp_path):
+    begin = f".unfinished-{platform.node()}-"
+    dead = store.folder / f"{begin}{2**22 + 7}-abc"  # beyond what Linux gives by default
+    dead.mkdir()
+    (store.folder / f"{begin}{2**22 + 7}-file").touch()
+    (store.folder / f"{begin}{2**22 + 7}-link").symlink_to(tmp_path)
+    odd = [f"{begin}{number}-x" for number in ("9" * 200, "²", "0", "-1", "", 2**31, "1_0")]
+    odd += [
+        begin,
+        ".unfinished-",
+        f"{begin}{os.getpid()}-mine",
+        f".unfinished-elsewhere-{2**22 + 7}-x",
+    ]
+    for name in odd:
+        (store.folder / name).mkdir()
+    store.open()
+    assert sorted(path.name for path in store.folder.iterdir()) == sorted(odd)
+    assert tmp_path.exists()
 
 
 def test_a_changed_record_is_noticed(store):

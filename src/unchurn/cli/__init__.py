@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import signal
 import sys
@@ -22,6 +23,7 @@ from unchurn.report.formats import visible
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130  # what Typer gives for Ctrl-C
 EXIT_CRASH = 70  # EX_SOFTWARE of sysexits.h
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 app = typer.Typer(
     name="unchurn",
@@ -86,6 +88,8 @@ def _main() -> None:
         code = _fail(NO_MEMORY, EXIT_BAD_INPUT)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
+        if not where and error.errno in FULL:  # what is printed goes where the shell sent it
+            where = "cannot write the output: "
         code = _fail(f"{where}{error.strerror or error}", EXIT_BAD_INPUT)
     except (KeyboardInterrupt, SystemExit):
         raise

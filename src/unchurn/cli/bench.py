@@ -134,7 +134,7 @@ def report(
     from unchurn.core.files import check_place
     from unchurn.report.charts import save
     from unchurn.study import charts
-    from unchurn.study.folder import file_name
+    from unchurn.study.predictions import file_name
     from unchurn.study.result import Result
 
     if output is not None:

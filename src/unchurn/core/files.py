@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 from unchurn.core.errors import InputError
+from unchurn.core.leftovers import clear_dead, own_name
 
+UNWRITTEN = ".unchurn-"  # and its process: a file that is being written
 # What a spreadsheet takes a cell for a formula by, also in the wide letters of the East.
 FORMULAS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 WHITE = "".join(map(chr, range(33))) + "\x7f\x85\xa0\u200b\u200c\u200d\u2028\u2029\u2060\ufeff"
@@ -20,26 +24,57 @@ WHITE = "".join(map(chr, range(33))) + "\x7f\x85\xa0\u200b\u200c\u200d\u2028\u20
 def atomic_write(path: Path) -> Iterator[Path]:
     """Yield a temporary name beside `path`; rename it to `path` if the block ends well.
 
-    A link stays one: what it points to is replaced. A pipe or a device is written to.
+    A link stays one: what it points to is replaced. A pipe or a device is written to. What cannot
+    be written, as on a full disk, is an InputError that names `path`; the old file stays as it was.
     """
     is_special = _is_special(path)
-    path = path if is_special else path.resolve()
-    folder = None if is_special else path.parent
-    handle, name = tempfile.mkstemp(dir=folder, prefix=f".{path.name}.", suffix=".tmp")
-    os.close(handle)
-    temporary = Path(name)
+    place = path if is_special else path.resolve()
+    folder = Path(tempfile.gettempdir()) if is_special else place.parent
+    _clear_once(folder)
+    temporary = None
     try:
+        # Not the file's own name in it: with more, a long one would be too long.
+        handle, name = tempfile.mkstemp(dir=folder, prefix=own_name(UNWRITTEN), suffix=".tmp")
+        os.close(handle)
+        temporary = Path(name)
         yield temporary
         if is_special:
-            with temporary.open("rb") as source, path.open("wb") as target:
+            with temporary.open("rb") as source, place.open("wb") as target:
                 shutil.copyfileobj(source, target)
             return
         umask = os.umask(0)  # the only way to ask for it; mkstemp ignores it and gives 0600
         os.umask(umask)
         temporary.chmod(0o666 & ~umask)
-        temporary.replace(path)
+        temporary.replace(place)
+    except Exception as error:
+        reason = None if isinstance(error, InputError) else _refusal(error, temporary)
+        if reason is None:
+            raise
+        raise InputError(f"cannot write {path}: {reason}") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+
+
+def _refusal(error: Exception, temporary: Path | None) -> str | None:
+    """Why the system refused to write, if that is behind an error: libraries may hide it."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    if found := re.search(r"\(os error (\d+)\)", str(error)):  # as Rust says it
+        return os.strerror(int(found[1]))
+    try:  # one more block tells
+        if temporary is not None:
+            with temporary.open("ab") as file:
+                file.write(bytes(1 << 16))
+    except OSError as again:
+        return again.strerror
+    return str(error) if isinstance(error, OSError) else None
+
+
+@cache
+def _clear_once(folder: Path) -> None:
+    """Remove what killed processes were writing in a folder, when it is first written to."""
+    clear_dead(folder, UNWRITTEN)
 
 
 def write_text(path: Path, text: str) -> None:

@@ -19,13 +19,16 @@ import numpy.typing as npt
 
 from unchurn.core.errors import InputError
 from unchurn.core.files import atomic_write, reading
+from unchurn.core.numpy_files import load_array, save_array
 from unchurn.core.progress import progress_bar
 from unchurn.datasets.base import Dataset, RemoteFile, Source, as_unit
 from unchurn.datasets.find import cache_dir, obtain
 
 SIDE = 28
 TRAIN, TEST = "0", "2"  # of the official partition; 1 is its validation part
+MOST_BYTES = 1 << 26  # of an image: published ones have some ten thousand
 Pixels = npt.NDArray[np.uint8]
+Mark = tuple[int, ...]
 
 
 def load(name: str, attribute: str, data_dir: Path | None = None) -> Dataset:
@@ -59,10 +62,12 @@ def read_attribute(path: Path, attribute: str) -> dict[str, bool]:
     """Which images have the attribute: lines are the count, the names, then one an image."""
     lines = path.read_text("utf-8", errors="replace").splitlines()
     names = lines[1].split() if len(lines) > 1 else []
-    if attribute not in names or not lines[0].strip().isdecimal():
+    announced = lines[0].strip() if lines else ""
+    if attribute not in names or not (announced.isascii() and announced.isdecimal()):
         raise InputError(f"{path}: not a list of CelebA attributes with {attribute}")
-    if int(lines[0]) != len(lines) - 2:
-        raise InputError(f"{path}: announces {lines[0]} images but lists {len(lines) - 2}")
+    if announced != str(len(lines) - 2):  # as text: Python takes no number of thousands of digits
+        shown = announced if len(announced) <= 20 else f"{announced[:20]}…"
+        raise InputError(f"{path}: announces {shown} images but lists {len(lines) - 2}")
     column = 1 + names.index(attribute)
     has = {}
     for number, line in enumerate(lines[2:], start=3):
@@ -88,20 +93,29 @@ def read_images(path: Path, known: Set[str]) -> tuple[list[str], Pixels]:
     """Names and resized pixels of the known images in a folder or an archive."""
     if path.is_dir():
         with os.scandir(path) as entries:
-            files = {e.name: e.stat().st_size for e in entries if e.name in known}
+            files = {e.name: _mark(e.stat()) for e in entries if e.name in known}
         return _resized(path, files, lambda name: (path / name).read_bytes())
     with reading(path, "a zip file"), zipfile.ZipFile(path) as archive:
         members = {Path(m.filename).name: m for m in archive.infolist()}
-        sums = {name: members[name].CRC for name in members.keys() & known}
+        large = [m for name, m in members.items() if name in known and m.file_size > MOST_BYTES]
+        if large:
+            raise InputError(f"{large[0].filename} claims {large[0].file_size:,} bytes")
+        sums: dict[str, Mark] = {name: (members[name].CRC,) for name in members.keys() & known}
         return _resized(path, sums, lambda name: archive.read(members[name]))
 
 
+def _mark(file: os.stat_result) -> Mark:
+    """What changes when a file is replaced or written to, even by one of equal size and date."""
+    return file.st_size, file.st_mtime_ns, file.st_ctime_ns, file.st_ino
+
+
 def _resized(
-    path: Path, marks: dict[str, int], read: Callable[[str], bytes]
+    path: Path, marks: dict[str, Mark], read: Callable[[str], bytes]
 ) -> tuple[list[str], Pixels]:
     """Resize all images, or take them from the cache if files so marked were resized before.
 
-    The mark of a file is what tells it apart at no cost: its size, or its checksum in an archive.
+    The mark of a file is what tells it apart at no cost: of a folder's see `_mark`, in an archive
+    it is the checksum.
     """
     names = sorted(marks)
     if not names:
@@ -110,10 +124,11 @@ def _resized(
     cached = cache_dir() / "celeba" / f"{SIDE}x{SIDE}-bilinear-{key}.npy"
     shape = (len(names), SIDE, SIDE, 3)
     try:
-        pixels: Pixels = np.load(cached, allow_pickle=False)
+        with reading(cached, "resized images"):
+            pixels: Pixels = load_array(cached)
         if pixels.shape == shape and pixels.dtype == np.uint8:
             return names, pixels
-    except (FileNotFoundError, ValueError, EOFError):  # not there, or damaged: made again below
+    except (FileNotFoundError, InputError):  # not there, or damaged: made again below
         pass
 
     def resize(name: str) -> Pixels:
@@ -132,8 +147,8 @@ def _resized(
             pixels[row] = image
             advance(1)
     cached.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_write(cached) as temporary, temporary.open("wb") as file:
-        np.save(file, pixels, allow_pickle=False)
+    with atomic_write(cached) as temporary:
+        save_array(temporary, pixels)
     return names, pixels
 
 

@@ -96,6 +96,10 @@ def fetch(file: RemoteFile) -> Path:
             f"{file.path} is not here and cannot be downloaded ({_reason(error)}): try again, or "
             f"get {file.url} by hand and put it at {file.path} in a folder that UNCHURN_DATA names"
         ) from error
+    except InputError:
+        raise
+    except OSError as error:  # that of requests is one as well, and came first
+        raise InputError(f"cannot write {target}: {error.strerror or error}") from error
     except ValueError as error:  # pooch's word for a wrong checksum; it names both
         raise InputError(f"{file.url}: {error}") from error
     return target
@@ -120,6 +124,13 @@ def _download(url: str, output: str, _: object, *, part: Path, file: RemoteFile)
                 progress_bar(part.stem, file.size, done=done, bytes_=True) as advance,
             ):
                 for chunk in response.iter_content(1 << 20):
+                    done += len(chunk)
+                    if done > file.size:  # whoever sends it, the disk must not be filled
+                        out.close()
+                        part.unlink()
+                        raise InputError(
+                            f"{url}: sends more than the {file.size:,} bytes that were published"
+                        )
                     out.write(chunk)
                     advance(len(chunk))
     part.replace(output)

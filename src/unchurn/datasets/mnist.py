@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from unchurn.core.arrays import Float32
 from unchurn.core.errors import InputError
+from unchurn.core.numpy_files import DEFLATE
 from unchurn.datasets.base import Dataset, RemoteFile, Source, as_unit
 from unchurn.datasets.find import obtain
 
@@ -57,18 +58,25 @@ def _read_part(images: Path, labels: Path, n_classes: int) -> tuple[Float32, npt
 def read_idx(path: Path, n_dimensions: int) -> npt.NDArray[np.uint8]:
     """Read a gzipped IDX file of bytes: 0, 0, 8, number of dimensions, the dimensions, the data."""
     try:
-        content = gzip.decompress(path.read_bytes())
+        with gzip.open(path) as file:
+            shape = _read_shape(path, file.read(4 + 4 * n_dimensions), n_dimensions)
+            needed = math.prod(shape)
+            if needed > DEFLATE * path.stat().st_size:
+                raise InputError(f"{path}: claims {needed:,} bytes, more than its size can hold")
+            content = file.read(needed + 1)  # no more of it, however much there is
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InputError(f"{path}: damaged or truncated gzip file: {error}") from error
-    start = 4 + 4 * n_dimensions
-    if len(content) < start or content[:4] != bytes([0, 0, 8, n_dimensions]):
+    if len(content) != needed:
+        found = "more" if len(content) > needed else len(content)
+        raise InputError(f"{path}: {found} bytes of data where {shape} needs {needed}")
+    return np.frombuffer(content, np.uint8).reshape(shape)
+
+
+def _read_shape(path: Path, header: bytes, n_dimensions: int) -> tuple[int, ...]:
+    """The dimensions that an IDX file's header gives."""
+    if len(header) < 4 + 4 * n_dimensions or header[:4] != bytes([0, 0, 8, n_dimensions]):
         raise InputError(f"{path}: not an IDX file of bytes in {n_dimensions} dimension(s)")
-    shape = tuple(int(size) for size in np.frombuffer(content, ">u4", n_dimensions, offset=4))
-    if len(content) - start != math.prod(shape):
-        raise InputError(
-            f"{path}: {len(content) - start} bytes of data where {shape} needs {math.prod(shape)}"
-        )
-    return np.frombuffer(content, np.uint8, offset=start).reshape(shape)
+    return tuple(int(size) for size in np.frombuffer(header, ">u4", offset=4))
 
 
 def _source(
@@ -108,7 +116,7 @@ MNIST = _source(
 )  # fmt: skip
 FASHION_MNIST = _source(
     "fashion_mnist", CLOTHES,
-    "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/", {
+    "https://github.com/zalandoresearch/fashion-mnist/raw/master/data/fashion/", {
         "train-images-idx3-ubyte.gz":
             ("3aede38d61863908ad78613f6a32ed271626dd12800ba2636569512369268a84", 26421880),
         "train-labels-idx1-ubyte.gz":

@@ -63,7 +63,8 @@ def _read_arff(path: Path) -> dict[str, Array]:
 
 def _read_csv(path: Path) -> dict[str, Array]:
     """Columns of a CSV file by name."""
-    return {column.name: column.to_numpy() for column in read_table(path)}
+    with reading(path, "a table of numbers"):  # some types NumPy does not have
+        return {column.name: column.to_numpy() for column in read_table(path)}
 
 
 PHISHING = Source(

@@ -12,6 +12,7 @@ from unchurn.core.errors import InputError
 from unchurn.core.files import reading
 from unchurn.datasets.base import Dataset, RemoteFile, Source, as_unit
 from unchurn.datasets.find import obtain
+from unchurn.datasets.mat import read_mat
 
 
 def load(data_dir: Path | None = None) -> Dataset:
@@ -32,13 +33,8 @@ def load(data_dir: Path | None = None) -> Dataset:
 
 def _read(path: Path) -> tuple[Float32, npt.NDArray[np.int64]]:
     """Read one part and check its arrays X (height, width, 3, n) and y (n, 1)."""
-    from scipy.io import loadmat
-
     with reading(path, "a MATLAB file"):
-        content = loadmat(path)
-    if "X" not in content or "y" not in content:
-        found = ", ".join(name for name in content if not name.startswith("__"))
-        raise InputError(f"{path}: needs the arrays X and y, has {found or 'none'}")
+        content = read_mat(path, ("X", "y"))
     x, y = content["X"], content["y"].reshape(-1)
     if x.ndim != 4 or x.shape[2] != 3 or x.dtype != np.uint8:
         raise InputError(f"{path}: X must be bytes (height, width, 3, n), not {x.dtype} {x.shape}")
@@ -49,7 +45,7 @@ def _read(path: Path) -> tuple[Float32, npt.NDArray[np.int64]]:
     return as_unit(np.ascontiguousarray(x.transpose(3, 0, 1, 2))), y.astype(np.int64) % 10
 
 
-HOME = "http://ufldl.stanford.edu/housenumbers/"
+HOME = "https://ufldl.stanford.edu/housenumbers/"
 SVHN = Source(
     name="svhn",
     n_train=73257,

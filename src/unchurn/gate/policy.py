@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from unchurn.core.errors import InputError, field_problem
+from unchurn.core.plain import read_plain
 from unchurn.gate.measured import least_units
 from unchurn.report.numbers import percent
 
@@ -110,10 +110,7 @@ def read_policy(path: Path | None, options: dict[str, Any] | None = None) -> Pol
     """A policy from a TOML file, options before it; errors name the key and what is allowed."""
     fields: dict[str, Any] = {}
     if path is not None:
-        try:
-            fields = tomllib.loads(path.read_text("utf-8-sig"))
-        except ValueError as error:
-            raise InputError(f"{path}: not a TOML file: {error}") from error
+        fields = read_plain(path)
     given = {name: value for name, value in (options or {}).items() if value is not None}
     if "must_not_flip" in given and isinstance(fields.get("must_not_flip"), list):
         given["must_not_flip"] = [*fields["must_not_flip"], *given["must_not_flip"]]

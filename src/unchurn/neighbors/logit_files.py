@@ -14,6 +14,7 @@ import numpy as np
 from unchurn.core.arrays import Array, IntArray, as_classes, as_labels
 from unchurn.core.errors import InputError
 from unchurn.core.files import atomic_write, check_place, reading
+from unchurn.core.numpy_files import check_claims, save_array
 from unchurn.core.tables import NAMELESS, read_table, text_among_numbers
 
 SUFFIXES = (".npy", ".npz", ".csv", ".parquet")
@@ -57,22 +58,18 @@ def write_columns(path: Path, array: Array, names: Sequence[str]) -> None:
     import polars as pl
 
     suffix = check_suffix(path)
-    try:
-        with atomic_write(path) as temporary:
-            if suffix in (".npy", ".npz"):
-                with temporary.open("wb") as file:
-                    if suffix == ".npy":
-                        np.save(file, array, allow_pickle=False)
-                    else:
-                        np.savez(file, targets=array, classes=np.array(names))
+    with atomic_write(path) as temporary:
+        if suffix == ".npy":
+            save_array(temporary, array)
+        elif suffix == ".npz":
+            with temporary.open("wb") as file:
+                np.savez(file, targets=array, classes=np.array(names))
+        else:
+            table = pl.DataFrame(array, schema=list(names))
+            if suffix == ".csv":
+                table.write_csv(temporary)
             else:
-                table = pl.DataFrame(array, schema=list(names))
-                if suffix == ".csv":
-                    table.write_csv(temporary)
-                else:
-                    table.write_parquet(temporary)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise InputError(f"cannot write {path} (is the disk full?): {error}") from error
+                table.write_parquet(temporary)
 
 
 def read_columns(path: Path, wanted: Sequence[str]) -> tuple[Array, tuple[str, ...] | None]:
@@ -92,7 +89,8 @@ def read_columns(path: Path, wanted: Sequence[str]) -> tuple[Array, tuple[str, .
             raise InputError(f"{path}: missing values in {column.name}")
         if (row := text_among_numbers(column)) is not None:
             raise InputError(f"{path}: {column.name} has {column[row]!r} in row {row}")
-    array = table[:, 0].to_numpy() if table.width == 1 else table.to_numpy()
+    with reading(path, "a table of numbers or labels"):  # some types NumPy does not have
+        array = table[:, 0].to_numpy() if table.width == 1 else table.to_numpy()
     return array, tuple(table.columns)
 
 
@@ -154,6 +152,7 @@ def check_suffix(path: Path) -> str:
 def _read_numpy(path: Path, wanted: Sequence[str]) -> Array:
     """Read .npy, or one array of .npz."""
     with reading(path, "a NumPy file"):
+        check_claims(path)
         loaded = np.load(path, allow_pickle=False)
         if isinstance(loaded, np.ndarray):
             return loaded
@@ -168,6 +167,8 @@ def _read_numpy(path: Path, wanted: Sequence[str]) -> Array:
                     )
                 names = found
             array: Array = loaded[names[0]]
+            if not isinstance(array, np.ndarray):  # what is no array comes as its bytes
+                raise InputError(f"{path}: {names[0]} is not an array")
             return array
 
 

@@ -21,6 +21,7 @@ import numpy as np
 from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError
 from unchurn.core.files import atomic_write, reading, write_text
+from unchurn.core.numpy_files import load_arrays
 from unchurn.core.version import __version__
 from unchurn.metrics.churn import MeanSd
 from unchurn.metrics.registry import Runs
@@ -154,8 +155,8 @@ def read(path: Path) -> Record:
                 f"{path.with_suffix('.npz')}: its checksum is not the one recorded: run the "
                 "command again that made it"
             )
-        with np.load(io.BytesIO(archive), allow_pickle=False) as arrays:
-            predictions, right = arrays["predictions"], arrays["right"].astype(np.int64)
+        arrays = load_arrays(path.with_suffix(".npz"))
+        predictions, right = arrays["predictions"], arrays["right"].astype(np.int64)
         return Record(path.stem, _result(facts, predictions, right), facts)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 from unchurn.core.errors import InputError
 from unchurn.core.executors import Executor, make_executor
+from unchurn.core.leftovers import temporary_folder
 from unchurn.datasets import DATASETS, load, load_csv, load_table
 from unchurn.datasets.base import Dataset
 from unchurn.methods import Method, make_method
@@ -105,7 +105,7 @@ def bench(
     )
     executor = make_executor(engine, workers, ray_address)
     with ExitStack() as stack:
-        folder = Path(out or stack.enter_context(tempfile.TemporaryDirectory()))
+        folder = Path(out or stack.enter_context(temporary_folder()))
         return run_bench(make_schedule(experiment), folder, executor, on_progress)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from unchurn.core.errors import InputError, field_problem
+from unchurn.core.plain import read_plain
 from unchurn.study.api import check_asked, is_table, load_data, make_experiment
 from unchurn.study.experiment import Experiment
 from unchurn.training.config import Training
@@ -67,10 +67,7 @@ def make_config(path: Path | None, options: dict[str, Any]) -> BenchConfig:
     """Read a TOML file, if given; options that were given go before it."""
     fields: dict[str, Any] = {}
     if path is not None:
-        try:
-            fields = tomllib.loads(path.read_text("utf-8-sig"))
-        except ValueError as error:
-            raise InputError(f"{path}: not a TOML file: {error}") from error
+        fields = read_plain(path)
     fields |= {name: value for name, value in options.items() if value is not None}
     try:
         return BenchConfig(**fields)

@@ -4,7 +4,7 @@ runs/               every training (see `store.py`)
 result.json         what was studied, and its numbers
 result.npz          what every setting's runs predicted, and the true classes
 table.csv, .md, .tex
-predictions/        METHOD-RUN.parquet of every chosen setting, as `unchurn compare` reads
+predictions/        what every chosen setting's runs predicted (see `predictions.py`)
 
 A folder may be anybody's: it is read as numbers and text, and no code that it names is imported.
 """
@@ -23,9 +23,11 @@ import numpy.typing as npt
 
 from unchurn.core.errors import InputError
 from unchurn.core.files import atomic_write, reading, write_text
-from unchurn.methods import METHODS
+from unchurn.core.numpy_files import load_arrays
 from unchurn.metrics.registry import Runs
 from unchurn.study.examples import Example
+from unchurn.study.predictions import write_predictions
+from unchurn.study.recorded import check_record
 from unchurn.study.result import SCHEMA, Result, SettingResult
 from unchurn.study.settings import SettingFacts
 from unchurn.study.subject import Subject
@@ -56,57 +58,15 @@ def load(folder: Path) -> Result:
             "which keeps the trainings that are finished"
         )
     with reading(path, "a bench's result"):
-        record = json.loads(path.read_text("utf-8"))
+        text = path.read_text("utf-8")
+        record = json.loads(text)
         if record["schema"] != SCHEMA:
             raise InputError(f"of another version: {record['schema']}")
-    with (
-        reading(folder / ARRAYS, "a bench's predictions"),
-        np.load(folder / ARRAYS, allow_pickle=False) as file,
-    ):
-        arrays = {name: file[name] for name in file.files}
+        check_record(text)
+    with reading(folder / ARRAYS, "a bench's predictions"):
+        arrays = load_arrays(folder / ARRAYS)
     with reading(path, "a bench's result"):
         return _result(record, arrays)
-
-
-def file_name(text: str) -> str:
-    """A text as part of a file's name, whatever stands in it.
-
-    >>> file_name("knn_ls+ema"), file_name("x/../../y")
-    ('knn_ls+ema', 'x_.._.._y')
-    """
-    return re.sub(r"[^\w+.-]", "_", text)
-
-
-def write_predictions(result: Result, folder: Path) -> None:
-    """Write the runs of every chosen setting.
-
-    Those of an earlier bench in the same folder go: they would count as retrainings of this.
-    """
-    import polars as pl
-
-    names = pl.Series(result.subject.data.classes)
-    labels = names.gather(result.subject.labels["test"])
-    folder.mkdir(parents=True, exist_ok=True)
-    old = {path for path in folder.glob("*.parquet") if _is_of_a_method(path.stem)}
-    for method, one in result.choose().items():
-        for run, predicted in enumerate(one.predictions["test"]):
-            path = folder / f"{file_name(method)}-{run}.parquet"
-            columns = {
-                "id": pl.int_range(len(predicted), eager=True),
-                "prediction": names.gather(predicted),
-                "label": labels,
-            }
-            with atomic_write(path) as temporary:
-                pl.DataFrame(columns).write_parquet(temporary)
-            old.discard(path)
-    for path in old:
-        path.unlink()
-
-
-def _is_of_a_method(name: str) -> bool:
-    """Whether a bench may have written a file of this name: METHOD-RUN."""
-    found = re.fullmatch(r"(.+)-\d+", name)
-    return found is not None and all(part in METHODS for part in found[1].split("+"))
 
 
 def _arrays(result: Result) -> list[tuple[str, npt.NDArray[Any]]]:

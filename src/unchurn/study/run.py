@@ -20,11 +20,12 @@ from unchurn.core.executors import Call, Executor
 from unchurn.core.version import __version__
 from unchurn.methods import Reference
 from unchurn.neighbors import knn_labels
-from unchurn.study.experiment import Job
+from unchurn.study.believed import LOGITS, believed
+from unchurn.study.experiment import Experiment, Job
 from unchurn.study.parts import Parts
 from unchurn.study.scenarios import Scenario
 from unchurn.study.schedule import Key, Schedule
-from unchurn.study.store import DamagedError, Store, TrainedRun
+from unchurn.study.store import DamagedError, Store, TrainedRun, key_of
 from unchurn.training.learners.base import (
     DivergedError,
     Learner,
@@ -35,7 +36,6 @@ from unchurn.training.learners.base import (
 
 KILLED = "its process was killed, most likely for want of memory"
 TOO_FEW = "k={k} is more than the {n} training examples"
-LOGITS = "logits"  # the array that a reference keeps
 Known = tuple[Float32, dict[int, Float32]]  # of a reference: its logits, and k-NN labels by k
 # done, total, and the training that was just finished, if any
 OnProgress = Callable[[int, int, "tuple[Job, TrainedRun] | None"], None]
@@ -69,6 +69,18 @@ def carry_out(
     """Train what the store does not hold yet; give all trainings, each read once."""
     store.open()
     return _Driver(schedule, store, executor, on_progress).run()
+
+
+def _read(store: Store, experiment: Experiment, job: Job) -> TrainedRun | None:
+    """A kept training; DamagedError if it cannot be what was kept."""
+    identity = experiment.identity(job)
+    stored = store.get(identity)
+    if stored is None:
+        return None
+    try:
+        return believed(stored, experiment.parts, is_reference=job.is_reference)
+    except DamagedError as error:
+        raise DamagedError(f"{store.folder / key_of(identity)}: {error}") from error
 
 
 @dataclass(frozen=True)
@@ -181,7 +193,7 @@ class _Driver:
         """A finished training; a damaged one is dropped, noted and so made again."""
         identity = self.experiment.identity(job)
         try:
-            stored = self.store.get(identity)
+            stored = _read(self.store, self.experiment, job)
             if stored is None or not (stored.record["failure"] or "").endswith(KILLED):
                 return stored
             self.store.drop(identity)  # there may be more memory now

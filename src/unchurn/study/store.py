@@ -10,8 +10,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import platform
 import shutil
+import stat
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,9 +22,11 @@ import numpy as np
 
 from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError
+from unchurn.core.leftovers import clear_dead, own_name, remove
+from unchurn.core.numpy_files import load_array, save_array
 
 RECORD = "record.json"
-UNFINISHED = f".unfinished-{platform.node()}-"  # then the process
+UNFINISHED = ".unfinished-"  # then the machine and the process
 
 
 @dataclass(frozen=True)
@@ -50,19 +52,19 @@ class Store:
                 pass
         except OSError as error:
             raise InputError(f"cannot write to {folder}: {error.strerror}") from error
-        for unfinished in self.folder.glob(f"{UNFINISHED}*"):
-            owner = unfinished.name.removeprefix(UNFINISHED).split("-")[0]
-            if not (owner.isdecimal() and _is_alive(int(owner))):
-                shutil.rmtree(unfinished, ignore_errors=True)
+        clear_dead(self.folder, UNFINISHED)
 
     def put(self, identity: Mapping[str, Any], record: Mapping[str, Any], **arrays: Array) -> None:
         """Keep a run: `identity` decides the result and so the name, `record` stands beside it."""
         target = self.folder / key_of(identity)
-        temporary = Path(tempfile.mkdtemp(dir=self.folder, prefix=f"{UNFINISHED}{os.getpid()}-"))
+        try:
+            temporary = Path(tempfile.mkdtemp(dir=self.folder, prefix=own_name(UNFINISHED)))
+        except OSError as error:
+            raise InputError(f"cannot keep a run in {self.folder}: {error.strerror}") from error
         try:
             checksums = {}
             for name, array in arrays.items():
-                np.save(temporary / f"{name}.npy", array, allow_pickle=False)
+                save_array(temporary / f"{name}.npy", array)
                 checksums[name] = _checksum(temporary / f"{name}.npy")
             content = {"identity": identity, "record": record, "sha256": checksums}
             text = json.dumps({**content, "checksum": _digest(content)}, indent=1, sort_keys=True)
@@ -71,44 +73,45 @@ class Store:
             temporary.rename(target)
         except OSError as error:
             if not target.exists():  # it does if another process just finished the same run
-                raise InputError(f"cannot keep a run in {self.folder}: {error}") from error
+                reason = error.strerror or error
+                raise InputError(f"cannot keep a run in {self.folder}: {reason}") from error
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
 
     def get(self, identity: Mapping[str, Any]) -> TrainedRun | None:
         """A run as it was kept; None if it is not there. Raises DamagedError if it is not whole."""
         folder = self.folder / key_of(identity)
-        if not folder.exists():
+        if not os.path.lexists(folder):
             return None
         try:
-            content = json.loads((folder / RECORD).read_text())
+            if folder.is_symlink():  # what it points to is not ours to trust, or to mend
+                raise DamagedError(f"{folder}: is a link, not a run")
+            content = json.loads(_plain_file(folder / RECORD).read_text("utf-8"))
             if content.pop("checksum") != _digest(content):
                 raise DamagedError(f"{folder / RECORD}: its checksum is not the one recorded")
             if key_of(content["identity"]) != folder.name:
                 raise DamagedError(f"{folder}: holds another run")
             arrays = {}
             for name, checksum in content["sha256"].items():
-                path = folder / f"{name}.npy"
+                path = _plain_file(folder / f"{name}.npy")
                 if _checksum(path) != checksum:
                     raise DamagedError(f"{path}: its checksum is not the one recorded")
-                arrays[name] = np.load(path, allow_pickle=False)
+                arrays[name] = _check_array(path, load_array(path))
             return TrainedRun(content["record"], arrays)
         except (FileNotFoundError, NotADirectoryError) as error:
             raise DamagedError(f"{folder}: {error.strerror}") from error
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (DamagedError, OSError):
+            raise
+        except Exception as error:  # readers raise a type of their own for every kind of damage
             raise DamagedError(f"{folder}: {error}") from error
 
     def has(self, identity: Mapping[str, Any]) -> bool:
         """Whether a run is there, whole or not."""
-        return (self.folder / key_of(identity)).exists()
+        return os.path.lexists(self.folder / key_of(identity))
 
     def drop(self, identity: Mapping[str, Any]) -> None:
-        """Forget a run, such as a damaged one."""
-        target = self.folder / key_of(identity)
-        if target.is_dir():
-            shutil.rmtree(target, ignore_errors=True)
-        else:
-            target.unlink(missing_ok=True)
+        """Forget a run, such as a damaged one; of a link, the link alone."""
+        remove(self.folder / key_of(identity))
 
 
 class DamagedError(Exception):
@@ -129,11 +132,17 @@ def _checksum(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass
-    return True
+def _plain_file(path: Path) -> Path:
+    """The path, if it is a file: a pipe would have us wait for ever, a device read for ever."""
+    if not stat.S_ISREG(path.lstat().st_mode):
+        raise DamagedError(f"{path}: is not a plain file")
+    return path
+
+
+def _check_array(path: Path, array: Array) -> Array:
+    """Refuse numbers that no training keeps, whoever wrote them: such a one is a failed run."""
+    if array.dtype.kind not in "fiu":
+        raise DamagedError(f"{path}: holds {array.dtype}, not numbers")
+    if not np.isfinite(array).all():
+        raise DamagedError(f"{path}: holds NaN or infinity")
+    return array

@@ -1,5 +1,6 @@
 """A Ray cluster gives the bytes that this machine's cores give, whatever dies meanwhile."""
 
+import ipaddress
 import os
 import signal
 import subprocess
@@ -134,6 +135,65 @@ def on_this_machine(experiment, folder):
 def test_no_cluster_is_one_line(address, message):
     with pytest.raises(InputError, match=message), Ray(address):
         pass
+
+
+def _listening(driver):
+    """The addresses on which a process and all that it started listen, by /proc."""
+    parents = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            parents[int(folder.name)] = int(
+                (folder / "stat").read_text().rpartition(")")[2].split()[1]
+            )
+        except OSError:  # it is gone
+            continue
+    family = {driver}
+    while more := {p for p, parent in parents.items() if parent in family} - family:
+        family |= more
+    sockets = set()
+    for process in family:
+        try:
+            sockets |= {str(f.readlink()) for f in Path(f"/proc/{process}/fd").iterdir()}
+        except OSError:
+            continue
+    found = set()
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
+            cells = line.split()
+            if cells[3] == "0A" and f"socket:[{cells[9]}]" in sockets:  # in the state LISTEN
+                raw = bytes.fromhex(cells[1].partition(":")[0])
+                words = [raw[i : i + 4][::-1] for i in range(0, len(raw), 4)]
+                found.add(ipaddress.ip_address(b"".join(words)))
+    return found
+
+
+OWN_CLUSTER = """
+import os, ray, sys
+from collections import deque
+from unchurn.core.executors import Call
+from unchurn.core.executors.ray import Ray
+
+with Ray(workers=1) as executor:
+    print(list(executor.execute(deque([Call("key", len, ("four",))]), lambda: None)), flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_cluster_of_its_own_listens_on_the_loopback_interface_alone():
+    """Ports of Ray's give whoever reaches them the user's rights."""
+    with subprocess.Popen(
+        [sys.executable, "-c", OWN_CLUSTER],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={name: value for name, value in os.environ.items() if name != "RAY_ADDRESS"},
+    ) as driver:
+        assert driver.stdout.readline() == b"[('key', 4)]\n"
+        found = _listening(driver.pid)
+        driver.stdin.close()
+    assert driver.returncode == 0
+    assert len(found) > 1  # mapped IPv4 and plain
+    mapped = {getattr(address, "ipv4_mapped", None) or address for address in found}
+    assert mapped == {ipaddress.ip_address("127.0.0.1")}
 
 
 def test_the_same_bytes_as_here_and_every_training_once(cluster, tmp_path):

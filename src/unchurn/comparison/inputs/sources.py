@@ -12,6 +12,7 @@ import numpy as np
 
 from unchurn.core.arrays import as_array
 from unchurn.core.errors import InputError
+from unchurn.core.numpy_files import check_claims
 from unchurn.core.tables import (
     ARROW,
     TEXT,
@@ -207,6 +208,7 @@ def _read_npz(path: Path) -> pl.DataFrame:
     import polars as pl
 
     columns: dict[str, Any] = {}
+    check_claims(path)
     with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
         classes = [str(c) for c in arrays["classes"]] if "classes" in arrays else None
         for name in arrays.files:

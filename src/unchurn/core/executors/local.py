@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import signal
+import tempfile
 import threading
 import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from multiprocessing import resource_tracker
+from pathlib import Path
 from typing import Any, Self, TypeVar
 
 import joblib
 
 from unchurn.core.executors.base import Call
+from unchurn.core.leftovers import clear_dead, own_name
 
 Result = TypeVar("Result")
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 (of Linux; elsewhere there is none)
+LEAST_MEMORY = 2_000_000_000  # bytes of it, for arrays to be put there
 TRIES = 3  # of a call that is killed when it is alone: it may not be its own fault
 
 
@@ -31,6 +38,7 @@ class Local:
     workers: int
 
     def __enter__(self) -> Self:
+        clear_memory()
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -100,23 +108,60 @@ def _attempt(
         for number, values in list(left.items()):
             yield number, function(*values)
         return
+    folder = str(_memory())
     one = workers == 1  # in a process of its own, which joblib gives from two workers on
     parallel = joblib.Parallel(
         n_jobs=max(workers, 2),
         return_as="generator_unordered",
         pre_dispatch=1 if one else "2*n_jobs",
         batch_size=1,
+        temp_folder=folder,
     )
     # What an interruption cancels is made by the next run; joblib would lament it on stderr.
     warnings.filterwarnings("ignore", message=r"\d+ tasks which were still being processed")
     with _interrupts_held():
-        joblib.Parallel(n_jobs=max(workers, 2))(
+        joblib.Parallel(n_jobs=max(workers, 2), temp_folder=folder)(
             joblib.delayed(_belong_to)(os.getpid()) for _ in range(max(workers, 2))
         )
     calls = [
         joblib.delayed(_numbered)(n, function, values, os.getpid()) for n, values in left.items()
     ]
     yield from parallel(calls)
+
+
+def _memory_places() -> list[Path]:
+    """Where arrays may be put to be shared by processes, the best first: in memory, if it has room.
+
+    As joblib chooses, which would give its folders no name that tells whose they are.
+    """
+    places = [Path(tempfile.gettempdir())]
+    if SHARED_MEMORY.is_dir():
+        roomy = shutil.disk_usage(SHARED_MEMORY).total >= LEAST_MEMORY
+        places.insert(0 if roomy else 1, SHARED_MEMORY)
+    if own := os.environ.get("JOBLIB_TEMP_FOLDER"):
+        places.insert(0, Path(own))
+    return places
+
+
+@cache
+def _memory() -> Path:
+    """The folder of this process for arrays that its workers share; gone when it ends."""
+    folder = Path(tempfile.mkdtemp(prefix=own_name(), dir=_memory_places()[0]))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def clear_memory() -> None:
+    """Remove what dead processes of ours left: shared arrays, and the semaphores of their pools.
+
+    A pool names its semaphores by its process, as anybody's pools do: only those go whose process
+    is known by a folder as one of ours.
+    """
+    dead = set().union(*(clear_dead(place) for place in _memory_places()))
+    for process in dead:
+        for semaphore in SHARED_MEMORY.glob(f"sem.loky-{process}-*"):
+            with suppress(OSError):  # another was faster, or it is not ours
+                semaphore.unlink()
 
 
 @contextmanager
@@ -153,6 +198,7 @@ def _belong_to(parent: int) -> None:
     def watch() -> None:
         while os.getppid() == parent:
             time.sleep(1)
+        clear_memory()
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()

@@ -7,6 +7,7 @@ all nodes have the same versions.
 
 from __future__ import annotations
 
+import ipaddress
 import logging
 import os
 import platform
@@ -165,18 +166,45 @@ def _task(versions: Versions, stays: bool, function: Callable[..., Any], *argume
 
 
 def _connect(address: str, workers: int | None) -> None:
-    """Join a cluster, or start one of our own that ends with us."""
-    own: dict[str, Any] = {}
-    if address == "local":
-        own = {"num_cpus": workers, "include_dashboard": False}
+    """Join a cluster, or start one of our own that ends with us and that only we can reach."""
     try:
+        if address == "local":
+            _start_own(workers)
+            return
         host, colon, port = address.removeprefix("ray://").rpartition(":")
         if colon:  # Ray itself would wait for many minutes
             socket.create_connection((host, int(port)), timeout=10).close()
-        ray.init(address, log_to_driver=False, logging_level=logging.ERROR, **own)
+        ray.init(address, log_to_driver=False, logging_level=logging.ERROR)
     except (OSError, ValueError, RuntimeError) as error:
         reason = " ".join(str(error).split())
         raise InputError(f"no Ray cluster to work with at {address}: {reason}") from error
+
+
+def _start_own(workers: int | None) -> None:
+    """Start a cluster on this machine whose ports are open on the loopback interface alone.
+
+    Whoever reaches a port of Ray's can run code. Asked for 127.0.0.1, Ray takes the machine's own
+    address instead, and listens on all; only this switch, which it has for the firewalls of other
+    systems, keeps it there. Should a later Ray not heed it, nothing is run.
+    """
+    from ray._private import ray_constants
+
+    before = ray_constants.ENABLE_RAY_CLUSTER
+    ray_constants.ENABLE_RAY_CLUSTER = False
+    try:
+        ray.init(
+            "local",
+            num_cpus=workers,
+            include_dashboard=False,
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+        )
+    finally:
+        ray_constants.ENABLE_RAY_CLUSTER = before
+    address = ray.util.get_node_ip_address()
+    if not ipaddress.ip_address(address).is_loopback:
+        ray.shutdown()
+        raise InputError(f"this Ray would listen on {address}, open to others: start one yourself")
 
 
 def _nodes() -> list[dict[str, Any]]:

@@ -25,6 +25,7 @@ from scipy.stats import binomtest
 from unchurn.core.arrays import as_whole
 from unchurn.core.errors import InputError
 from unchurn.core.files import atomic_write, reading
+from unchurn.core.numpy_files import load_array, save_array
 from unchurn.paper.theory.bounds import (
     optimal_exponent,
     optimal_k,
@@ -236,14 +237,14 @@ def _measure(
             if on_progress is not None:
                 on_progress(done, total)
         if folder is not None:
-            with atomic_write(folder / name) as temporary, temporary.open("wb") as file:
-                np.save(file, errors)
+            with atomic_write(folder / name) as temporary:
+                save_array(temporary, errors)
         yield case, errors
 
 
 def _kept_errors(path: Path, shape: tuple[int, int]) -> Float64:
     with reading(path, "kept draws"):
-        errors: Float64 = np.load(path, allow_pickle=False)
+        errors: Float64 = load_array(path)
         if errors.shape != shape:
             raise InputError(f"of shape {errors.shape}, not {shape}")
     return errors

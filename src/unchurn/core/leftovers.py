@@ -1,0 +1,85 @@
+"""What a process puts aside for itself, named so that others know when it is dead and clear it.
+
+A name tells the machine and the process: a folder may be shared by several machines, and nobody can
+tell whether another machine's process still lives.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+PREFIX = "unchurn-"
+MOST = 2**31 - 1  # no process has a higher number
+
+
+def own_name(prefix: str = PREFIX) -> str:
+    """How the names of what this process puts aside begin."""
+    return f"{prefix}{platform.node()}-{os.getpid()}-"
+
+
+@contextmanager
+def temporary_folder(prefix: str = PREFIX, within: Path | None = None) -> Iterator[Path]:
+    """A folder that is removed in the end; if this process is killed, by the next that looks."""
+    clear_dead(within or Path(tempfile.gettempdir()), prefix)
+    with tempfile.TemporaryDirectory(prefix=own_name(prefix), dir=within) as folder:
+        yield Path(folder)
+
+
+def clear_dead(folder: Path, prefix: str = PREFIX) -> set[int]:
+    """Remove what dead processes of this machine left in a folder; give their numbers.
+
+    What is not named as `own_name` would, or belongs to another user, stays.
+    """
+    cleared: set[int] = set()
+    begin = f"{prefix}{platform.node()}-"
+    try:
+        with os.scandir(folder) as entries:
+            found = [Path(entry.path) for entry in entries if entry.name.startswith(begin)]
+    except OSError:  # no folder, or none of ours to look into
+        return cleared
+    for path in found:
+        owner, dash, _ = path.name.removeprefix(begin).partition("-")
+        if dash and _is_dead(owner) and _is_ours(path):
+            remove(path)
+            cleared.add(int(owner))
+    return cleared
+
+
+def remove(path: Path) -> None:
+    """Remove a file, a folder with all in it, or a link (never what it points to)."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _is_ours(path: Path) -> bool:
+    try:
+        return not hasattr(os, "getuid") or path.lstat().st_uid == os.getuid()
+    except OSError:  # another process was faster
+        return False
+
+
+def _is_dead(process: str) -> bool:
+    """Whether this is the number of a process that is no more."""
+    if not (process.isascii() and process.isdecimal() and len(process) <= len(str(MOST))):
+        return False
+    if not 0 < int(process) <= MOST:
+        return False
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:  # it lives, and is not ours
+        return False
+    try:  # one that ended, but that its parent has not asked for yet, can do nothing any more
+        state = Path(f"/proc/{int(process)}/stat").read_text().rpartition(")")[2].split()[0]
+    except (OSError, IndexError):  # no Linux, or just gone
+        return False
+    return state in ("Z", "X")

@@ -1,0 +1,106 @@
+"""`predictions/`: METHOD-RUN.parquet of every chosen setting, as `unchurn compare` reads.
+
+Files of an earlier bench in the same folder go, as they would count as retrainings of this one.
+Which these are says written.json, by checksum: what it does not name, or what was changed since, is
+somebody's own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from unchurn.core.errors import InputError
+from unchurn.core.files import atomic_write, write_text
+
+if TYPE_CHECKING:
+    from unchurn.study.result import Result
+
+WRITTEN = "written.json"
+AGAIN = "then run the same bench again, which keeps its trainings"
+Written = dict[str, str | None]  # checksums by name; None while it is being written
+
+
+def write_predictions(result: Result, folder: Path) -> None:
+    """Write the runs of every chosen setting, and remove those that an earlier bench wrote."""
+    files = _files(result)
+    folder.mkdir(parents=True, exist_ok=True)
+    written = _read_written(folder)
+    for name, content in files.items():
+        path = folder / name
+        if os.path.lexists(path) and not _is_own(path, {name: _checksum(content), **written}):
+            raise InputError(f"{path} is not this bench's own: move it away, {AGAIN}")
+    stale = [n for n in written if n not in files and _is_own(folder / n, written)]
+    if stale and folder.is_symlink():  # whose folder it is, is not known here
+        raise InputError(f"{folder} is a link: remove {stale[0]} there yourself, {AGAIN}")
+    # Before anything is written: a kill leaves no file that the record does not name.
+    _note(folder, {**written, **dict.fromkeys(files)})
+    for name, content in files.items():
+        with atomic_write(folder / name) as temporary:
+            temporary.write_bytes(content)
+    for name in stale:
+        (folder / name).unlink(missing_ok=True)
+    _note(folder, {name: _checksum(content) for name, content in files.items()})
+
+
+def file_name(text: str) -> str:
+    """A text as part of a file's name, whatever stands in it.
+
+    >>> file_name("knn_ls+ema"), file_name("x/../../y")
+    ('knn_ls+ema', 'x_.._.._y')
+    """
+    return re.sub(r"[^\w+.-]", "_", text)
+
+
+def _files(result: Result) -> dict[str, bytes]:
+    """The files of all chosen settings by name."""
+    import polars as pl
+
+    names = pl.Series(result.subject.data.classes)
+    labels = names.gather(result.subject.labels["test"])
+    files = {}
+    for method, one in result.choose().items():
+        for run, predicted in enumerate(one.predictions["test"]):
+            columns = {
+                "id": pl.int_range(len(predicted), eager=True),
+                "prediction": names.gather(predicted),
+                "label": labels,
+            }
+            buffer = io.BytesIO()
+            pl.DataFrame(columns).write_parquet(buffer)
+            files[f"{file_name(method)}-{run}.parquet"] = buffer.getvalue()
+    return files
+
+
+def _read_written(folder: Path) -> Written:
+    """What an earlier bench noted; nothing if that cannot be read, or could not be ours."""
+    try:
+        noted = json.loads((folder / WRITTEN).read_text("utf-8"))
+        return {
+            name: checksum
+            for name, checksum in noted.items()
+            if Path(name).name == name and name.endswith(".parquet")
+        }
+    except (OSError, ValueError, AttributeError, RecursionError):
+        return {}
+
+
+def _note(folder: Path, written: Written) -> None:
+    write_text(folder / WRITTEN, json.dumps(written, indent=1, sort_keys=True) + "\n")
+
+
+def _is_own(path: Path, written: Written) -> bool:
+    """Whether a file is as a bench wrote it, or was being written when that was killed."""
+    if path.is_symlink() or not path.is_file() or path.name not in written:
+        return False
+    noted = written[path.name]
+    return noted is None or noted == _checksum(path.read_bytes())
+
+
+def _checksum(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -1,0 +1,81 @@
+"""Whether `result.json` can be what a study left: anyone may have edited it.
+
+Only what tables and pages use is looked at; further keys are let be.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from unchurn.core.errors import InputError, field_problem
+
+IMAGE = r"^(data:image/png;base64,[A-Za-z0-9+/=]*)?$"  # never an address that a page would fetch
+
+
+class _Part(BaseModel):
+    """A dictionary with at least these keys."""
+
+    model_config = ConfigDict(strict=True, extra="allow", allow_inf_nan=False)
+
+
+class _Data(_Part):
+    name: str
+    classes: list[str] = Field(min_length=1)
+    fingerprint: str
+    n_train: int
+    n_validation: int
+    notes: list[str]
+
+
+class _Subject(_Part):
+    data: _Data
+    learner: dict[str, Any]
+    learner_label: str
+    learner_facts: dict[str, str]
+    length: str
+    runs: int = Field(ge=2)
+    seed: int
+    scenario: str
+
+
+class _Facts(_Part):
+    name: str
+    text: str
+    parameters: dict[str, Any]
+    methods: list[dict[str, Any]] = Field(min_length=1)
+    n_models: int = Field(ge=1)
+    note: str
+
+
+class _Setting(_Part):
+    facts: _Facts
+    failures: list[str]
+
+
+class _Example(_Part):
+    number: int = Field(ge=0)
+    image: str = Field(pattern=IMAGE)
+    features: list[tuple[str, str]]
+
+
+class _Record(_Part):
+    subject: _Subject
+    settings: list[_Setting]
+    notes: list[str]
+    made_by: list[str]
+    seconds: float = Field(ge=0)
+    examples: list[_Example]
+
+
+def check_record(text: str) -> None:
+    """Refuse a record, as JSON, whose values are of another kind, by the name of the first."""
+    try:
+        _Record.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        shown = str(first["input"])
+        first["input"] = shown if len(shown) < 80 else shown[:80] + "…"
+        problem = field_problem(first, "field", ())
+        raise InputError(f"damaged, or not a bench's result: {problem}") from error

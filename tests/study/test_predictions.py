@@ -1,0 +1,106 @@
+"""Files of predictions: what a bench wrote goes with the next, what is anybody's own stays."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import toys
+from unchurn import make_setting
+from unchurn.core.errors import InputError
+from unchurn.study.predictions import write_predictions
+
+
+def study(rng, runs):
+    predictions = rng.integers(0, 2, (runs, 20))
+    return toys.result([(make_setting("control"), predictions)], rng.integers(0, 2, 20))
+
+
+def names(folder):
+    return sorted(path.name for path in folder.glob("*.parquet"))
+
+
+def test_only_what_a_bench_wrote_itself_goes(tmp_path, rng):
+    own = tmp_path / "control-7.parquet"  # named as a bench would, but nobody's record names it
+    own.write_bytes(b"mine")
+    write_predictions(study(rng, 4), tmp_path)
+    (tmp_path / "control-3.parquet").write_bytes(b"mine by now")
+    write_predictions(study(rng, 2), tmp_path)
+    assert names(tmp_path) == [f"control-{run}.parquet" for run in (0, 1, 3, 7)]
+    assert own.read_bytes() == b"mine"
+    assert (tmp_path / "control-3.parquet").read_bytes() == b"mine by now"
+
+
+def test_a_file_of_ones_own_in_the_way_is_refused_and_nothing_is_written(tmp_path, rng):
+    own = tmp_path / "control-1.parquet"
+    own.write_bytes(b"mine")
+    with pytest.raises(InputError, match=r"control-1\.parquet is not this bench's own: move it"):
+        write_predictions(study(rng, 2), tmp_path)
+    assert own.read_bytes() == b"mine"
+    assert list(tmp_path.iterdir()) == [own]
+
+
+def test_a_link_in_the_way_is_not_written_through(tmp_path, rng):
+    mine = tmp_path / "mine.parquet"
+    mine.write_bytes(b"mine")
+    folder = tmp_path / "predictions"
+    folder.mkdir()
+    (folder / "control-0.parquet").symlink_to(mine)
+    with pytest.raises(InputError, match="is not this bench's own"):
+        write_predictions(study(rng, 2), folder)
+    assert mine.read_bytes() == b"mine"
+
+
+def test_nothing_is_removed_through_a_linked_folder(tmp_path, rng):
+    real = tmp_path / "real"
+    real.mkdir()
+    (real / "control-9.parquet").write_bytes(b"mine")
+    link = tmp_path / "predictions"
+    link.symlink_to(real)
+    write_predictions(study(rng, 3), link)
+    with pytest.raises(InputError, match=r"is a link: remove control-2\.parquet there yourself"):
+        write_predictions(study(rng, 2), link)
+    assert names(real) == [f"control-{run}.parquet" for run in (0, 1, 2, 9)]
+
+
+def test_a_kill_in_between_leaves_nothing_that_stays_for_ever(tmp_path, rng, monkeypatch):
+    """Killed at the fourth file, the third is known as a bench's to the next."""
+    write_predictions(study(rng, 2), tmp_path)
+    written = []
+
+    def killed(path, content):
+        written.append(path)
+        if len(written) == 4:
+            raise KeyboardInterrupt
+        with path.open("wb") as file:
+            file.write(content)
+
+    monkeypatch.setattr("pathlib.Path.write_bytes", killed)
+    with pytest.raises(KeyboardInterrupt):
+        write_predictions(study(rng, 5), tmp_path)
+    monkeypatch.undo()
+    assert "control-2.parquet" in names(tmp_path)
+    write_predictions(study(rng, 2), tmp_path)
+    assert names(tmp_path) == ["control-0.parquet", "control-1.parquet"]
+
+
+@pytest.mark.parametrize(
+    "record", ["no JSON", "[1]", '{"../mine.parquet": null, "notes.txt": null}', "[" * 100_000]
+)
+def test_a_record_that_cannot_be_a_benchs_removes_nothing(tmp_path, rng, record):
+    (tmp_path / "mine.parquet").write_bytes(b"mine")
+    folder = tmp_path / "predictions"
+    folder.mkdir()
+    (folder / "notes.txt").write_bytes(b"mine")
+    (folder / "written.json").write_text(record)
+    write_predictions(study(rng, 2), folder)
+    assert (tmp_path / "mine.parquet").exists()
+    assert (folder / "notes.txt").exists()
+
+
+def test_what_is_written_is_what_was_predicted(tmp_path, rng):
+    result = study(rng, 2)
+    write_predictions(result, tmp_path)
+    table = pl.read_parquet(tmp_path / "control-1.parquet")
+    said = np.array(result.subject.data.classes)[result.settings[0].predictions["test"][1]]
+    assert table["prediction"].to_list() == said.tolist()
+    assert table["id"].to_list() == list(range(20))
