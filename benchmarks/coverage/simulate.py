@@ -1,7 +1,7 @@
 """Simulate how often every interval covers what it estimates, and write docs/statistics.md.
 
 Usage: python benchmarks/coverage/simulate.py [--quick] [--only NAME …] [--out docs/statistics.md]
-The whole takes about a quarter of an hour of one core. Seeds are fixed, one for each simulation:
+The whole takes about twenty minutes of one core. Seeds are fixed, one for each simulation:
 the page is the same each time. Tables are kept in tables.json beside this file; --only makes some
 anew and takes the others from there.
 """
