@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import toys
-from unchurn import churn_summary
+from unchurn import bench, churn_summary
+from unchurn.core.errors import InputError
 from unchurn.core.executors import local
 from unchurn.core.executors.local import Local
 from unchurn.methods import METHODS, Method
@@ -298,3 +299,11 @@ def test_a_scenario_decides_what_runs_see(tmp_path):
         np.testing.assert_array_equal(setting.predictions["test"][1], expected)
     plain = collect(train(experiment(settings), store))  # in the same folder, and apart
     assert (plain.settings[0].predictions["test"] != result.settings[0].predictions["test"]).any()
+
+
+def test_more_runs_or_members_than_can_be_meant_are_refused_at_once():
+    """A list of 2^53 trainings would never end."""
+    with pytest.raises(InputError, match="runs must be at most 10,000, not 9,007,199,254,740,993"):
+        bench(toys.dataset(60), ["control"], runs=2**53 + 1)
+    with pytest.raises(InputError, match="m must be at most 1000"):
+        bench(toys.dataset(60), ["ensemble(m=1000000000)"], runs=2)

@@ -9,7 +9,7 @@ that methods which only change targets serve learners of any framework without i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -18,6 +18,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
 from unchurn.core.arrays import Float32
+from unchurn.core.errors import InputError
 from unchurn.neighbors import knn_labels
 
 if TYPE_CHECKING:
@@ -104,6 +105,10 @@ class Method(BaseEstimator):  # type: ignore[misc]  # scikit-learn gives get_par
     fit_class: ClassVar[type[Fit]] = Fit  # what `begin` makes
 
     def __post_init__(self) -> None:
+        for field in fields(self):
+            given = getattr(self, field.name)
+            if isinstance(field.default, bool) and not isinstance(given, bool):
+                raise InputError(f"{field.name} must be true or false, not {given!r}")
         self.check()
 
     def check(self) -> None:

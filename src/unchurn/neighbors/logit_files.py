@@ -21,7 +21,7 @@ from unchurn.core.files import (
     reading,
     text_among_numbers,
 )
-from unchurn.core.numpy_files import check_claims, save_array
+from unchurn.core.numpy_files import check_claims, check_text, save_array
 
 SUFFIXES = (".npy", ".npz", ".csv", ".parquet")
 # Columns that stand in a table of logits by mistake; the nameless one is pandas' index.
@@ -154,7 +154,7 @@ def _read_numpy(path: Path, wanted: Sequence[str]) -> Array:
         check_claims(path)
         loaded = np.load(path, allow_pickle=False)
         if isinstance(loaded, np.ndarray):
-            return loaded
+            return check_text(loaded, "it")
         with loaded:
             names = loaded.files
             if len(names) != 1:
@@ -168,7 +168,7 @@ def _read_numpy(path: Path, wanted: Sequence[str]) -> Array:
             array: Array = loaded[names[0]]
             if not isinstance(array, np.ndarray):  # what is no array comes as its bytes
                 raise InputError(f"{path}: {names[0]} is not an array")
-            return array
+            return check_text(array, names[0])
 
 
 def _classes_of(labels: Array, names: tuple[str, ...] | None, n_classes: int) -> tuple[str, ...]:
