@@ -39,12 +39,9 @@ class Attack:
     """All targets, and a folder in which cases are tried."""
 
     def __init__(self) -> None:
-        import numpy as np
         from fuzz_mutations import mutate
         from fuzz_targets import all_targets
 
-        warnings.simplefilter("ignore")
-        np.seterr(all="ignore")
         self.mutate = mutate
         self.targets = {target.name: target for target in all_targets()}
 
@@ -111,6 +108,7 @@ def work(seed: int, first: int, last: int, out: Path) -> None:
     import resource
 
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    warnings.simplefilter("ignore")  # of what is spoiled
     attack = Attack()
     for number in range(first, last):
         print(json.dumps({"begun": number}), flush=True)
@@ -175,7 +173,11 @@ def _worker(seed: int, first: int, last: int, out: Path) -> Iterator[dict[str, A
     one = dict.fromkeys(("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
     environment = {**os.environ, **one, "TMPDIR": str(MEMORY_FOLDER or tempfile.gettempdir())}
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=environment,
+        bufsize=0,  # a line that waits in a buffer of ours would not be seen by select
     ) as process:
         assert process.stdout is not None  # noqa: S101
         begun, since = first, time.monotonic()

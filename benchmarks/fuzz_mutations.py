@@ -108,7 +108,9 @@ def spoil_json(content: bytes, rng: random.Random) -> bytes:
     """Replace, drop or repeat a value somewhere in a JSON file."""
     try:
         root = json.loads(content)
-    except ValueError:  # spoiled before
+    except (ValueError, RecursionError):  # spoiled before
+        return spoil_text(content, rng)
+    if not isinstance(root, dict | list):
         return spoil_text(content, rng)
     places: list[tuple[Any, Any]] = []
     stack = [root]

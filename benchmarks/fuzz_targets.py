@@ -11,6 +11,7 @@ import sys
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +34,6 @@ OPTIONS = (
 )  # fmt: skip
 
 
-# Typer builds all commands anew whenever it is called, which takes longer than what they do here.
-cli.app = typer.main.get_command(cli.app)  # type: ignore[assignment]
-
-
 class WrongError(Exception):
     """It neither crashed nor refused, and yet what came of it is wrong."""
 
@@ -55,15 +52,16 @@ class Target:
 def command(*arguments: str) -> str:
     """Run the command line in this process, hold it to its promises; give what it printed."""
     out, err = io.StringIO(), io.StringIO()
-    before = sys.argv
+    before, app = sys.argv, cli.app
     sys.argv = ["unchurn", *arguments]
+    cli.app = _built()
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             cli.main()
     except SystemExit as stop:
         code = stop.code or 0
     finally:
-        sys.argv = before
+        sys.argv, cli.app = before, app
     said = err.getvalue()
     if code not in ALLOWED:
         raise WrongError(f"exit code {code}: {_last_frame(said)}")
@@ -74,6 +72,12 @@ def command(*arguments: str) -> str:
             raise WrongError(f"not one line: {said[:200]!r}")
         raise InputError(said)
     return out.getvalue()
+
+
+@cache
+def _built() -> Any:
+    """All commands; Typer builds them anew at every call, which takes longer than a case."""
+    return typer.main.get_command(cli.app)
 
 
 def _last_frame(trace: str) -> str:
@@ -117,8 +121,10 @@ max_slice_churn = 0.5
 min_slice = 5
 must_not_flip = ["101", 102]
 """
-CONFIG = {"data": "table.csv", "target": "y", "methods": ["control", "knn_ls(k=3)+ema"], "runs": 2,
-          "epochs": 1, "preset": "quick", "model": "mlp", "seed": 1, "model_args": {}}  # fmt: skip
+CONFIG = {
+    "data": "table.csv", "target": "y", "methods": ["control", "knn_ls(k=3)+ema", "ensemble(m=2)"],
+    "runs": 2, "epochs": 1, "preset": "quick", "model": "mlp", "seed": 1, "model_args": {},
+}  # fmt: skip
 
 
 def compare_targets() -> Iterator[Target]:

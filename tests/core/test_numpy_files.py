@@ -8,8 +8,13 @@ import zipfile
 import numpy as np
 import pytest
 
-from unchurn.core.errors import InputError
-from unchurn.core.numpy_files import check_claims, load_array, load_arrays, save_array
+from unchurn.core.numpy_files import (
+    check_claims,
+    check_text,
+    load_array,
+    load_arrays,
+    save_array,
+)
 
 
 def claiming(shape, dtype="<f8", data=b""):
@@ -42,7 +47,7 @@ def test_claims_of_gigabytes_are_refused(tmp_path, shape, dtype, packed):
         with zipfile.ZipFile(path, "w", packed) as archive:
             archive.writestr("x.npy", raw)
     tracemalloc.start()
-    with pytest.raises(InputError, match=r"claims [\d,]+ bytes of array where \d+ are"):
+    with pytest.raises(ValueError, match=r"claims [\d,]+ bytes of array where \d+ are"):
         check_claims(path)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
@@ -56,21 +61,31 @@ def test_an_archive_that_claims_more_than_any_compression_gives(tmp_path):
     raw = path.read_bytes()
     at = raw.rindex(b"PK\1\2") + 24  # the size in the archive's directory
     path.write_bytes(raw[:at] + struct.pack("<I", 4_000_000_000) + raw[at + 4 :])
-    with pytest.raises(InputError, match="claims 4,000,000,000 bytes, more than"):
+    with pytest.raises(ValueError, match="claims 4,000,000,000 bytes, more than"):
         load_arrays(path)
 
 
 def test_a_compression_without_such_a_bound_is_refused(tmp_path):
     with zipfile.ZipFile(tmp_path / "a.npz", "w", zipfile.ZIP_LZMA) as archive:
         archive.writestr("x.npy", claiming((4,), data=bytes(32)))
-    with pytest.raises(InputError, match=r"x\.npy is compressed as NumPy never does"):
+    with pytest.raises(ValueError, match=r"x\.npy is compressed as NumPy never does"):
         load_arrays(tmp_path / "a.npz")
 
 
 def test_one_for_the_other_is_refused(tmp_path):
     np.save(tmp_path / "a.npy", np.zeros(3))
     np.savez(tmp_path / "b.npz", x=np.zeros(3))
-    with pytest.raises(InputError, match="one array, not an archive"):
+    with pytest.raises(ValueError, match="one array, not an archive"):
         load_arrays(tmp_path / "a.npy")
-    with pytest.raises(InputError, match="an archive, not one array"):
+    with pytest.raises(ValueError, match="an archive, not one array"):
         load_array(tmp_path / "b.npz")
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_text_beyond_unicode_is_refused(order):
+    text = np.array(["de", "fr", "𝔸"], f"{order}U2")
+    assert check_text(text, "country") is text
+    broken = np.frombuffer(text.tobytes(), f"{order}u4").copy()
+    broken[2] = 0x110000
+    with pytest.raises(ValueError, match="country holds text beyond Unicode"):
+        check_text(np.frombuffer(broken.tobytes(), f"{order}U2"), "country")

@@ -61,7 +61,7 @@ def test_damaged_svhn_files(tmp_path):
 def test_a_file_that_crashes_its_reader_is_one_line(tmp_path):
     """SciPy's reader ends the process on this one, found by mutation."""
     write_svhn(tmp_path)
-    crash = Path(__file__).parents[1] / "fuzz/finds/crash.mat"
+    crash = Path(__file__).parents[1] / "fuzz/finds/svhn-segfault/files/svhn/train_32x32.mat"
     (tmp_path / "svhn/train_32x32.mat").write_bytes(crash.read_bytes())
     with pytest.raises(InputError, match=r"train_32x32\.mat: damaged"):
         load("svhn", tmp_path)

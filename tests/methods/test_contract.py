@@ -214,3 +214,9 @@ def test_a_warm_up_that_training_never_reaches_warns():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         probabilities(METHODS["codistill_ce"](n_warm=19))
+
+
+@pytest.mark.parametrize("given", ["test", [1], 1, None])
+def test_a_switch_is_true_or_false(given):
+    with pytest.raises(InputError, match="fixed_reference must be true or false"):
+        METHODS["knn_ls"](fixed_reference=given)

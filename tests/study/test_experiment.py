@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import toys
-from unchurn import churn_summary
+from unchurn import bench, churn_summary
+from unchurn.core.errors import InputError
 from unchurn.core.executors import local
 from unchurn.core.executors.local import Local
 from unchurn.methods import METHODS, Method
@@ -361,3 +362,11 @@ def test_more_neighbours_than_a_run_sees_is_a_failed_run(tmp_path):
     settings = [make_setting("control"), make_setting("knn_ls", k=5)]
     result = collect(train(experiment(settings, scenario=Few()), Store(tmp_path)))
     assert result.settings[1].failures[0] == "run 0: k=5 is more than the 4 training examples"
+
+
+def test_more_runs_or_members_than_can_be_meant_are_refused_at_once():
+    """A list of 2^53 trainings would never end."""
+    with pytest.raises(InputError, match="runs must be at most 10,000, not 9,007,199,254,740,993"):
+        bench(toys.dataset(60), ["control"], runs=2**53 + 1)
+    with pytest.raises(InputError, match="m must be at most 1000"):
+        bench(toys.dataset(60), ["ensemble(m=1000000000)"], runs=2)

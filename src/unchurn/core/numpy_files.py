@@ -14,9 +14,9 @@ from typing import IO
 import numpy as np
 
 from unchurn.core.arrays import Array
-from unchurn.core.errors import InputError
 
 DEFLATE = 1032  # times its own size: no gzip or zip file holds more
+LAST_LETTER = 0x10FFFF  # of Unicode
 MAGIC = b"\x93NUMPY"
 
 
@@ -42,7 +42,7 @@ def load_array(path: Path) -> Array:
     check_claims(path)
     array = np.load(path, allow_pickle=False)
     if not isinstance(array, np.ndarray):
-        raise InputError("an archive, not one array")
+        raise ValueError("an archive, not one array")
     return array
 
 
@@ -51,16 +51,19 @@ def load_arrays(path: Path) -> dict[str, Array]:
     check_claims(path)
     loaded = np.load(path, allow_pickle=False)
     if isinstance(loaded, np.ndarray):
-        raise InputError("one array, not an archive")
+        raise ValueError("one array, not an archive")
     with loaded:
         arrays = {name: loaded[name] for name in loaded.files}
     if odd := [name for name, array in arrays.items() if not isinstance(array, np.ndarray)]:
-        raise InputError(f"{odd[0]} is not an array")  # what is none comes as its bytes
+        raise ValueError(f"{odd[0]} is not an array")  # what is none comes as its bytes
     return arrays
 
 
 def check_claims(path: Path) -> None:
-    """Refuse a .npy or .npz file that claims more than it can hold; what is neither is left be."""
+    """Refuse a .npy or .npz file that claims more than it can hold; what is neither is left be.
+
+    As NumPy does with what is damaged, by ValueError: `core.files.reading` names the file.
+    """
     size = path.stat().st_size
     with path.open("rb") as file:
         magic = file.read(len(MAGIC))
@@ -71,15 +74,26 @@ def check_claims(path: Path) -> None:
             _check_archive(file, size)
 
 
+def check_text(array: Array, name: str) -> Array:
+    """An array, if it is no text with numbers in it that are no letters, as damage leaves there."""
+    if array.dtype.kind == "U" and array.size:
+        letters = np.ascontiguousarray(array).view(
+            np.dtype(np.uint32).newbyteorder(array.dtype.byteorder)
+        )
+        if letters.max(initial=0) > LAST_LETTER:
+            raise ValueError(f"{name} holds text beyond Unicode")
+    return array
+
+
 def _check_archive(file: IO[bytes], size: int) -> None:
     with zipfile.ZipFile(file) as archive:
         members = archive.infolist()
         for member in members:
             if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                raise InputError(f"{member.filename} is compressed as NumPy never does")
+                raise ValueError(f"{member.filename} is compressed as NumPy never does")
         claimed = sum(member.file_size for member in members)
         if claimed > DEFLATE * size:
-            raise InputError(f"claims {claimed:,} bytes, more than {size:,} can hold")
+            raise ValueError(f"claims {claimed:,} bytes, more than {size:,} can hold")
         for member in members:
             with archive.open(member) as inner:
                 if inner.read(len(MAGIC)) == MAGIC:
@@ -96,6 +110,6 @@ def _check_header(file: IO[bytes], size: int, name: str) -> None:
     shape, _, dtype = read(file)
     claimed = math.prod(shape) * max(dtype.itemsize, 1)  # text of no length takes no bytes at all
     if claimed > size - file.tell():
-        raise InputError(
+        raise ValueError(
             f"{name} claims {claimed:,} bytes of array where {max(size - file.tell(), 0):,} are"
         )

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unchurn.core.arrays import Float32
+from unchurn.core.errors import InputError
 from unchurn.neighbors import knn_labels
 
 if TYPE_CHECKING:
@@ -104,6 +105,10 @@ class Method:
     fit_class: ClassVar[type[Fit]] = Fit  # the state of one fit
 
     def __post_init__(self) -> None:
+        for field in fields(self):
+            given = getattr(self, field.name)
+            if isinstance(field.default, bool) and not isinstance(given, bool):
+                raise InputError(f"{field.name} must be true or false, not {given!r}")
         self.check()
 
     def check(self) -> None:

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from unchurn.core.arrays import as_whole
+from unchurn.core.errors import InputError
 from unchurn.methods.base import Method
 from unchurn.methods.control import Control
+
+MOST = 1000  # models: each is a training, and a mistyped number would have us list them for ever
 
 
 @dataclass
@@ -24,7 +27,8 @@ class Ensemble(Method):
     grid: ClassVar = {"m": (3, 5)}
 
     def check(self) -> None:
-        as_whole(self.m, 1, "m")
+        if as_whole(self.m, 1, "m") > MOST:
+            raise InputError(f"m must be at most {MOST}, not {self.m:,}")
 
     def simplest(self) -> Method:
         return self if self.m > 1 else Control()

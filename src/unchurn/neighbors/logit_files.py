@@ -14,7 +14,7 @@ import numpy as np
 from unchurn.core.arrays import Array, IntArray, as_classes, as_labels
 from unchurn.core.errors import InputError
 from unchurn.core.files import atomic_write, check_place, reading
-from unchurn.core.numpy_files import check_claims, save_array
+from unchurn.core.numpy_files import check_claims, check_text, save_array
 from unchurn.core.tables import NAMELESS, read_table, text_among_numbers
 
 SUFFIXES = (".npy", ".npz", ".csv", ".parquet")
@@ -155,7 +155,7 @@ def _read_numpy(path: Path, wanted: Sequence[str]) -> Array:
         check_claims(path)
         loaded = np.load(path, allow_pickle=False)
         if isinstance(loaded, np.ndarray):
-            return loaded
+            return check_text(loaded, "it")
         with loaded:
             names = loaded.files
             if len(names) != 1:
@@ -169,7 +169,7 @@ def _read_numpy(path: Path, wanted: Sequence[str]) -> Array:
             array: Array = loaded[names[0]]
             if not isinstance(array, np.ndarray):  # what is no array comes as its bytes
                 raise InputError(f"{path}: {names[0]} is not an array")
-            return array
+            return check_text(array, names[0])
 
 
 def _classes_of(labels: Array, names: tuple[str, ...] | None, n_classes: int) -> tuple[str, ...]:

@@ -19,6 +19,8 @@ from unchurn.training.streams import REFERENCE_FIT
 
 SEMANTICS = 1  # raised when a change of ours gives equal identities other results
 
+MOST_RUNS = 10_000  # of a setting: a mistyped number would have us list trainings for ever
+
 
 @dataclass(frozen=True, eq=False)
 class Job:
@@ -49,6 +51,8 @@ class Experiment:
     def __post_init__(self) -> None:
         if self.runs < 2:
             raise InputError(f"churn needs at least 2 runs, not {self.runs}")
+        if self.runs > MOST_RUNS:
+            raise InputError(f"runs must be at most {MOST_RUNS:,}, not {self.runs:,}")
         for setting in self.settings:
             if (reason := self.learner.why_not(setting.method)) is not None:
                 raise InputError(f"{setting.name} {reason}: {self.learner.label} cannot train it")

@@ -12,7 +12,7 @@ import numpy as np
 
 from unchurn.core.arrays import as_array
 from unchurn.core.errors import InputError
-from unchurn.core.numpy_files import check_claims
+from unchurn.core.numpy_files import check_claims, check_text
 from unchurn.core.tables import (
     ARROW,
     TEXT,
@@ -210,9 +210,11 @@ def _read_npz(path: Path) -> pl.DataFrame:
     columns: dict[str, Any] = {}
     check_claims(path)
     with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-        classes = [str(c) for c in arrays["classes"]] if "classes" in arrays else None
+        classes = None
+        if "classes" in arrays:
+            classes = [str(c) for c in check_text(arrays["classes"], "classes")]
         for name in arrays.files:
-            array = arrays[name]
+            array = check_text(arrays[name], name)
             if name == "classes":
                 continue
             if array.ndim == 2:
