@@ -145,7 +145,8 @@ def test_slices_and_clusters_may_stand_beside_the_labels(rng):
                      cluster="user", min_slice=1)  # fmt: skip
     assert found.to_dict()["slices"] == beside.to_dict()["slices"]
     assert found.estimates == beside.estimates
-    some = compare(base, other, truth.filter(pl.col("id") < 150), slices="land", cluster="user")
+    some = compare(base, other, truth.filter(pl.col("id") < 150), slices="land", cluster="user",
+                   labels_cover="all")  # fmt: skip
     assert "50 examples have no cluster: they count as one" in some.notes
     assert {one.value: one.n for one in some.slices} == {"de": 75, "fr": 75, "(missing)": 50}
     with pytest.raises(

@@ -64,7 +64,7 @@ def chosen_table(result: Result) -> Table:
         if name in chosen:
             cells += [cells[name] for _, cells in found]
         else:
-            reason = next(failure for row in group for failure in row.failures)
+            reason = next((failure for row in group for failure in row.failures), "no run")
             cells.append(Cell(text=reason, is_foreign=True))
         rows.append(tuple(cells))
     return Table(

@@ -12,7 +12,7 @@ import numpy as np
 
 from unchurn.core.arrays import as_array
 from unchurn.core.errors import InputError
-from unchurn.core.numpy_files import check_claims, check_text
+from unchurn.core.numpy_files import check_claims
 from unchurn.core.tables import (
     ARROW,
     TEXT,
@@ -212,9 +212,9 @@ def _read_npz(path: Path) -> pl.DataFrame:
     with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
         classes = None
         if "classes" in arrays:
-            classes = [str(c) for c in check_text(arrays["classes"], "classes")]
+            classes = [str(c) for c in as_series(arrays["classes"])]
         for name in arrays.files:
-            array = check_text(arrays[name], name)
+            array = arrays[name]
             if name == "classes":
                 continue
             if array.ndim == 2:
