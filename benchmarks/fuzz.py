@@ -14,6 +14,7 @@ import json
 import os
 import random
 import select
+import signal
 import subprocess
 import sys
 import tempfile
@@ -198,6 +199,8 @@ def _worker(seed: int, first: int, last: int, out: Path) -> Iterator[dict[str, A
         process.wait()
         if process.returncode == 0:
             return
+        if process.returncode == -signal.SIGTERM:  # no case does that: somebody wants it to end
+            raise SystemExit("stopped from outside: the same command goes on")
     said = f"no answer in {PATIENCE} s" if not ready else f"ended by {process.returncode}"
     target, spoiled, drawn = Attack().case(seed, begun)
     keep(out, target.name, spoiled, drawn, said, f"seed {seed}, case {begun}")
