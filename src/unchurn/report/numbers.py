@@ -64,13 +64,9 @@ def signed(value: float) -> str:
 
 def difference(estimate: Estimate) -> str:
     """A difference in points with its interval, for columns: +0.12 [-0.03, +0.27]."""
-    return " ".join(part for part in difference_parts(estimate) if part)
-
-
-def difference_parts(estimate: Estimate) -> tuple[str, str]:
-    """A difference and its interval apart, which is empty where it is not known."""
-    ends = "" if math.isnan(estimate.low) else f"[{signed(estimate.low)}, {signed(estimate.high)}]"
-    return signed(estimate.value), ends
+    if math.isnan(estimate.low):
+        return signed(estimate.value)
+    return f"{signed(estimate.value)} [{signed(estimate.low)}, {signed(estimate.high)}]"
 
 
 def between(estimate: Estimate, *, in_points: bool = False) -> str:
