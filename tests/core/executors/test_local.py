@@ -35,6 +35,14 @@ def test_what_was_killed_is_done_again_and_what_kills_alone_fails(tmp_path):
     assert found == {i: -1 if n == 5 else n**2 for i, n in enumerate(numbers)}
 
 
+def test_work_given_up_with_results_that_nobody_took_says_nothing(tmp_path):
+    """As an interruption does: one result is taken, others are finished or under way."""
+    results = execute(worker(), [(number, str(tmp_path)) for number in (1, 2, 4, 6)], 2, int)
+    next(results)
+    time.sleep(1)  # for others to be finished
+    results.close()  # where a warning is an error
+
+
 def test_undisturbed_work_is_done_once(tmp_path):
     calls = [(number, str(tmp_path)) for number in (1, 2, 4)]
     for workers in (1, 2):

@@ -28,6 +28,8 @@ from unchurn.core.leftovers import clear_dead, own_name
 Result = TypeVar("Result")
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 (of Linux; elsewhere there is none)
 LEAST_MEMORY = 2_000_000_000  # bytes of it, for arrays to be put there
+# Of results that nobody takes any more, whether they are finished or not.
+JOBLIBS_LAMENT = r"\d+ tasks (which were still being processed|have been successfully executed)"
 TRIES = 3  # of a call that is killed when it is alone: it may not be its own fault
 
 
@@ -118,7 +120,7 @@ def _attempt(
         temp_folder=folder,
     )
     # What an interruption cancels is made by the next run; joblib would lament it on stderr.
-    warnings.filterwarnings("ignore", message=r"\d+ tasks which were still being processed")
+    warnings.filterwarnings("ignore", message=JOBLIBS_LAMENT)
     with _interrupts_held():
         joblib.Parallel(n_jobs=max(workers, 2), temp_folder=folder)(
             joblib.delayed(_belong_to)(os.getpid()) for _ in range(max(workers, 2))
