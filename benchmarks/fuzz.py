@@ -1,11 +1,13 @@
 """Attack every reader and command with spoiled files; what came of it is in docs/reliability.md.
 
-    python benchmarks/fuzz.py [--cases 200000] [--seed 0] [--out build/fuzz] [--no-page]
+    python benchmarks/fuzz.py [--cases 200000] [--seed 0] [--minutes 60] [--out build/fuzz]
+                              [--record benchmarks/fuzz_record.json] [--no-page]
 
 Case number i of seed S is always the same: a target, its files, and what is spoiled in them. Cases
 run in one process after another; that a case kills it, hangs, or ends in anything but an answer or
 one line of refusal, is a find: it is made as small as it goes and kept in --out (to be mended, and
-then kept under tests/fuzz/finds). The same command goes on where it stopped.
+then kept under tests/fuzz/finds). What was tried is in --record: the same command goes on where it
+stopped, also another day; docs/reliability.md has the sum of it.
 """
 
 import argparse
@@ -20,28 +22,30 @@ import sys
 import tempfile
 import time
 import warnings
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from fuzz_targets import Target
+from fuzzing import record
 
+if TYPE_CHECKING:
+    from fuzzing.base import Target
+
+RECORD = Path(__file__).parent / "fuzz_record.json"
 PAGE = Path(__file__).parent.parent / "docs/reliability.md"
-PATIENCE = 120  # seconds that a case may take
+PATIENCE = 300  # seconds that a case may take; others may need the cores
 MEMORY = 24 << 30  # bytes of addresses: claims of more are refused by the system
 TRIES = 150  # to make a find smaller
 MEMORY_FOLDER = next((p for p in (Path("/dev/shm"),) if p.is_dir()), None)  # noqa: S108
-OUTCOMES = ("answered", "refused", "find")
+TOLD_BY = 40  # cases by whose content others like them are known
 
 
 class Attack:
     """All targets, and a folder in which cases are tried."""
 
     def __init__(self) -> None:
-        from fuzz_mutations import mutate
-        from fuzz_targets import all_targets
+        from fuzzing.mutations import mutate
+        from fuzzing.targets import all_targets
 
         self.mutate = mutate
         self.targets = {target.name: target for target in all_targets()}
@@ -56,6 +60,14 @@ class Attack:
             name = rng.choice(list(target.files))
             spoiled[name] = self.mutate(spoiled.get(name, target.files[name]), name, rng)
         return target, spoiled, rng.randrange(2**32)
+
+    def kind(self) -> str:
+        """What tells these cases from others with the same numbers, by the first of them."""
+        digest = hashlib.sha256(repr([(t.name, t.weight) for t in self.targets.values()]).encode())
+        for number in range(TOLD_BY):
+            target, spoiled, drawn = self.case(0, number)
+            digest.update(repr((target.name, sorted(spoiled.items()), drawn)).encode())
+        return digest.hexdigest()[:12]
 
     def outcome(self, target: "Target", spoiled: dict[str, bytes], seed: int) -> tuple[str, str]:
         """How a case ends: "answered", "refused" or "find", and what was said."""
@@ -144,35 +156,53 @@ def replay(attack: Attack, folder: Path) -> tuple[str, str]:
     return attack.outcome(attack.targets[about["target"]], spoiled, about["drawn"])
 
 
-def run(seed: int, cases: int, out: Path) -> dict[str, Any]:
+def run(seed: int, cases: int, out: Path, kept: Path, minutes: float) -> dict[str, Any]:
     """Have cases tried by processes, each until one kills it; go on from what was done before."""
     out.mkdir(parents=True, exist_ok=True)
-    state_file = out / f"seed-{seed}.json"
-    state: dict[str, Any] = {"seed": seed, "done": 0, "seconds": 0.0, "counts": {}}
-    if state_file.exists():
-        state = json.loads(state_file.read_text())
-    while state["done"] < cases:
-        for event in _worker(seed, state["done"], cases, out):
-            counts = state["counts"].setdefault(event["target"], dict.fromkeys(OUTCOMES, 0))
-            counts[event["ended"]] += 1
-            state["done"] += 1
-            state["seconds"] += event["seconds"]
+    end = time.monotonic() + 60 * minutes
+    entry = record.entry_of(kept, Attack().kind(), seed)
+    while entry["done"] < cases and time.monotonic() < end:
+        for event in _worker(seed, entry["done"], cases, out):
+            if event["ended"] == "died":
+                event = _again(seed, event, out)
+                entry["died_once"] = entry.get("died_once", 0) + (event["ended"] != "find")
+            record.add(entry, event["target"], event["ended"], event["seconds"])
             if event["ended"] == "find":
                 print(f"find in {event['target']}: {event['said']}", flush=True)
-            if state["done"] % 100 == 0 or state["done"] == cases or event["ended"] == "find":
-                state_file.write_text(json.dumps(state, indent=1) + "\n")
-            if state["done"] % 5000 == 0:
-                print(f"{state['done']:,} cases", flush=True)
-    return state
+            is_over = time.monotonic() > end
+            if entry["done"] % 500 == 0 or event["ended"] == "find" or is_over:
+                record.keep(kept, entry)
+            if entry["done"] % 5000 == 0:
+                print(f"{entry['done']:,} cases", flush=True)
+            if is_over:
+                break
+    record.keep(kept, entry)
+    return entry
+
+
+def _again(seed: int, event: dict[str, Any], out: Path) -> dict[str, Any]:
+    """Try a case once more whose process died or hung: if it does so again, it is a find.
+
+    Otherwise it was not the case: a process may be killed from outside, or starved of its core.
+    """
+    number = event["number"]
+    print(f"case {number} of {event['target']}: {event['said']}; once more", flush=True)
+    *_, again = _worker(seed, number, number + 1, out)
+    if again["ended"] != "died":
+        return again
+    target, spoiled, drawn = Attack().case(seed, number)
+    keep(out, target.name, spoiled, drawn, again["said"], f"seed {seed}, case {number}")
+    return {**again, "ended": "find"}
 
 
 def _worker(seed: int, first: int, last: int, out: Path) -> Iterator[dict[str, Any]]:
-    """Events of a process that tries cases; the one that it dies of is its last, and a find."""
+    """Events of a process that tries cases; the one that it dies of is its last."""
     command = [sys.executable, __file__, "--seed", str(seed), "--out", str(out),
                "--work", str(first), str(last)]  # fmt: skip
     # Cases are small: more threads than one only wait for one another.
     one = dict.fromkeys(("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
-    environment = {**os.environ, **one, "TMPDIR": str(MEMORY_FOLDER or tempfile.gettempdir())}
+    folder = str(MEMORY_FOLDER or tempfile.gettempdir())
+    environment = {**os.environ, **one, "RUST_BACKTRACE": "0", "TMPDIR": folder}
     with subprocess.Popen(
         command,
         stdout=subprocess.PIPE,
@@ -192,7 +222,11 @@ def _worker(seed: int, first: int, last: int, out: Path) -> Iterator[dict[str, A
                 begun = event["begun"]
                 continue
             now = time.monotonic()
-            yield {**event, "seconds": now - since}
+            try:
+                yield {**event, "seconds": now - since}
+            except GeneratorExit:  # the time is over
+                process.kill()
+                raise
             since = now
         if not ready:
             process.kill()
@@ -202,33 +236,10 @@ def _worker(seed: int, first: int, last: int, out: Path) -> Iterator[dict[str, A
         if process.returncode == -signal.SIGTERM:  # no case does that: somebody wants it to end
             raise SystemExit("stopped from outside: the same command goes on")
     said = f"no answer in {PATIENCE} s" if not ready else f"ended by {process.returncode}"
-    target, spoiled, drawn = Attack().case(seed, begun)
-    keep(out, target.name, spoiled, drawn, said, f"seed {seed}, case {begun}")
+    target, _, _ = Attack().case(seed, begun)
     seconds = time.monotonic() - since
-    yield {"ended": "find", "target": target.name, "said": said, "seconds": seconds}
-
-
-def table(states: list[dict[str, Any]]) -> str:
-    """What came of it, as Markdown."""
-    totals: dict[str, Counter[str]] = {}
-    for state in states:
-        for target, counts in state["counts"].items():
-            totals.setdefault(target, Counter()).update(counts)
-    everything: Counter[str] = sum(totals.values(), Counter())
-    seeds = ", ".join(str(state["seed"]) for state in states)
-    hours = sum(state["seconds"] for state in states) / 3600
-    lines = [
-        f"`python benchmarks/fuzz.py`, seeds {seeds}: **{everything.total():,} cases tried, "
-        f"{everything['find']:,} that crashed, hung or were not one line**, in {hours:.1f} hours "
-        "of one core.",
-        "",
-        "| what reads | cases | answered | refused in one line | finds |",
-        "| --- | ---: | ---: | ---: | ---: |",
-    ]
-    for target, counts in sorted(totals.items()):
-        cells = " | ".join(f"{counts[outcome]:,}" for outcome in OUTCOMES)
-        lines.append(f"| {target} | {counts.total():,} | {cells} |")
-    return "\n".join(lines)
+    yield {"ended": "died", "number": begun, "target": target.name, "said": said,
+           "seconds": seconds}  # fmt: skip
 
 
 def main() -> None:
@@ -236,7 +247,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=200_000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--minutes", type=float, default=float("inf"))
     parser.add_argument("--out", type=Path, default=Path("build/fuzz"))
+    parser.add_argument("--record", type=Path, default=RECORD)
     parser.add_argument("--no-page", action="store_true")
     parser.add_argument("--replay", type=Path)
     parser.add_argument("--work", type=int, nargs=2, help=argparse.SUPPRESS)
@@ -248,14 +261,13 @@ def main() -> None:
     elif asked.replay:
         print(*replay(Attack(), asked.replay))
     else:
-        state = run(asked.seed, asked.cases, out)
-        print(table([state]))
+        entry = run(asked.seed, asked.cases, out, asked.record.resolve(), asked.minutes)
+        print(record.table([entry]))
         if not asked.no_page:
-            states = [json.loads(path.read_text()) for path in sorted(out.glob("seed-*.json"))]
             from sections import fill
 
-            fill("fuzz", table(states), PAGE)
-        sys.exit(any(counts["find"] for counts in state["counts"].values()))
+            fill("fuzz", record.table(record.load(asked.record)), PAGE)
+        sys.exit(any(counts["find"] for counts in entry["counts"].values()))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -35,21 +36,18 @@ def attack(fuzz):
 def test_a_thousand_cases(tmp_path):
     """In a process of its own, which a case may kill."""
     command = [sys.executable, BENCHMARKS / "fuzz.py", "--cases", "1000", "--seed", "0"]
-    done = subprocess.run(
-        [*command, "--out", tmp_path, "--no-page"], capture_output=True, text=True, check=False
-    )
+    command += ["--out", tmp_path, "--record", tmp_path / "record.json", "--no-page"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "1,000 cases tried, 0 that crashed" in done.stdout
-    state = json.loads((tmp_path / "seed-0.json").read_text())
-    assert state["done"] == 1000
+    (entry,) = json.loads((tmp_path / "record.json").read_text())
+    assert entry["done"] == 1000
     # Half refused and half answered would be best: all of one kind would try nothing.
-    totals = [sum(counts[kind] for counts in state["counts"].values()) for kind in
+    totals = [sum(counts[kind] for counts in entry["counts"].values()) for kind in
               ("answered", "refused")]  # fmt: skip
     assert min(totals) > 200
-    again = subprocess.run(
-        [*command, "--out", tmp_path, "--no-page"], capture_output=True, text=True, check=False
-    )
-    assert again.stdout == done.stdout  # nothing is left to do
+    again = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert again.stdout == done.stdout  # nothing is left to do: another process has the same cases
 
 
 @pytest.mark.parametrize("find", sorted(FINDS.iterdir()), ids=lambda path: path.name)
@@ -69,6 +67,40 @@ def test_equal_seeds_are_equal_cases(fuzz, attack):
     for number in range(50):
         (one, files, drawn), (other, same, as_drawn) = (attack.case(7, number) for _ in range(2))
         assert (one.name, files, drawn) == (other.name, same, as_drawn)
+
+
+def test_the_record_adds_up_and_goes_on(fuzz, tmp_path):
+    record, path = fuzz.record, tmp_path / "record.json"
+    first = record.entry_of(path, "cases", 0)
+    for ended in ("answered", "refused", "refused"):
+        record.add(first, "gate", ended, 0.5)
+    record.keep(path, first)
+    assert record.entry_of(path, "cases", 0) == first
+    assert record.entry_of(path, "cases", 1)["done"] == record.entry_of(path, "new", 0)["done"] == 0
+    other = record.entry_of(path, "new", 0)
+    record.add(other, "plan", "find", 1800)
+    record.keep(path, other)
+    record.add(first, "gate", "answered", 0.5)
+    record.keep(path, first)
+    assert record.load(path) == [first, other]
+    page = record.table(record.load(path))
+    assert "**5 cases tried, 1 that crashed, hung or were not one line**, in 0.5 hours" in page
+    assert "| gate | 4 | 2 | 2 | 0 |\n| plan | 1 | 0 | 0 | 1 |" in page
+
+
+def test_the_page_says_what_the_record_has(fuzz):
+    from sections import section
+
+    assert section("fuzz", fuzz.PAGE).strip() == fuzz.record.table(fuzz.record.load(fuzz.RECORD))
+
+
+def test_a_run_ends_when_its_time_is_over(tmp_path):
+    command = [sys.executable, BENCHMARKS / "fuzz.py", "--minutes", "0.001", "--out", tmp_path]
+    command += ["--record", tmp_path / "record.json", "--no-page"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (entry,) = json.loads((tmp_path / "record.json").read_text())
+    assert entry["done"] < 1000
 
 
 def test_a_fault_is_found_and_made_small(fuzz, attack, tmp_path, monkeypatch):
@@ -99,14 +131,15 @@ def test_a_case_that_kills_its_process_is_a_find_and_the_rest_goes_on(tmp_path):
     script.write_text(
         text.replace(begun, f"        number == 3 and os.kill(os.getpid(), 11)\n{begun}")
     )
-    for name in ("fuzz_mutations.py", "fuzz_targets.py"):
-        (tmp_path / name).write_text(
-            (BENCHMARKS / name)
-            .read_text()
-            .replace('Path(__file__).parent.parent / "tests', f'Path({str(ROOT)!r}) / "tests')
-        )
     command = [sys.executable, script, "--cases", "6", "--out", tmp_path / "out", "--no-page"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    search = os.pathsep.join([str(BENCHMARKS), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        command,
+        env={**os.environ, "PYTHONPATH": search},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 1, done.stderr
     assert "ended by -11" in done.stdout
     assert "6 cases tried, 1 that crashed" in done.stdout
