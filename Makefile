@@ -5,7 +5,7 @@ BIN := .venv/bin
 .PHONY: help demo picture test lint bench fuzz audit clean
 
 help:
-	@echo "make demo     every method, retrained five times on digits: accuracy and churn"
+	@echo "make demo     what lowers churn, retrained five times on digits beside plain training"
 	@echo "make test     all tests (those on the real data need UNCHURN_DATA)"
 	@echo "make lint     ruff, mypy, and the layers of the rooms"
 	@echo "make bench    docs/benchmarks.md: beside other libraries (hours; UNCHURN_DATA)"

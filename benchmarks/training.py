@@ -223,7 +223,7 @@ def grid(task: str, ours_each: float, best_each: float) -> dict[str, Any]:
     learner = make_learner(model, Training(epochs=epochs))
     experiment = make_experiment(data, PAPER_METHODS, preset="grid", learner=learner, runs=RUNS)
     schedule = make_schedule(experiment)
-    trainings, separate = len(schedule.jobs), schedule.n_separate
+    trainings, separate = schedule.n_trainings, schedule.n_separate
     hours = [n * each / 3600 for n, each in ((trainings, ours_each), (separate, best_each))]
     return {
         "key": "grid", "task": task, "settings": len(experiment.settings), "runs": RUNS,

@@ -37,7 +37,7 @@ def test_every_preset_has_it(preset):
     assert {s.name for s in settings} == {"doubt", "doubt+ema"}
     assert len(settings) == (4 if preset == "grid" else 2)
     everything = {s.name for s in preset_settings(preset, "phishing")}
-    assert ("doubt" in everything) == (preset != "paper")
+    assert ("doubt" in everything) == (preset == "grid")
 
 
 def test_bench_table_page_and_folder_have_it(tmp_path):

@@ -64,6 +64,10 @@ def write_table(path, columns):
         frame.write_csv(path)
     elif path.suffix == ".parquet":
         frame.write_parquet(path)
+    elif path.suffix == ".xlsx":
+        frame.write_excel(path)
+    elif path.suffix == ".feather":
+        frame.write_ipc(path)
     elif path.suffix == ".npz":
         np.savez(path, **{name: np.array(values) for name, values in columns.items()})
     else:
@@ -123,3 +127,42 @@ def carry_out(experiment, folder, workers=1, **options):
     return collect(
         run.carry_out(make_schedule(experiment), Store(folder), Local(workers), **options)
     )
+
+
+# Of each method that needs it, a setting that fits small data and short trainings.
+SMALL = {
+    "knn_ls": "knn_ls(k=5)",
+    "codistill_ce": "codistill_ce(n_warm=1)",
+    "codistill_kl": "codistill_kl(n_warm=1)",
+    "codistill_symmetric": "codistill_symmetric(n_warm=1)",
+    "ensemble": "ensemble(m=3)",
+    "bagging": "bagging(m=3)",
+    "distill": "distill(m=2)",
+    "elodi": "elodi(m=2)",
+    "medoid": "medoid(m=3)",
+}
+# The setting that does nothing, of each method that has one: a bootstrap is never all of the data.
+NOTHING = {
+    "control": "control",
+    "label_smoothing": "label_smoothing(a=0)",
+    "knn_ls": "knn_ls(a=0)",
+    "anchor": "anchor(a=0, fixed_reference=False)",
+    "l1_reg": "l1_reg(a=0)",
+    "l2_reg": "l2_reg(a=0)",
+    "bi_tempered": "bi_tempered(t1=1, t2=1)",
+    "codistill_ce": "codistill_ce(a=0, n_warm=0)",
+    "codistill_kl": "codistill_kl(a=0, n_warm=0)",
+    "codistill_symmetric": "codistill_symmetric(a=0, n_warm=0)",
+    "mixup": "mixup(a=0)",
+    "ensemble": "ensemble(m=1)",
+    "ema": "ema(decay=0)",
+    "safe_ema": "safe_ema(decay=0)",
+    "decay": "decay(final=1)",
+    "swa": "swa(part=0)",
+    "smelu": "smelu(beta=0)",
+    "early": "early(part=0)",
+    "weight_decay": "weight_decay(strength=0)",
+    "distill": "distill(a=0)",
+    "elodi": "elodi(a=0)",
+    "medoid": "medoid(m=1)",
+}

@@ -1,7 +1,7 @@
 """Simulate how often every interval covers what it estimates, and write docs/statistics.md.
 
 Usage: python benchmarks/coverage/simulate.py [--quick] [--only NAME …] [--out docs/statistics.md]
-The whole takes about twenty minutes of one core. Seeds are fixed, one for each simulation:
+The whole takes about 25 minutes of one core. Seeds are fixed, one for each simulation:
 the page is the same each time. Tables are kept in tables.json beside this file; --only makes some
 anew and takes the others from there.
 """
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import of_choices
 import of_decisions
 import of_gate
 import over_examples
@@ -36,6 +37,7 @@ DRAWS: dict[str, tuple[Callable[[np.random.Generator, int], Any], int, int]] = {
     "floors": (over_retrainings.floors, 2000, 12),
     "clustered floors": (over_retrainings.clustered_floors, 1000, 12),
     "settings": (over_retrainings.settings, 1500, 12),
+    "choices": (of_choices.choices, 1500, 6),
     "gate": (of_gate.gate, 3000, 20),
     "slice decisions": (of_decisions.slices, 2000, 20),
     "loss decisions": (of_decisions.losses, 2000, 20),
@@ -56,6 +58,9 @@ def facts() -> dict[str, str]:
     return {
         "command": COMMAND,
         "middle": f"{over_retrainings.Recipe.middle:g}",
+        "runs": str(of_choices.RUNS),
+        "test": f"{of_choices.TEST:,}",
+        "validation": f"{of_choices.VALIDATION:,}",
         "slices": str(of_gate.SLICES),
         "rows": f"{of_decisions.ROWS:,}",
         "churn": f"{of_decisions.CHURN:.0%}",

@@ -56,8 +56,23 @@ def test_a_network_that_diverges_is_a_failed_run(run, tmp_path):
 def test_a_dry_run_only_plans(run, tmp_path):
     code, out, _ = run("bench", *SHORT, "--out", "b", "--dry-run")
     assert code == 0
-    assert "13 settings × 2 runs" in out
+    assert "4 settings × 2 runs" in out
     assert not (tmp_path / "b").exists()
+
+
+def test_a_plan_counts_the_fresh_runs_of_what_will_be_chosen(run, tmp_path):
+    command = ("bench", "--preset", "grid", "--methods", "control,l2_reg", *SHORT, "--out", "b")
+    code, out, _ = run(*command, "--dry-run")
+    assert code == 0
+    assert "14 trainings\nthen about 4 more: fresh runs of what is chosen" in out
+    code, out, _ = run(*command)
+    assert code == 0
+    assert "Figures are of 2 fresh runs of each chosen setting" in " ".join(out.split())
+    assert len(list((tmp_path / "b/runs").iterdir())) == 18
+    assert len(list((tmp_path / "b/predictions").glob("*.parquet"))) == 4
+    code, out, _ = run(*command, "--dry-run")
+    assert "18 of them are in b already" in out
+    assert "about" not in out.split("already")[1]
 
 
 def test_own_table_and_own_network(run, tmp_path):
@@ -74,9 +89,31 @@ def test_own_table_and_own_network(run, tmp_path):
     options = ("--target", "y", "--methods", "control,mixup", "--model", "mynet:net", *SHORT)
     code, out, _ = run("bench", "shop.csv", *options)
     assert code == 0
+    assert "Dataset shop: 37 train + 8 validation + 15 test examples of shape (2,), 2 cl" in out
     assert "runs of your network" in out
     assert "chosen on the validation part" in " ".join(out.split())
     assert (tmp_path / "bench-shop/table.csv").exists()
+
+
+def test_a_table_of_any_kind_is_planned_for(run, tmp_path):
+    """What an error tells to give can be given."""
+    table = pl.DataFrame({"x": [i / 8 for i in range(60)], "y": ["ü", "no", "no"] * 20})
+    options = ("--target", "y", "--methods", "control", "--dry-run")
+    table.write_excel(tmp_path / "shop.xlsx")
+    code, out, _ = run("bench", "shop.xlsx", *options)
+    assert (code, "Dataset shop: 36 train + 9 validation + 15 test" in out) == (0, True)
+    text = table.write_csv(separator="\t", decimal_comma=True)
+    (tmp_path / "shop.csv").write_bytes(text.encode("latin-1"))
+    code, _, err = run("bench", "shop.csv", *options)
+    assert (code, err.endswith("is the delimiter a tab? Give --delimiter\n")) == (2, True)
+    form = ("--delimiter", "tab", "--decimal", ",", "--encoding", "latin-1")
+    code, again, err = run("bench", "shop.csv", *options, *form)
+    assert (code, err) == (0, "")
+    planned = again.splitlines()
+    assert planned[:-1] == out.splitlines()[:-1]  # the last line is a measured time
+    code, _, err = run("bench", "shop.xls", *options)
+    assert code == 2
+    assert err == "unchurn: shop.xls: is a workbook: save it as .xlsx, or the sheet as CSV\n"
 
 
 def test_a_config_file_takes_the_same_and_options_go_before_it(run, tmp_path):
@@ -90,7 +127,7 @@ def test_a_config_file_takes_the_same_and_options_go_before_it(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--preset", "fast"], "no preset 'fast': there are quick, grid, paper"),
+        (["--preset", "fast"], "no preset 'fast': there are quick, best, grid, paper"),
         (["--runs", "1"], "runs: input should be greater than or equal to 2, not 1"),
         (["--select-on", "train"], "select_on: input should be 'test' or 'validation'"),
         (["--methods", "knn"], "no method 'knn'"),

@@ -3,6 +3,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 import unchurn
@@ -59,6 +60,18 @@ def test_smooth_says_when_logits_look_like_probabilities(run, inputs, tmp_path):
     code, out, _ = run("smooth", *FILES, "-o", "soft.csv")
     assert code == 0
     assert "note    these look like probabilities (0 to 1, rows sum to 1), not logits" in out
+
+
+def test_smooth_reads_tables_of_any_kind(run, inputs, tmp_path):
+    logits = pl.DataFrame(inputs[0], schema=["a", "b", "c"])
+    logits.write_csv(tmp_path / "logits.csv", separator=";", decimal_comma=True)
+    pl.DataFrame({"label": inputs[1]}).write_excel(tmp_path / "labels.xlsx")
+    files = ("logits.csv", "labels.xlsx", "-o", "soft.npy", "--delimiter", ";", "--decimal", ",")
+    code, _, err = run("smooth", *files)
+    assert (code, err) == (0, "")
+    np.testing.assert_array_equal(
+        np.load(tmp_path / "soft.npy"), unchurn.knn_smooth_labels(*inputs, k=10, a=0.9, b=0.9)
+    )
 
 
 @pytest.mark.parametrize(

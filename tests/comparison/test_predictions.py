@@ -108,6 +108,8 @@ def test_a_guessed_score_is_of_the_class_1_or_of_none():
     found = predictions(table)
     assert found.probabilities == {}
     assert found.taken["probabilities"] == "none (of which class is 'score'? Name the positive one)"
-    assert predictions(table, positive="a").taken["probabilities"] == "score (of class a)"
+    assert predictions(table, positive="a").taken["probabilities"] == (
+        "score (taken for the probability of class a)"
+    )
     named = predictions(pl.DataFrame({"prediction": [0, 1], "score": [0.3, 0.9]}))
-    assert named.taken["probabilities"] == "score (of class 1)"
+    assert named.taken["probabilities"] == ("score (taken for the probability of class 1)")

@@ -86,6 +86,56 @@ def test_one_score_that_never_crosses_one_half_is_a_warning(scores, says):
     assert asked.warnings == ()
 
 
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [("p", "p (of class 1)"), ("Probability", "Probability (of class 1)"),
+     ("score", "score (taken for the probability of class 1)"),
+     ("risk", "risk (taken for the probability of class 1)")],
+)  # fmt: skip
+def test_one_column_whose_name_does_not_tell_is_said_to_be_taken(name, shown):
+    found = predictions({name: [0.2, 0.8]}, probabilities=name)
+    assert found.taken["probabilities"] == shown
+
+
+def logits_within_one(rng, n=4000):
+    """A weak model's logits, all above 0 and below 1, and true labels that go by them."""
+    logits = rng.uniform(0, 1, n)
+    return logits, (rng.uniform(size=n) < 1 / (1 + np.exp(-logits))).astype(int)
+
+
+def test_a_logit_below_one_half_is_told_by_the_labels(rng):
+    logits, labels = logits_within_one(rng)
+    p = np.where(labels == 1, 0.9, 0.2)
+    found = compare(pl.DataFrame({"p": p, "label": labels}), pl.DataFrame({"p": logits}))
+    (warning,) = found.warnings
+    of_class = labels[logits < 0.5].sum()
+    assert warning.startswith(f"candidate: {of_class:,} of the {(logits < 0.5).sum():,} rows in ")
+    assert warning.endswith("are 1: is it a logit, or of another class? It is taken for the "
+                            "probability of 1")  # fmt: skip
+    turned = compare(pl.DataFrame({"p": 1 - p, "label": labels}), pl.DataFrame({"p": p}))
+    assert [warning.partition(":")[0] for warning in turned.warnings] == ["base"]
+
+
+def test_a_probability_is_not_doubted_however_bad_it_is(rng):
+    """Drawn by lot, or far too sure of a rare class."""
+    labels = (rng.uniform(size=2000) < 0.1).astype(int)
+    for p in (rng.uniform(size=2000), np.where(labels == 1, 0.9, rng.uniform(0.3, 1, 2000))):
+        frame = pl.DataFrame({"p": p, "label": labels})
+        assert compare(frame, frame).warnings == ()
+
+
+def test_a_logit_beside_predictions_is_told_by_them(rng):
+    logits, _ = logits_within_one(rng)
+    ones = {"prediction": np.ones(len(logits), int)}
+    found = predictions({**ones, "score": logits})
+    assert found.probabilities == {}
+    assert "and yet 1 is predicted, as in every row: is it a logit?" in found.taken["probabilities"]
+    asked = predictions({**ones, "score": logits}, probabilities="score")
+    assert list(asked.probabilities) == ["0", "1"]
+    sure = predictions({**ones, "score": logits / 2 + 0.5})
+    assert list(sure.probabilities) == ["0", "1"]
+
+
 def test_decimal_commas_are_recognised(tmp_path):
     (tmp_path / "p.csv").write_text('id,p_a,p_b\n1,"0,5","0,5"\n')
     with pytest.raises(

@@ -25,7 +25,9 @@ def labels_of(source, **columns):
     return predictions(source, **columns).predicted.to_list()
 
 
-@pytest.mark.parametrize("name", ["p.csv", "p.parquet", "p.jsonl", "p.ndjson", "p.npz"])
+@pytest.mark.parametrize(
+    "name", ["p.csv", "p.parquet", "p.jsonl", "p.ndjson", "p.npz", "p.xlsx", "p.feather"]
+)
 def test_every_kind_of_file_is_read_alike(tmp_path, name):
     found = predictions(write(tmp_path / name, ROWS))
     assert found.predicted.to_list() == ["cat", "dog", "dog"]
@@ -48,7 +50,8 @@ def test_frames_and_arrays_are_read_alike():
         ("p.jsonl", b"{not json", "p.jsonl: damaged"),
         ("p.parquet", b"\x00\xff\x00", "p.parquet: damaged"),
         ("p.npz", b"PK\x03\x04rest", "p.npz: damaged"),
-        ("p.xlsx", b"", "p.xlsx: is a workbook: save the sheet as CSV"),
+        ("p.xlsx", b"", "p.xlsx: damaged, or not an Excel workbook"),
+        ("p.ods", b"", "p.ods: is a workbook: save it as .xlsx"),
         ("p.dat", b"", "the name must end in .csv"),
     ],
 )

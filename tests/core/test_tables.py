@@ -1,6 +1,7 @@
 """Tables of text in every spelling are read, or refused with the option that reads them."""
 
 import gzip
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -70,6 +71,16 @@ def test_arrow_is_read_in_its_forms(tmp_path):
     check(tmp_path / "stream.arrow")
 
 
+def test_an_arrow_file_that_ends_its_reader_is_one_line(tmp_path):
+    """Its text claims billions of buffers, for which Polars asks for 193 TB; found by mutation."""
+    find = Path(__file__).parents[1] / "fuzz/finds/compare--feather-41978d3a/files/base.feather"
+    (tmp_path / "a.feather").write_bytes(find.read_bytes())
+    with pytest.raises(InputError, match=r"a\.feather: damaged, or too large: .*SIGABRT"):
+        read_table(tmp_path / "a.feather")
+    with pytest.raises(FileNotFoundError):
+        read_table(tmp_path / "gone.feather")
+
+
 @pytest.mark.parametrize(
     ("name", "content", "form", "message"),
     [
@@ -81,7 +92,9 @@ def test_arrow_is_read_in_its_forms(tmp_path):
         ("a.csv", b"a,b\n\xe9,12\n", {"encoding": "utf-16"}, "is not utf-16: give encoding="),
         ("a.csv", b"a,b\n1,2\n", {"decimal": ","}, ", parts both columns and decimals: give del"),
         ("a.csv.gz", b"no gzip", {}, "a.csv.gz: damaged, or not a table"),
-        ("a.xlsx", b"PK", {}, "a.xlsx: is a workbook: save the sheet as CSV"),
+        ("a.xlsx", b"PK", {}, "a.xlsx: damaged, or not an Excel workbook"),
+        ("a.xls", b"", {}, "a.xls: is a workbook: save it as .xlsx"),
+        ("a.dat", b"", {}, "a.dat: the name must end in .csv, .tsv"),
         ("a.feather", b"FEA1....", {}, "a.feather: damaged"),
         ("a.arrow", b"nonsense", {}, "a.arrow: damaged"),
         ("a.csv", b"\n1,2\n", {}, "its first line is empty"),

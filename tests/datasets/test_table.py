@@ -1,11 +1,14 @@
 import datetime
+import gzip
+import json
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
-from unchurn import load_csv, load_table
+import toys
+from unchurn import TextForm, load_csv, load_table
 from unchurn.core.errors import InputError
 from unchurn.datasets.preparation import Preparation
 
@@ -60,6 +63,22 @@ def test_the_split_and_the_format_do_not_matter(write, tmp_path):
     TABLE.write_parquet(tmp_path / "shop.parquet")
     parquet = load_csv(str(tmp_path / "shop.parquet"), target="bought")
     assert csv.fingerprint == parquet.fingerprint
+    for name in ("shop.feather", "shop.xlsx"):
+        other = load_csv(toys.write_table(tmp_path / name, TABLE), target="bought")
+        assert (other.name, other.fingerprint) == ("shop", csv.fingerprint)
+
+
+def test_text_in_another_form_is_the_same_table(tmp_path):
+    expected = load_table(TABLE, target="bought").fingerprint
+    TABLE.write_csv(tmp_path / "shop.csv", separator=";", decimal_comma=True)
+    with pytest.raises(InputError, match=r"shop\.csv: one column: is the delimiter ';'"):
+        load_csv(tmp_path / "shop.csv", target="bought")
+    form = TextForm(delimiter=";", decimal=",")
+    assert load_csv(tmp_path / "shop.csv", target="bought", form=form).fingerprint == expected
+    packed = tmp_path / "shop.tsv.gz"
+    packed.write_bytes(gzip.compress(TABLE.write_csv(separator="\t").encode("utf-16")))
+    data = load_csv(packed, target="bought")
+    assert (data.name, data.fingerprint) == ("shop", expected)
 
 
 @pytest.mark.parametrize(
@@ -128,8 +147,8 @@ def test_types_without_a_meaning_here_are_refused(tmp_path):
 
 
 def test_bad_calls(tmp_path, write):
-    with pytest.raises(InputError, match=r"must end in \.csv or \.parquet"):
-        load_csv(tmp_path / "x.xlsx", target="y")
+    with pytest.raises(InputError, match=r"x\.txt: the name must end in \.csv, \.tsv"):
+        load_csv(tmp_path / "x.txt", target="y")
     with pytest.raises(InputError, match="test_size must be between 0 and 1"):
         load_csv(write(TABLE), target="bought", test_size=1.0)
     with pytest.raises(FileNotFoundError):
@@ -199,6 +218,29 @@ def test_new_rows_are_prepared_as_the_old_ones_were(tmp_path, write):
     gap = data.test_rows.with_columns(height=pl.lit(None, dtype=pl.Float64))
     with pytest.raises(InputError, match="'height' has a gap in row 0; there was none to learn"):
         preparation.transform(gap)
+
+
+def test_new_rows_whose_numbers_are_none_are_named(write):
+    data = load_csv(write(with_gap("age")), target="bought")
+    ages = pl.Series("age", ["12", " NA ", "old", *(["3"] * (data.test_rows.height - 3))])
+    with pytest.raises(InputError, match="column 'age' is no number in row 2: 'old'"):
+        data.preparation.transform(data.test_rows.with_columns(ages))
+
+
+@pytest.mark.parametrize(
+    "spoiled",
+    [
+        {"median": None}, {"exponent": 10**6}, {"mean": float("nan")}, {"has_gaps": 1},
+        {"kind": "Other"}, {"name": 3}, {"more": 1.0},
+    ],
+)  # fmt: skip
+def test_a_spoiled_preparation_is_refused(tmp_path, write, spoiled):
+    data = load_csv(write(TABLE), target="bought")
+    columns = data.preparation.to_plain()
+    columns[0] |= spoiled
+    (tmp_path / "preparation.json").write_text(json.dumps({"columns": columns}))
+    with pytest.raises(InputError, match=r"preparation\.json: "):
+        Preparation.load(tmp_path / "preparation.json")
 
 
 @pytest.mark.parametrize("name", ["", "Unnamed: 0", "__index_level_0__"])

@@ -43,6 +43,9 @@ def retrainings_of_ones_own_table_are_counted(said):
     assert "Dataset wine: 133 train + 45 test" in said
     assert "ChurnSummary of 3 runs on 45 examples" in said
     assert numbers(said, r"accuracy +(\S+) %")[0] > 90
+    first, right, n = re.search(r"saved model.* (\w+) first; (\d+) of (\d+) right", said).groups()
+    assert first.startswith("class_")
+    assert int(right) > 0.9 * int(n)
 
 
 def ones_own_network_learns(said):
@@ -61,6 +64,13 @@ def the_gate_tells_candidates_apart(said):
     assert re.search(r"broken.*: reject", said)
 
 
+def the_default_churns_less_than_plain_training(said):
+    line = r": (\S+)% accurate, (\S+)% churn"
+    plain, default = (numbers(said, name + line) for name in ("plain training", "the default"))
+    assert default[0] > plain[0] - 0.1
+    assert default[1] < plain[1]
+
+
 CLAIMS = {
     "anchor_to_production.py": anchoring_keeps_predictions,
     "boosted_trees.py": three_boosters_churn_less_than_one,
@@ -69,6 +79,7 @@ CLAIMS = {
     "own_network.py": ones_own_network_learns,
     "pipeline.py": a_search_finds_a_setting,
     "release_gate.py": the_gate_tells_candidates_apart,
+    "steady_by_default.py": the_default_churns_less_than_plain_training,
 }
 
 

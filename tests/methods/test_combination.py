@@ -28,17 +28,13 @@ from unchurn.methods import (
     combine,
     make_method,
 )
+from unchurn.methods.cost import n_fits
 from unchurn.training.config import Training
 from unchurn.training.loop import fit_run
 from unchurn.training.networks import mlp
 
 X, Y = toys.blobs(90, distance=2)
 TRAINING = Training(epochs=2, batch_size=32)
-SMALL = {"knn_ls": {"k": 5}, "codistill_ce": {"n_warm": 2}, "codistill_kl": {"n_warm": 2},
-         "ensemble": {"m": 2}, "ema": {"decay": 0.9}}  # fmt: skip
-NOTHING = {"label_smoothing": {"a": 0}, "knn_ls": {"a": 0}, "anchor": {"a": 0}, "l1_reg": {"a": 0},
-           "l2_reg": {"a": 0}, "mixup": {"a": 0}, "ensemble": {"m": 1}, "ema": {"decay": 0},
-           "decay": {"final": 1}}  # fmt: skip
 
 
 def probabilities(method, **options):
@@ -48,11 +44,15 @@ def probabilities(method, **options):
 
 
 def small(name):
-    return METHODS[name](**SMALL.get(name, {}))
+    return make_method(toys.SMALL.get(name, name))
 
 
-@given(st.lists(st.sampled_from(sorted(METHODS)), min_size=2, max_size=3, unique=True))
-@settings(max_examples=25)
+def some_methods(n):
+    return st.lists(st.sampled_from(sorted(METHODS)), min_size=2, max_size=n, unique=True)
+
+
+@given(some_methods(3))
+@settings(max_examples=40)
 def test_any_methods_combine_or_refuse_with_a_reason(names):
     parts, reason = list(map(small, names)), None
     try:
@@ -67,17 +67,25 @@ def test_any_methods_combine_or_refuse_with_a_reason(names):
     np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-5)
 
 
-@pytest.mark.parametrize("other", NOTHING)
-@pytest.mark.parametrize("name", ["mixup", "codistill_kl", "bi_tempered", "knn_ls"])
-def test_strength_zero_is_the_other_method_bit_for_bit(name, other):
-    if name == other:
-        pytest.skip("a method is there once")
-    nothing = METHODS[other](**NOTHING[other])
-    if {name, other} == {"knn_ls", "anchor"}:
-        nothing = Anchor(a=0, fixed_reference=False)
-    for method in (nothing + small(name), small(name) + nothing):
-        assert method.simplest() == small(name)
-        assert probabilities(method).tobytes() == probabilities(small(name)).tobytes()
+@given(some_methods(2))
+@settings(max_examples=40)
+def test_strength_zero_is_the_other_method_bit_for_bit(names):
+    one, idle = small(names[0]), toys.NOTHING.get(names[1])
+    if idle is None or _refused(one, make_method(idle)):
+        return
+    for method in (make_method(idle) + one, one + make_method(idle)):
+        assert method.simplest() == one
+        if idle.startswith("codistill") and n_fits(one) > 1:
+            continue  # an idle network in tandem takes a stream: further fits have others
+        assert probabilities(method).tobytes() == probabilities(one).tobytes()
+
+
+def _refused(*methods):
+    try:
+        combine(*methods)
+    except InputError:
+        return True
+    return False
 
 
 def test_what_simplifies_to_the_same_twice_stays_as_it_is():

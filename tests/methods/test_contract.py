@@ -12,6 +12,7 @@ from unchurn import METHODS
 from unchurn.core.errors import InputError
 from unchurn.methods import Reference, make_method
 from unchurn.methods.base import overrides
+from unchurn.paper.published import PAPER_METHODS
 from unchurn.training.config import Training
 from unchurn.training.loop import fit_run
 from unchurn.training.networks import mlp
@@ -21,29 +22,6 @@ ONE_HOT = np.eye(3, dtype=np.float32)[Y]
 LOGITS = np.random.default_rng(1).normal(size=(150, 3)).astype(np.float32)
 TRAINING = Training(epochs=4, batch_size=32)  # 20 steps
 
-# A setting that fits the small data, and the setting that does nothing.
-SMALL = {
-    "knn_ls": {"k": 5},
-    "codistill_ce": {"n_warm": 5},
-    "codistill_kl": {"n_warm": 5},
-    "ensemble": {"m": 3},
-}
-NOTHING = {
-    "control": {},
-    "label_smoothing": {"a": 0},
-    "knn_ls": {"a": 0},
-    "anchor": {"a": 0},
-    "l1_reg": {"a": 0},
-    "l2_reg": {"a": 0},
-    "bi_tempered": {"t1": 1, "t2": 1},
-    "codistill_ce": {"a": 0, "n_warm": 0},
-    "codistill_kl": {"a": 0, "n_warm": 0},
-    "mixup": {"a": 0},
-    "ensemble": {"m": 1},
-    "ema": {"decay": 0},
-    "decay": {"final": 1},
-}
-
 
 @pytest.fixture(params=METHODS)
 def name(request):
@@ -51,7 +29,14 @@ def name(request):
 
 
 def small(name):
-    return METHODS[name](**SMALL.get(name, {}))
+    return make_method(toys.SMALL.get(name, name))
+
+
+def nothing(name):
+    """The setting that does nothing."""
+    if name in ("bagging", "twin"):
+        pytest.skip("has none: a bootstrap is never all of the data")
+    return make_method(toys.NOTHING[name])
 
 
 def probabilities(method, **options):
@@ -86,13 +71,13 @@ def test_another_seed_or_run_is_another_model(name):
 
 
 def test_zero_strength_is_control_bit_for_bit(name):
-    nothing = probabilities(METHODS[name](**NOTHING[name]))
-    assert nothing.tobytes() == probabilities(METHODS["control"]()).tobytes()
+    idle = probabilities(nothing(name))
+    assert idle.tobytes() == probabilities(METHODS["control"]()).tobytes()
 
 
 def test_what_has_no_effect_is_simplest_as_control(name):
-    assert METHODS[name](**NOTHING[name]).simplest() == METHODS["control"]()
     assert small(name).simplest() == small(name)
+    assert nothing(name).simplest() == METHODS["control"]()
 
 
 def test_strength_makes_a_difference(name):
@@ -117,9 +102,11 @@ def test_the_reference_is_asked_for_only_if_used(name):
         asked.append(True)
         return LOGITS
 
-    for method in (small(name), METHODS[name](**NOTHING[name])):
+    for method in (small(name), nothing(name)):
         asked.clear()
-        method.targets(ONE_HOT, Reference(logits, Y))
+        reference = Reference(logits, Y)
+        method.targets(ONE_HOT, reference)
+        method.extras(150, reference, np.random.default_rng(0))
         assert bool(asked) == (method.reference() is not None)
     assert method.reference() is None
 
@@ -127,7 +114,8 @@ def test_the_reference_is_asked_for_only_if_used(name):
 def test_what_only_changes_targets_overrides_no_hook_of_training(name):
     """Learners of other frameworks would ignore it."""
     if METHODS[name].changes == "targets":
-        hooks = ("begin", "learning_rate", "batch", "loss", "penalty", "probabilities")
+        hooks = ("adapt", "begin", "learning_rate", "weight_decay", "extras", "batch", "loss",
+                 "penalty", "probabilities", "trained")  # fmt: skip
         assert not any(overrides(small(name), hook) for hook in hooks)
         assert METHODS[name].n_nets == 1
 
@@ -165,8 +153,7 @@ def test_the_grids_have_the_papers_size():
         "codistill_kl": 12,
         "mixup": 4,
         "ensemble": 2,
-        "ema": 2,
-        "decay": 1,
+        **{name: sizes[name] for name in METHODS if name not in PAPER_METHODS},
     }
 
 
@@ -190,6 +177,15 @@ def test_the_grids_have_the_papers_size():
         ("codistill_kl", {"a": -1}, "a must be a number"),
         ("mixup", {"a": -0.1}, "a must be a number of at least 0"),
         ("ensemble", {"m": True}, "m must be a whole number of at least 1"),
+        ("bagging", {"m": 1}, "m must be a whole number of at least 2"),
+        ("distill", {"a": 1.5}, "a must be from 0 to 1"),
+        ("elodi", {"margin": -1}, "margin must be a number of at least 0"),
+        ("medoid", {"part": 0}, "part must be above 0 and below 1, not 0"),
+        ("early", {"part": 1}, "part must be below 1"),
+        ("swa", {"part": 2}, "part must be from 0 to 1"),
+        ("smelu", {"beta": -1}, "beta must be a number of at least 0"),
+        ("weight_decay", {"strength": -1}, "strength must be a number of at least 0"),
+        ("twin", {"a": -1}, "a must be a number of at least 0"),
     ],
 )
 def test_parameters_out_of_range_are_named(name, parameters, message):

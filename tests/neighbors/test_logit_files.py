@@ -164,5 +164,5 @@ def test_damaged_files_are_named(tmp_path, suffix):
 
 
 def test_other_endings_are_refused(tmp_path):
-    with pytest.raises(InputError, match=r"must end in \.npy, \.npz, \.csv, \.parquet"):
+    with pytest.raises(InputError, match=r"must end in \.csv, .*, \.xlsx, \.npy, \.npz"):
         read_columns(tmp_path / "x.pkl", [])

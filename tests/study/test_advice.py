@@ -49,7 +49,7 @@ def test_equal_numbers_are_no_reason_to_change():
     text = said(control=(30,), bi_tempered=(30,), mixup=(31,))
     assert text.startswith("Keep plain training, 93.50% accurate, with 3.00% of its predictions")
     assert "none of the 2 methods tried lowers churn beyond chance at no loss" in text
-    assert text.endswith("Try ema or ensemble.")
+    assert text.endswith("Try safe_ema or ensemble.")
 
 
 def test_what_may_be_chance_is_not_recommended():
@@ -62,7 +62,19 @@ def test_what_may_be_chance_is_not_recommended():
 def test_an_ensemble_is_said_to_be_several_models():
     text = said(control=(60,), mixup=(60,), ensemble=(10,))
     assert text.startswith("Keep plain training")
-    assert "Several models do, at their cost: ensemble m=5, 5 models averaged, lowers it by" in text
+    assert "Several models do: ensemble m=5 lowers it by" in text
+    assert text.endswith("at the cost of training 5 networks for one, of which 5 serve.")
+
+
+def test_of_what_chance_cannot_tell_apart_the_cheaper_is_recommended():
+    """k-NN smoothing trains a reference too: a hair less churn is no reason for it."""
+    close = {"control": runs(60), "ema": runs(20), "knn_ls": np.roll(runs(19), 700, axis=1)}
+    text = advice(toys.result([(make_setting(n), r) for n, r in close.items()], LABELS))
+    assert text.startswith("Use ema")
+    assert ", at no cost: one network is trained and served;" in text
+    text = said(control=(60,), ema=(40,), knn_ls=(5,))
+    assert text.startswith("Use knn_ls")
+    assert ", at the cost of training 2 networks for one, of which one serves;" in text
 
 
 def test_few_runs_are_the_first_thing_to_mend():

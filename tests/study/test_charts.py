@@ -1,6 +1,9 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+import toys
 from unchurn import Dataset, bench
 from unchurn.report.charts import save
 from unchurn.study import charts
@@ -50,6 +53,18 @@ def test_curves_vary_one_parameter_with_a_standard_error(result):
         error = 100 * np.sqrt(2 / 3 * np.sum((pairs - np.mean(pairs)) ** 2))
         assert row["high"] - row["mean"] == pytest.approx(error, abs=1e-3)
     assert set(charts.curves(result)) == {"knn_ls k", "knn_ls a"}
+
+
+def test_a_parameter_that_is_no_number_has_no_curve(rng):
+    labels = rng.integers(0, 2, 50)
+    facts = make_setting("knn_ls").facts()
+    rows = [
+        (replace(facts, parameters={"mode": mode, "k": 5}), rng.integers(0, 2, (2, 50)))
+        for mode in ("a", None, 3, True)
+    ]
+    found = toys.result(rows, labels)
+    assert charts.curves(found) == {}
+    assert charts.all_charts(found).keys() <= {"frontier"}
 
 
 @pytest.mark.parametrize(

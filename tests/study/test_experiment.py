@@ -72,13 +72,13 @@ def stored_bytes(folder: Path) -> dict[str, bytes]:
 def trainings(monkeypatch):
     """Count the trainings."""
     made = []
-    original = module._train
+    original = module.train_jobs
 
-    def spy(job, *rest):
-        made.append((repr(job.method), job.run, job.fit))
-        return original(job, *rest)
+    def spy(jobs, *rest):
+        made.append(tuple((repr(job.method), job.run, job.fit) for job, _ in jobs))
+        return original(jobs, *rest)
 
-    monkeypatch.setattr(module, "_train", spy)
+    monkeypatch.setattr(module, "train_jobs", spy)
     return made
 
 
@@ -147,6 +147,63 @@ def test_two_processes_on_one_folder_end_in_the_same_bytes(tmp_path):
         assert process.exitcode == 0
     train(experiment(), Store(tmp_path / "alone"))
     assert stored_bytes(tmp_path / "shared") == stored_bytes(tmp_path / "alone")
+
+
+TOGETHER = tuple(
+    map(make_setting, ("control", "ema(decay=0.5)", "ema(decay=0.9)", "swa", "mixup", "mixup+ema",
+                       "knn_ls(k=5)", "knn_ls(k=5)+swa", "ensemble(m=3)+ema", "distill(m=2)",
+                       "distill(m=2)+ema", "medoid(m=2)+ema", "early", "safe_ema", "twin+ema",
+                       "twin", "codistill_kl(n_warm=1)+ema", "codistill_kl(n_warm=1)+safe_ema"))
+)  # fmt: skip
+
+
+def test_what_differs_only_in_what_serves_is_trained_together(tmp_path, trainings):
+    """And gives what `fit_run` gives of each alone, bit for bit."""
+    run = experiment(TOGETHER)
+    store = Store(tmp_path)
+    train(run, store)
+    # By run: plain fits 0 to 2, of which 1 and 2 are references too, ema(0.999)'s members with
+    # them; mixup, knn_ls, distill, medoid, early, twin and codistill_kl once each.
+    schedule = make_schedule(run)
+    assert len(trainings) == schedule.n_trainings == 3 * (3 + 7)
+    for setting, members in zip(run.settings, schedule.members, strict=True):
+        for r, keys in enumerate(members):
+            alone = fit_run(
+                setting.method, mlp, DATA.x_train, DATA.y_train, 3,
+                training=TRAINING, seed=0, run=r,
+            ).probabilities(DATA.x_test)  # fmt: skip
+            kept = [store.get(run.identity(schedule.jobs[key])).arrays["test"] for key in keys]
+            if len(kept) == 1:
+                assert alone.tobytes() == kept[0].tobytes()
+            else:
+                np.testing.assert_allclose(alone, np.mean(kept, axis=0), atol=1e-6)
+
+
+def test_a_plain_fit_that_nobody_looked_at_is_made_again_for_who_does(tmp_path, trainings):
+    store = Store(tmp_path)
+    train(experiment([make_setting("ensemble", m=3)]), store)
+    trainings.clear()
+    result = read(experiment([make_setting("ensemble", m=3), make_setting("distill", m=2)]), store)
+    # Fit 1 keeps its logits always, fit 2 is made again with them; then there are the students.
+    assert len(trainings) == 3 + 3
+    assert not result.notes
+
+
+def test_all_that_wait_for_one_of_several_references_fail_with_it(tmp_path, monkeypatch):
+    original = module.train_jobs
+
+    def broken(jobs, *rest):
+        job = jobs[0][0]
+        if (job.run, job.fit) == (1, 2):
+            return [module.failed_run("it broke")] * len(jobs)
+        return original(jobs, *rest)
+
+    monkeypatch.setattr(module, "train_jobs", broken)
+    settings = [make_setting("distill(m=2)"), make_setting("distill(m=2)+ema"), make_setting("ema")]
+    distilled, averaged, plain = read(experiment(settings), Store(tmp_path)).settings
+    reason = "run 1: its reference, plain fit 2 of run 1: it broke"
+    assert distilled.failures == averaged.failures == (reason,)
+    assert not plain.failures
 
 
 def test_what_is_kept_is_not_trained_again(tmp_path, trainings):

@@ -3,18 +3,26 @@ import pytest
 from unchurn import METHODS
 from unchurn.core.errors import InputError
 from unchurn.methods.codistill import USUAL_STEPS
-from unchurn.study.presets import preset_names, preset_settings
+from unchurn.study.presets import BEST, QUICK, preset_names, preset_settings
 
 
 def test_quick_is_one_setting_a_method():
-    settings = preset_settings("quick", "digits", n_steps=USUAL_STEPS)
+    settings = preset_settings("quick", "digits", list(METHODS), n_steps=USUAL_STEPS)
     assert [s.name for s in settings] == list(METHODS)
     assert all(s.method == METHODS[s.name]() for s in settings)
 
 
+def test_without_names_quick_has_what_is_worth_it():
+    for preset, listed in (("quick", QUICK), ("best", BEST)):
+        settings = preset_settings(preset, "digits")
+        assert [s.name for s in settings] == list(listed)
+        costs = [s.facts().n_trained for s in settings[:-2]]  # then come ensembles
+        assert costs == sorted(costs)
+
+
 def test_grid_is_all_that_is_worth_trying():
     settings = preset_settings("grid", "digits", n_steps=USUAL_STEPS)
-    assert len(settings) == len({(s.name, s.text) for s in settings}) == 257 + 3
+    assert len(settings) == len({(s.name, s.text) for s in settings}) == 257 + 25
     assert [s.text for s in preset_settings("grid", "digits", ["ensemble"])] == ["m=3", "m=5"]
 
 
@@ -27,7 +35,7 @@ def test_the_grid_of_a_combination_keeps_what_is_written():
 
 
 def test_other_rooms_hand_their_presets_down():
-    assert preset_names() == ["quick", "grid", "paper"]
+    assert preset_names() == ["quick", "best", "grid", "paper"]
 
 
 def test_a_warm_up_keeps_its_share_of_a_short_training():

@@ -10,7 +10,7 @@ from unchurn.study.settings import Setting, make_setting
 
 
 def test_text_names_what_is_tried_and_unusual_others():
-    assert make_setting("knn_ls", k=5).text == "k=5 a=0.9 b=0.9"
+    assert make_setting("knn_ls", k=5).text == "k=5 a=0.1 b=0.1"
     assert make_setting("anchor", fixed_reference=False).text == "a=0.9 fixed_reference=0"
     assert Setting("control", METHODS["control"]()).text == ""
 
@@ -18,7 +18,7 @@ def test_text_names_what_is_tried_and_unusual_others():
 def test_a_combination_is_one_setting():
     setting = make_setting("knn_ls(k=5)+ema")
     assert setting == Setting("knn_ls+ema", KnnLS(k=5) + Ema())
-    assert setting.text == "k=5 a=0.9 b=0.9 + decay=0.999"
+    assert setting.text == "k=5 a=0.1 b=0.1 + decay=0.999"
     assert setting.parameters["knn_ls__k"] == 5
     assert setting.parameters["ema__decay"] == 0.999
 

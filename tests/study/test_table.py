@@ -114,6 +114,16 @@ def test_programs_get_every_setting_and_readers_the_chosen_ones(result):
     assert render(both, "csv").splitlines()[-1].startswith("toy,mixup,a=0.9,false,3,90.0000,")
 
 
+def test_the_difference_from_control_stays_at_80_columns_whatever_methods_are_called(result):
+    written = "codistill_ce(a=0.05, n_warm=1000)+label_smoothing(a=0.005)+ema(decay=0.9999)"
+    rows = [*result.settings, row(make_setting(written), 3)]
+    lines = render(replace(result, settings=rows), "text", width=80).splitlines()
+    assert lines[0].endswith("accuracy  churn     churn − control's")
+    assert lines[4].startswith("codistill_ce+label_sm")
+    assert lines[4].endswith("]")
+    assert max(map(len, lines)) == 80
+
+
 def test_runs_that_share_a_reference_are_said_not_to_be_independent(result):
     def notes(*settings):
         rows = [*result.settings, *(row(setting, 3) for setting in settings)]

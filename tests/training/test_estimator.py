@@ -3,6 +3,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import torch
 from safetensors import safe_open
@@ -15,9 +16,9 @@ from sklearn.utils.estimator_checks import check_estimator
 from torch import nn
 
 import toys
-from unchurn import METHODS, StableClassifier, load
+from unchurn import METHODS, StableClassifier, load, load_table
 from unchurn.core.errors import InputError
-from unchurn.methods import Anchor, BiTempered, Control, KnnLS, LabelSmoothing
+from unchurn.methods import Anchor, BiTempered, Control, KnnLS, LabelSmoothing, make_method
 
 X, Y = toys.blobs(120, distance=2)
 NAMES = np.array(["eel", "cat", "dog"])[Y]
@@ -33,7 +34,14 @@ def model(**options):
     return StableClassifier(**options)
 
 
-@pytest.mark.parametrize("method", METHODS)
+# A check takes seconds: not of every method, but of every hook that one has.
+HOOKS = (
+    "control", "knn_ls", "ensemble(m=2)+ema", "bi_tempered", "codistill_kl", "mixup+decay", "twin",
+    "medoid(m=2)+smelu+weight_decay", "early", "elodi(m=2)", "bagging(m=2)",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("method", HOOKS)
 def test_scikit_learns_own_checks(method):
     with warnings.catch_warnings():
         # Our own on warm-ups that tiny data does not reach, scikit-learn's on checks it skips.
@@ -107,8 +115,7 @@ def test_own_network():
 
 @pytest.mark.parametrize("name", METHODS)
 def test_a_saved_model_predicts_the_same(tmp_path, name):
-    small = {"knn_ls": {"k": 5}, "codistill_ce": {"n_warm": 1}, "codistill_kl": {"n_warm": 1}}
-    fitted = model(method=METHODS[name](**small.get(name, {}))).fit(X, NAMES)
+    fitted = model(method=make_method(toys.SMALL.get(name, name))).fit(X, NAMES)
     fitted.save(tmp_path / "model.safetensors")
     loaded = StableClassifier.load(tmp_path / "model.safetensors")
     assert loaded.predict_proba(X).tobytes() == fitted.predict_proba(X).tobytes()
@@ -123,6 +130,69 @@ def test_a_saved_file_is_tensors_and_json(tmp_path):
         record = json.loads(file.metadata()["unchurn"])
     assert record["classes"] == [0, 1, 2]
     assert record["method"] == {"name": "control", "parameters": {}}
+
+
+def table(n=60):
+    """A table with what a network cannot take as it is: categories, gaps, and classes 2 and 10."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=n)
+    return pl.DataFrame(
+        {
+            "x": [None if i == 7 else float(value) for i, value in enumerate(x)],
+            "c": [None if i == 5 else "uv"[i % 2] for i in range(n)],
+            "grade": np.where(x + rng.normal(size=n) > 0, 10, 2),
+        }
+    )
+
+
+def test_a_saved_model_scores_new_rows_of_a_table_alone(tmp_path):
+    data = load_table(table(), target="grade")
+    fitted = model().fit(data)
+    by_hand = model().fit(data.x_train, data.y_train)
+    expected = by_hand.predict_proba(data.x_test)
+    fitted.save(tmp_path / "model")
+    loaded = StableClassifier.load(tmp_path / "model")
+    assert loaded.preparation_ == data.preparation
+    assert loaded.classes_.tolist() == ["2", "10"]
+    frame = data.test_rows.to_pandas()
+    turned = data.test_rows.select("c", pl.lit("more"), "x")
+    for one in (fitted, loaded):
+        for rows in (data.x_test, data.test_rows, turned, frame):
+            np.testing.assert_array_equal(one.predict_proba(rows), expected)
+        assert set(one.predict(data.test_rows)) <= {"2", "10"}
+        with pytest.raises(InputError, match="no column 'x'; there are c"):
+            one.predict(data.test_rows.select("c"))
+    assert fitted.fit(data.x_train, data.y_train).preparation_ is None
+
+
+def test_what_was_fitted_to_arrays_is_saved_as_ever(tmp_path):
+    """And what was saved without a preparation is loaded."""
+    model().fit(X, Y).save(tmp_path / "model")
+    with safe_open(str(tmp_path / "model"), framework="np") as file:
+        record = json.loads(file.metadata()["unchurn"])
+    assert list(record) == [
+        "format", "module", "method", "training", "classes", "dtype", "shape", "features",
+    ]  # fmt: skip
+    assert StableClassifier.load(tmp_path / "model").preparation_ is None
+
+
+def test_a_preparation_that_does_not_fit_the_model_is_refused(tmp_path):
+    fitted = model().fit(load_table(table(), target="grade"))
+    fitted.preparation_ = load_table(table().drop("c"), target="grade").preparation
+    fitted.save(tmp_path / "model")
+    with pytest.raises(InputError, match=r"its preparation gives 2 inputs, not \(5,\)"):
+        StableClassifier.load(tmp_path / "model")
+
+
+def test_a_dataset_is_given_alone_and_a_reference_must_have_been_prepared_alike(tmp_path):
+    data = load_table(table(), target="grade")
+    with pytest.raises(InputError, match="a dataset has its own labels"):
+        model().fit(data, data.y_train)
+    before = model().fit(data)
+    model(method="anchor", reference=before).fit(data)
+    other = load_table(table().with_columns(pl.col("x") * 2), target="grade")
+    with pytest.raises(InputError, match="the reference's table was prepared otherwise"):
+        model(method="anchor", reference=before).fit(other)
 
 
 def test_own_networks_are_saved_without_their_code(tmp_path):
@@ -248,7 +318,8 @@ def test_a_binary_margin_may_be_the_reference():
 
 
 def test_a_reference_that_is_not_asked_for_is_not_looked_at():
-    model(method="control", reference="gone").fit(X, Y)
+    with pytest.warns(UserWarning, match="reference is not used: control looks at none"):
+        model(method="control", reference="gone").fit(X, Y)
     other = model().fit(X[:, :2], Y)
     with pytest.raises(InputError, match=r"the reference takes inputs of \(2,\), not \(4,\)"):
         model(method="anchor", reference=other).fit(X, Y)

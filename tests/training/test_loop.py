@@ -9,7 +9,16 @@ from torch import nn
 import toys
 from unchurn import load
 from unchurn.core.errors import InputError
-from unchurn.methods import METHODS, Anchor, Control, Ensemble, KnnLS, Method, Reference
+from unchurn.methods import (
+    METHODS,
+    Anchor,
+    Control,
+    Ensemble,
+    KnnLS,
+    Method,
+    Reference,
+    make_method,
+)
 from unchurn.training import loop as module
 from unchurn.training.config import Training
 from unchurn.training.learners.base import DivergedError, score_distinct
@@ -36,20 +45,19 @@ def weights_of(net: nn.Module) -> bytes:
 def streams(monkeypatch):
     """The streams of every fit that a test makes, in order; the first of a member is its own."""
     used: list[tuple[Stream, ...]] = []
-    train = module._train
+    train = module.train_networks
 
-    def spy(method, make_net, data, rows, training, streams, on_epoch):
+    def spy(methods, make_net, examples, training, streams, on_epoch):
         used.append(tuple(streams))
-        return train(method, make_net, data, rows, training, streams, on_epoch)
+        return train(methods, make_net, examples, training, streams, on_epoch)
 
-    monkeypatch.setattr(module, "_train", spy)
+    monkeypatch.setattr(module, "train_networks", spy)
     return used
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_runs_of_one_setting_share_no_stream(name, streams):
-    small = {"knn_ls": {"k": 5}, "codistill_ce": {"n_warm": 1}, "codistill_kl": {"n_warm": 1}}
-    method = METHODS[name](**small.get(name, {}))
+    method = make_method(toys.SMALL.get(name, name))
     by_run = []
     for r in range(3):
         streams.clear()
@@ -341,7 +349,7 @@ PAPERS_MNIST = {
 }
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", PAPERS_MNIST)
 def test_one_epoch_of_mnist_at_the_papers_setting(real_data, name):
     data = load("mnist", real_data)
     method = METHODS[name](**PAPERS_MNIST[name])

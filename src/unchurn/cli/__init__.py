@@ -14,6 +14,7 @@ import typer
 
 from unchurn.cli import bench, compare, data, gate, plan, reproduce, smooth
 from unchurn.cli.guard import NO_MEMORY, run_watched
+from unchurn.cli.help import Command, Group, examples
 from unchurn.cli.options import FilesAfter, in_options
 from unchurn.core.errors import InputError
 from unchurn.core.extras import what_is_missing
@@ -27,19 +28,24 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 app = typer.Typer(
     name="unchurn",
+    cls=Group,
+    epilog=examples(""),
     help="Measure and reduce predictive churn: predictions that flip when a model is retrained.",
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",  # docstrings are reflowed to the terminal's width
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("compare", cls=FilesAfter)(compare.compare)
-app.command("gate", cls=FilesAfter)(gate.gate)
-app.command("plan", cls=FilesAfter)(plan.plan)
-app.command("bench")(bench.bench)
-app.command("report")(bench.report)
-app.command("reproduce")(reproduce.reproduce)
-app.command("smooth")(smooth.smooth)
-app.command("warmup")(smooth.warmup)
+for name, kind, function in (
+    ("compare", FilesAfter, compare.compare),
+    ("gate", FilesAfter, gate.gate),
+    ("plan", FilesAfter, plan.plan),
+    ("bench", Command, bench.bench),
+    ("report", Command, bench.report),
+    ("reproduce", Command, reproduce.reproduce),
+    ("smooth", Command, smooth.smooth),
+    ("warmup", Command, smooth.warmup),
+):
+    app.command(name, cls=kind, epilog=examples(name))(function)
 app.add_typer(data.app)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unchurn.cli.console import make_console
+from unchurn.cli.options import Decimal, Delimiter, Encoding, as_delimiter
 from unchurn.cli.progress import show_schedule, with_progress
 
 if TYPE_CHECKING:
@@ -21,13 +22,18 @@ def bench(
         str | None, typer.Argument(help="A dataset's name (digits if not given), or a table.")
     ] = None,
     target: Annotated[str | None, typer.Option(help="Column of the table to predict.")] = None,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
     methods: Annotated[
         str | None,
-        typer.Option(help="Methods, by comma, also as knn_ls(k=5)+ema; else all."),
+        typer.Option(help="Methods, by comma, also as knn_ls(k=5)+ema; else the preset's own."),
     ] = None,
     preset: Annotated[
         str | None,
-        typer.Option(help="quick (the default): one setting each; paper: its choice; grid: all."),
+        typer.Option(
+            help="quick (the default); best: a dozen recipes; paper: its choices; grid: all values."
+        ),
     ] = None,
     model: Annotated[
         str | None,
@@ -70,7 +76,7 @@ def bench(
     config: Annotated[Path | None, typer.Option(help="TOML file with the same fields.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan only.")] = False,
 ) -> None:
-    """Train every method over its settings × runs, measure churn, choose and show.
+    """Train methods over their settings × runs, measure churn, choose and show.
 
     Finished runs are kept: the same command goes on where it stopped, however it stopped.
     """
@@ -80,24 +86,27 @@ def bench(
     from unchurn.study.advice import advice
     from unchurn.study.api import run_bench
     from unchurn.study.config import BenchConfig, make_config
+    from unchurn.study.fresh import expected_schedule
     from unchurn.study.schedule import make_schedule
     from unchurn.study.store import Store
 
     options = {name: value for name, value in given.items() if name in BenchConfig.model_fields}
+    options["delimiter"] = as_delimiter(delimiter)
     options["model_args"] = _named_values(model_args) if model_args else None
     asked = make_config(config, options)
     console = make_console()
     schedule = make_schedule(asked.experiment())
-    console.print(str(schedule.experiment.data))
+    experiment = schedule.experiment
+    console.print(experiment.data.described(experiment.parts.sizes))
     store = Store(asked.folder)
     executor = make_executor(asked.engine, asked.workers, asked.ray_address)
-    show_schedule(console, schedule, store, executor)
+    fresh = partial(expected_schedule, experiment, store)
+    show_schedule(console, schedule, store, executor, fresh())
     if dry_run:
         return
 
-    result = with_progress(
-        console, schedule, store, partial(run_bench, schedule, asked.folder, executor)
-    )
+    work = partial(run_bench, schedule, asked.folder, executor)
+    result = with_progress(console, schedule, store, work, fresh)
     console.print(f"\n{table.render(result, 'text', width=console.width)}")
     console.print(f"{textwrap.fill(advice(result), console.width)}\n")
     _say_where(console.print, schedule, asked.folder)
@@ -105,7 +114,7 @@ def bench(
 
 def _say_where(say: Any, schedule: Schedule, folder: Path) -> None:
     """What was saved by sharing, and where everything is."""
-    n = len(schedule.jobs)
+    n = schedule.n_trainings
     if saved := schedule.n_separate - n:
         say(f"{n} trainings served for {schedule.n_separate}: {saved} saved by sharing")
     say(f"tables: {folder}/table.csv, table.md, table.tex")

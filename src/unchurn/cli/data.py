@@ -6,13 +6,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from unchurn.cli.help import Command, Group, examples
+
 if TYPE_CHECKING:
     from unchurn.datasets import Source
 
-app = typer.Typer(name="data", help="The paper's datasets: which are here, and fetching the rest.")
+app = typer.Typer(
+    name="data",
+    help="The paper's datasets: which are here, and fetching the rest.",
+    cls=Group,
+    epilog=examples("data"),
+)
 
 
-@app.command("list")
+@app.command("list", cls=Command, epilog=examples("list"))
 def list_() -> None:
     """Show every dataset: its size, what it needs, and whether that is here."""
     from rich.table import Table
@@ -36,7 +43,7 @@ def list_() -> None:
     console.print(f"cache        {cache_dir()}")
 
 
-@app.command()
+@app.command(cls=Command, epilog=examples("fetch"))
 def fetch(
     names: Annotated[
         list[str], typer.Argument(help="Datasets to fetch, by name.", metavar="NAME…")

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand
+
+from unchurn.cli.help import Command
 
 if TYPE_CHECKING:
     from unchurn.comparison.inputs.columns import Columns
@@ -83,12 +84,15 @@ def make_form(options: dict[str, Any]) -> TextForm:
     from unchurn.core.tables import TextForm
 
     given: dict[str, Any] = {field.name: options[field.name] for field in fields(TextForm)}
-    if given["delimiter"] in TABS:
-        given["delimiter"] = "\t"
-    return TextForm(**given)
+    return TextForm(**{**given, "delimiter": as_delimiter(given["delimiter"])})
 
 
-class FilesAfter(TyperCommand):
+def as_delimiter(given: str | None) -> str | None:
+    """What parts columns, a tab also by its name."""
+    return "\t" if given in TABS else given
+
+
+class FilesAfter(Command):
     """A command whose --retrains takes all files that follow it, up to the next option."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -17,40 +18,53 @@ if TYPE_CHECKING:
     from unchurn.study.store import Store, TrainedRun
 
 
-def show_schedule(console: Console, schedule: Schedule, store: Store, executor: Executor) -> None:
-    """Say what will be trained, what is shared, and about how long it takes."""
+def show_schedule(
+    console: Console,
+    schedule: Schedule,
+    store: Store,
+    executor: Executor,
+    fresh: Schedule | None = None,
+) -> None:
+    """Say what will be trained, what is shared, and about how long it takes, fresh runs too."""
+    from unchurn.study.estimate import estimate
+
     experiment = schedule.experiment
-    learner, n = experiment.learner, len(schedule.jobs)
+    learner, n = experiment.learner, schedule.n_trainings
     n_steps = learner.n_steps(len(experiment.parts.x_train))
     steps = "" if n_steps is None else f", {learner.length} ({n_steps:,} steps) each"
     console.print(
         f"{len(experiment.settings)} settings × {experiment.runs} runs of {learner.label}{steps}"
     )
-    shared = " instead of {}: plain fits are shared by control, references and ensembles"
+    shared = " instead of {}: settings share plain fits, and fits that differ in what serves"
     is_shared = n < schedule.n_separate
     console.print(f"{n} trainings{shared.format(schedule.n_separate) if is_shared else ''}")
+    if fresh is not None:
+        console.print(
+            f"then about {fresh.n_trainings} more: fresh runs of what is chosen, as a winner of "
+            "many settings looks better than it is"
+        )
     for setting in experiment.settings:
         remark = None if n_steps is None else setting.method.remark(n_steps)
         if remark is not None:
             console.print(f"note: {remark}")
-    missing = [k for k, job in schedule.jobs.items() if not store.has(experiment.identity(job))]
-    if len(missing) < n:
-        console.print(f"{n - len(missing)} of them are in {store.folder.parent} already")
+    schedules = [schedule, fresh] if fresh else [schedule]
+    jobs = {key: job for one in schedules for key, job in one.jobs.items()}
+    missing = {key for key, job in jobs.items() if not store.has(experiment.identity(job))}
+    trainings = {keys for one in schedules for keys in one.together(one.jobs)}
+    if there := sum(missing.isdisjoint(keys) for keys in trainings):
+        console.print(f"{there} of them are in {store.folder.parent} already")
     workers = executor.workers or 1  # a cluster's are not known before it is joined
-    seconds = _estimate(schedule, missing, workers) if missing else None
+    seconds = estimate(schedules, missing, workers) if missing else None
     if seconds is not None:
         on = f"{workers} worker{'s' * (workers > 1)}"
-        console.print(f"about {_duration(seconds)} of training on {on}")
+        console.print(f"about {_duration(seconds)} on {on}{_if_free(workers)}")
 
 
-def _estimate(schedule: Schedule, missing: list[Key], workers: int) -> float | None:
-    """Seconds that the missing trainings take, from a probe of what trains them."""
-    parts = schedule.experiment.parts
-    one = schedule.experiment.learner.seconds(parts.x_train, parts.y_train, parts.n_classes)
-    if one is None:
-        return None
-    n_nets = sum(schedule.jobs[key].method.n_nets for key in missing)
-    return one * n_nets / min(workers, len(missing))
+def _if_free(workers: int) -> str:
+    """A proviso, where others keep the cores busy now: how long they will is not known."""
+    if not hasattr(os, "getloadavg") or os.getloadavg()[0] + workers < (os.cpu_count() or 1) + 1:
+        return ""
+    return ", once nothing else keeps the cores busy"
 
 
 def _duration(seconds: float) -> str:
@@ -61,15 +75,20 @@ def _duration(seconds: float) -> str:
 
 
 def with_progress(
-    console: Console, schedule: Schedule, store: Store, work: Callable[[OnProgress], Result]
+    console: Console,
+    schedule: Schedule,
+    store: Store,
+    work: Callable[[OnProgress], Result],
+    fresh: Callable[[], Schedule | None] = lambda: None,
 ) -> Result:
-    """Do the work with a live bar; an interruption says what is kept."""
+    """Do the work with a live bar; an interruption says what is kept, fresh runs too."""
     try:
         with _bar(schedule) as on_progress:
             result = work(on_progress)
     except KeyboardInterrupt:
-        jobs = schedule.jobs.values()
-        kept = sum(store.has(schedule.experiment.identity(job)) for job in jobs)
+        more = fresh()
+        jobs = schedule.jobs | (more.jobs if more else {})
+        kept = sum(store.has(schedule.experiment.identity(job)) for job in jobs.values())
         console.print(f"{kept} of {len(jobs)} trainings are kept: the same command goes on")
         raise
     for note in result.notes:

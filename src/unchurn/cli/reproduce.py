@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from unchurn.core.executors import Executor
     from unchurn.study.experiment import Experiment
 
-PAGE, FIGURE1 = "page", "figure1"
+PAGE, BEYOND_PAGE, FIGURE1 = "page", "beyond-page", "figure1"
 THEOREMS = {"theorem1": 1, "theorem2": 2}
 
 
@@ -28,7 +28,8 @@ def reproduce(
         str,
         typer.Argument(
             help="table1, table2, table3, figure1, figure2, figure3, theorem1, theorem2; trial-…: "
-            "what the paper leaves open; page: all results so far on one page."
+            "what the paper leaves open; beyond: what came after it; page, beyond-page: all "
+            "results so far on one page."
         ),
     ],
     dataset: Annotated[str | None, typer.Option(help="Datasets, by comma; else all of it.")] = None,
@@ -47,18 +48,19 @@ def reproduce(
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan only.")] = False,
 ) -> None:
-    """Make a table or figure of the paper from data, and show it beside what was published.
+    """Make a table or figure of the paper from data, beside what was published; and go beyond it.
 
     Finished trainings are kept and shared: the same command goes on where it stopped. What is
     smaller than the paper's (--runs, --epochs, --subset) is labelled so.
     """
     from unchurn.core.errors import InputError
     from unchurn.core.executors import make_executor
+    from unchurn.paper.beyond.tables import BEYOND
     from unchurn.paper.studies import STUDIES
 
     given = locals()
     console = make_console()
-    names = [*STUDIES, FIGURE1, *THEOREMS, PAGE]
+    names = [*STUDIES, FIGURE1, *THEOREMS, PAGE, BEYOND, BEYOND_PAGE]
     if what not in names:
         raise InputError(f"nothing to reproduce named {what!r}: there are {', '.join(names)}")
     _refuse_ignored(what, given)
@@ -66,8 +68,8 @@ def reproduce(
         _figure1(console, out)
     elif what in THEOREMS:
         _theorem(console, what, out, quick, dry_run)
-    elif what == PAGE:
-        _page(console, out)
+    elif what in (PAGE, BEYOND_PAGE):
+        _page(console, what, out)
     else:
         executor = make_executor(engine, workers, ray_address)
         study = _Study(what, dataset, methods, runs, epochs, subset)
@@ -77,6 +79,7 @@ def reproduce(
 def _refuse_ignored(what: str, given: dict[str, Any]) -> None:
     """Refuse options that would have no effect."""
     from unchurn.core.errors import InputError
+    from unchurn.paper.beyond.tables import BEYOND
     from unchurn.paper.studies import RUNS, STUDIES
 
     usual = {"runs": RUNS, "engine": "local", "dry_run": False, "quick": False}
@@ -85,6 +88,8 @@ def _refuse_ignored(what: str, given: dict[str, Any]) -> None:
     refused: tuple[str, ...] = (*of_studies, "dry_run", "quick")
     if what in STUDIES:
         refused = ("quick",)
+    elif what == BEYOND:
+        refused = ("runs", "epochs", "subset", "quick")
     elif what in THEOREMS:
         refused = of_studies
     if wrong := [name for name in refused if given[name] != usual.get(name)]:
@@ -105,15 +110,21 @@ class _Study:
     @property
     def datasets(self) -> Sequence[str]:
         """Those that were asked for, or all that it has."""
+        from unchurn.paper.beyond.study import datasets
         from unchurn.paper.studies import STUDIES
 
-        return self.dataset.split(",") if self.dataset else STUDIES[self.what].datasets
+        if self.dataset:
+            return self.dataset.split(",")
+        return STUDIES[self.what].datasets if self.what in STUDIES else datasets()
 
     def experiments(self, dataset: str) -> dict[str, Experiment]:
         """What it trains on one of them, by name."""
-        from unchurn.paper.studies import experiments
+        from unchurn.paper.beyond.study import experiment
+        from unchurn.paper.studies import STUDIES, experiments
 
         methods = self.methods.split(",") if self.methods else None
+        if self.what not in STUDIES:
+            return {"-".join([self.what, dataset, *(methods or ())]): experiment(dataset, methods)}
         size = {"runs": self.runs, "epochs": self.epochs, "subset": self.subset}
         return experiments(self.what, dataset, methods=methods, **size)  # type: ignore[arg-type]
 
@@ -132,7 +143,9 @@ def _carry_out(
     console: Console, study: _Study, out: Path, executor: Executor, dry_run: bool
 ) -> None:
     """Show what will be trained, then train it and write what came of it, one after another."""
+    from unchurn.paper.beyond.facts import setting_facts
     from unchurn.paper.records import as_published, keep
+    from unchurn.paper.studies import STUDIES
     from unchurn.paper.tables import beside_paper
     from unchurn.study.result import collect
     from unchurn.study.run import carry_out
@@ -153,9 +166,14 @@ def _carry_out(
         for name, command, schedule in scheduled:
             work = partial(carry_out, schedule, store, executor)
             result = with_progress(console, schedule, store, lambda on: collect(work(on)))  # noqa: B023
-            result = as_published(result)
-            keep(out, name, study.what, result, command)
-            console.print(f"\n{beside_paper(study.what, result)}")
+            if study.what in STUDIES:
+                result = as_published(result)
+                keep(out, name, study.what, result, command)
+                console.print(f"\n{beside_paper(study.what, result)}")
+            else:
+                more = setting_facts(schedule, store, result)
+                keep(out, name, study.what, result, command, more)
+                console.print(f"\n{result.table()}")
             console.print(f"{out}/{name}.csv, .json and .npz (every run's predictions)")
 
 
@@ -180,7 +198,7 @@ def _theorem(console: Console, what: str, out: Path, quick: bool, dry_run: bool)
     from unchurn.paper.theory import simulations
     from unchurn.report.charts import save
     from unchurn.study.result import maker
-    from unchurn.study.run import circumstances
+    from unchurn.study.train import circumstances
 
     seconds = simulations.expected_seconds(THEOREMS[what], quick=quick)
     console.print(f"{what}: about {max(seconds / 60, 0.1):.1f} min on one core")
@@ -218,8 +236,9 @@ def _theorem(console: Console, what: str, out: Path, quick: bool, dry_run: bool)
     console.print(f"wrote {out}/{name}.json and .svg")
 
 
-def _page(console: Console, out: Path) -> None:
+def _page(console: Console, what: str, out: Path) -> None:
+    from unchurn.paper.beyond.page import write_beyond
     from unchurn.paper.page import write_page
 
-    for path in write_page(out):
+    for path in write_page(out) if what == PAGE else write_beyond(out):
         console.print(f"wrote {path}")

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from unchurn.cli.options import Decimal, Delimiter, Encoding, make_form
 from unchurn.report.formats import visible
 
 
@@ -17,10 +18,14 @@ def smooth(
     k: Annotated[int, typer.Option("-k", help="Neighbours.")] = 10,
     a: Annotated[float, typer.Option("-a", help="Weight of smoothing against the label.")] = 0.9,
     b: Annotated[float, typer.Option("-b", help="Weight of global against local.")] = 0.9,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
 ) -> None:
     """Soften labels towards their neighbours' labels among a model's logits (k-NN smoothing).
 
-    Files may be .npy, .npz (arrays `logits`, `labels`), .csv or .parquet; so may the output.
+    Files may be .npy, .npz (arrays `logits`, `labels`), or tables as text, Parquet, Arrow or a
+    workbook; the output .npy, .npz, .csv or .parquet.
     Integer labels are column numbers, from 0; other labels name the columns of a table or, in
     sorted order, those of an array.
     """
@@ -36,7 +41,8 @@ def smooth(
 
     check_output(output, (logits, labels))  # before the search, which may take minutes
     as_fraction(a, "-a"), as_fraction(b, "-b")
-    data = read_logits_and_labels(logits, labels)
+    form = make_form({"delimiter": delimiter, "decimal": decimal, "encoding": encoding})
+    data = read_logits_and_labels(logits, labels, form)
     n, n_classes = len(data.logits), len(data.classes)
     knn = knn_labels(data.logits, data.labels, k, n_classes=n_classes, progress=True)
     # Written before anything is printed: a closed pipe (| head) must not cost the result.

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from unchurn.comparison.doubts import find_doubts
 from unchurn.comparison.inputs.classes import cross
 from unchurn.comparison.inputs.columns import Columns
 from unchurn.comparison.inputs.flip_list import read_truth
@@ -18,7 +19,6 @@ from unchurn.comparison.inputs.matching import (
 )
 from unchurn.comparison.inputs.pairs import Paired, no_column, pair
 from unchurn.comparison.inputs.predictions import (
-    Labels,
     Predictions,
     read_groups,
     read_predictions,
@@ -71,9 +71,9 @@ def compare(
     Parameters
     ----------
     base, candidate
-        A file's path (CSV, Parquet, Arrow, JSON lines, NPZ), a Polars or pandas frame, an array of
-        labels or an array (n, classes) of probabilities; a row per example, joined by id where
-        there is one.
+        A file's path (CSV, Parquet, Arrow, .xlsx, JSON lines, NPZ), a Polars or pandas frame, an
+        array of labels or an array (n, classes) of probabilities; a row per example, joined by id
+        where there is one.
     labels
         True labels, in any of these forms; else from a column of either model's.
     slices
@@ -140,25 +140,9 @@ def compare(
         taken[truth.name] = truth.taken
     taken |= _taken_of_all(others)
     cover = labels_cover or ("flips" if is_list else None)
-    return replace(
-        _compared(paired, floor, taken, min_slice, cover),
-        warnings=_warnings(one, two, truth, others),
-    )
-
-
-def _warnings(
-    base: Predictions, candidate: Predictions, labels: Labels | None, retrains: list[Predictions]
-) -> tuple[str, ...]:
-    """What may make the answer another than was meant, each once."""
-    models = [base, candidate, *retrains]
-    parts: list[Predictions | Labels] = [*models, *([] if labels is None else [labels])]
-    spaced = [part for part in parts if part.spaced is not None]
-    spaces: tuple[str, ...] = ()
-    if spaced:
-        where = ", ".join(part.name for part in spaced)
-        odd = f"classes have spaces around their names, such as {spaced[0].spaced!r}"
-        spaces = (f"{odd}, which do not count: {where}",)
-    return (*spaces, *(warning for model in models for warning in model.warnings))
+    result = _compared(paired, floor, taken, min_slice, cover)
+    doubts = find_doubts(one, two, truth, others, paired, result.labels_cover)
+    return replace(result, warnings=doubts)
 
 
 def _not_in(asked: Columns, *models: Predictions) -> Columns:

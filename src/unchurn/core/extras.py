@@ -11,6 +11,7 @@ EXTRAS = {
     "vl_convert": "charts",
     "jinja2": "charts",
     "ray": "ray",
+    "fastexcel": "excel",
 }
 
 

@@ -1,4 +1,4 @@
-"""Tables read from files: text in any of its spellings, Parquet, Arrow; refused with the fix."""
+"""Tables read from files: text in any spelling, Parquet, Arrow, workbooks; refused with the fix."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from unchurn.core.arrow_files import ARROW, read_arrow
 from unchurn.core.errors import InputError
 from unchurn.core.files import reading
+from unchurn.core.workbooks import OTHER_WORKBOOKS, WORKBOOKS, read_workbook
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,8 +21,9 @@ if TYPE_CHECKING:
 NAMELESS = "column "  # and a number: the columns of a table without a header
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}  # by the ending of a text's name
 TEXT = tuple(ending + packed for ending in DELIMITERS for packed in ("", ".gz"))
-ARROW = (".feather", ".arrow", ".ipc")
-WORKBOOKS = (".xlsx", ".xls", ".xlsm", ".ods")
+TABLES = (*TEXT, ".parquet", *ARROW, *WORKBOOKS)  # all that `read_table` reads
+# Of those, the ones worth telling.
+USUAL = (".csv", ".tsv", ".csv.gz", ".parquet", ".feather", ".arrow", ".xlsx")
 # Marks at the beginning of a text that say how it is encoded; UTF-32's begins like UTF-16's.
 MARKS = {
     codecs.BOM_UTF32_LE: "utf-32",
@@ -64,6 +67,23 @@ def ending(path: Path) -> str:
     if suffixes and suffixes[-1] == ".gz":
         return "".join(suffixes)
     return suffixes[-1] if suffixes else ""
+
+
+def check_ending(path: Path, others: tuple[str, ...] = ()) -> str:
+    """How a file's name ends, if that is how a table's does, or one of `others`."""
+    kind = ending(path)
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder")
+    if kind in OTHER_WORKBOOKS:
+        raise InputError(f"{path}: is a workbook: save it as .xlsx, or the sheet as CSV")
+    if kind not in (*TABLES, *others):
+        raise InputError(f"{path}: the name must end in {', '.join((*USUAL, *others))}")
+    return kind
+
+
+def stem(path: Path) -> str:
+    """A file's name without its ending."""
+    return path.name[: len(path.name) - len(ending(path))]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,32 +183,17 @@ def open_text(path: Path, form: TextForm | None = None) -> TextTable:
 
 
 def read_table(path: Path, form: TextForm | None = None) -> pl.DataFrame:
-    """Read a whole table: text, Parquet or Arrow, by the ending of its name."""
+    """Read a whole table: text, Parquet, Arrow or a workbook, by the ending of its name."""
     import polars as pl
 
-    kind = ending(path)
+    kind = check_ending(path)
     if kind == ".parquet":
         return guarded(path, lambda: pl.read_parquet(path, glob=False))
     if kind in ARROW:
         return guarded(path, lambda: read_arrow(path))
-    refuse_workbook(path)
+    if kind in WORKBOOKS:
+        return guarded(path, lambda: read_workbook(path))
     return open_text(path, form).read()
-
-
-def read_arrow(path: Path) -> pl.DataFrame:
-    """Read a .feather or .arrow file; its newer form, which is Arrow's own."""
-    import polars as pl
-
-    with path.open("rb") as file:
-        is_stream = not file.read(6).startswith((b"ARROW1", b"FEA1"))
-        file.seek(0)
-        return pl.read_ipc_stream(file.read()) if is_stream else pl.read_ipc(file)
-
-
-def refuse_workbook(path: Path) -> None:
-    """Say of a workbook what to do with it."""
-    if ending(path) in WORKBOOKS:
-        raise InputError(f"{path}: is a workbook: save the sheet as CSV, or from pandas as Parquet")
 
 
 def guarded(path: Path, read: Callable[[], Found]) -> Found:

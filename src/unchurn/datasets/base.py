@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -76,9 +76,14 @@ class Dataset:
         return digest.hexdigest()
 
     def __repr__(self) -> str:
+        return self.described({"train": len(self.x_train), "test": len(self.x_test)})
+
+    def described(self, sizes: Mapping[str, int]) -> str:
+        """The dataset in words, with parts of these sizes: some may be held out of training."""
+        parts = " + ".join(f"{size:,} {part}" for part, size in sizes.items())
         text = (
-            f"Dataset {self.name}: {len(self.x_train):,} train + {len(self.x_test):,} test "
-            f"examples of shape {self.x_train.shape[1:]}, {len(self.classes)} classes"
+            f"Dataset {self.name}: {parts} examples of shape {self.x_train.shape[1:]}, "
+            f"{len(self.classes)} classes"
         )
         return "\n".join([text, *(f"  note: {note}" for note in self.notes)])
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 GAP = "(missing)"  # the category of what is not there
 NOT_THERE = ("", "na", "n/a", "nan", "null", "none", "?", "-")  # in texts among numbers
+MAX_EXPONENT = 1100  # beyond those of all floats
 MAX_CATEGORIES = 1000  # a text column with more distinct values is taken for an identifier
 
 
@@ -38,8 +39,14 @@ class NumberColumn:
     deviation: float  # 0: a column that is constant in training
     has_gaps: bool
 
+    @property
+    def width(self) -> int:
+        """How many inputs it gives."""
+        return 1 + self.has_gaps
+
     def transform(self, column: pl.Series) -> Float64:
         """(n, 1) numbers, or (n, 2) with where gaps were."""
+        _check_numbers(column)
         numbers = as_numbers(column)
         gaps = np.isnan(numbers)
         if gaps.any() and not self.has_gaps:
@@ -63,6 +70,11 @@ class CategoryColumn:
     name: str
     values: tuple[str, ...]
 
+    @property
+    def width(self) -> int:
+        """How many inputs it gives."""
+        return len(self.values)
+
     def transform(self, column: pl.Series) -> Float64:
         """(n, values) of 0 and 1; a value that was never learned has no 1."""
         texts = as_texts(column)
@@ -74,6 +86,11 @@ class Preparation:
     """What was learned of each column, in order."""
 
     columns: tuple[NumberColumn | CategoryColumn, ...]
+
+    @property
+    def width(self) -> int:
+        """How many inputs of a network it gives."""
+        return sum(one.width for one in self.columns)
 
     def transform(self, table: pl.DataFrame) -> Float32:
         """Rows of a table with the same columns, in any order, as inputs of the network."""
@@ -88,24 +105,44 @@ class Preparation:
             raise InputError(f"row {row} has a number too far from those of the training part")
         return small
 
+    def to_plain(self) -> list[dict[str, Any]]:
+        """What JSON holds of it."""
+        return [{"kind": type(one).__name__, **asdict(one)} for one in self.columns]
+
+    @classmethod
+    def from_plain(cls, plain: Any) -> Self:
+        """Make it of what `to_plain` gave, and JSON held meanwhile."""
+        return cls(tuple(_column(one) for one in plain))
+
     def save(self, path: str | Path) -> None:
-        """Write it as JSON, to lie beside the model."""
-        plain = [{"kind": type(one).__name__, **asdict(one)} for one in self.columns]
-        write_text(Path(path), json.dumps({"columns": plain}, indent=1) + "\n")
+        """Write it as JSON; a model that was fitted to a dataset keeps it anyway."""
+        write_text(Path(path), json.dumps({"columns": self.to_plain()}, indent=1) + "\n")
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read what `save` wrote."""
-        kinds = {"NumberColumn": NumberColumn, "CategoryColumn": CategoryColumn}
         with reading(Path(path), "a table's preparation"):
-            given = json.loads(Path(path).read_text("utf-8"))["columns"]
-            columns = []
-            for one in given:
-                kind = kinds[one.pop("kind")]
-                columns.append(
-                    kind(**{k: tuple(v) if k == "values" else v for k, v in one.items()})
-                )
-        return cls(tuple(columns))
+            return cls.from_plain(json.loads(Path(path).read_text("utf-8"))["columns"])
+
+
+def _column(plain: Any) -> NumberColumn | CategoryColumn:
+    """One column of JSON, each of its fields checked."""
+    fields = dict(plain)
+    kind = fields.pop("kind")
+    types = {"name": str, "exponent": int, "has_gaps": bool, "values": list}
+    for name, value in fields.items():
+        if type(value) is not types.get(name, float):
+            raise InputError(f"{name} of a column is {value!r}")
+    if kind == "CategoryColumn":
+        values = tuple(str(value) for value in fields.pop("values"))
+        return CategoryColumn(**fields, values=values)
+    if kind != "NumberColumn":
+        raise InputError(f"a column is of kind {kind!r}")
+    column = NumberColumn(**fields)
+    scale = (column.median, column.mean, column.deviation)
+    if abs(column.exponent) > MAX_EXPONENT or not np.isfinite(scale).all():
+        raise InputError(f"column {column.name!r} was scaled by what is no number")
+    return column
 
 
 def prepare(table: pl.DataFrame, train: Sequence[int] | Any) -> Preparation:
@@ -150,6 +187,21 @@ def _learn_number(name: str, numbers: Float64, train: Any) -> NumberColumn:
         deviation=0.0 if constant else float(scaled.std()),
         has_gaps=bool(gaps.any()),
     )
+
+
+def _check_numbers(column: pl.Series) -> None:
+    """Refuse text that is neither a number nor a sign of a gap, where numbers were learned from."""
+    import polars as pl
+
+    if column.dtype != pl.String:
+        return
+    texts = column.str.strip_chars()
+    odd = texts.cast(pl.Float64, strict=False).is_null() & ~texts.str.to_lowercase().is_in(
+        NOT_THERE
+    )
+    if odd.any():
+        row = int(odd.arg_max() or 0)
+        raise InputError(f"column {column.name!r} is no number in row {row}: {column[row]!r}")
 
 
 def is_number(column: pl.Series) -> bool:

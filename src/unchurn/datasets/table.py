@@ -9,7 +9,7 @@ import numpy as np
 
 from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError
-from unchurn.core.tables import read_table, text_among_numbers
+from unchurn.core.tables import TextForm, check_ending, read_table, stem, text_among_numbers
 from unchurn.datasets.base import Dataset, split
 from unchurn.datasets.preparation import is_category, is_number, prepare
 from unchurn.datasets.registry import DATASETS
@@ -23,16 +23,24 @@ INDEX_NAMES = ("", "Unnamed: 0", "__index_level_0__")
 
 
 def load_csv(
-    path: str | Path, target: str, *, test_size: float = 0.25, missing: Missing = "fill"
+    path: str | Path,
+    target: str,
+    *,
+    test_size: float = 0.25,
+    missing: Missing = "fill",
+    form: TextForm | None = None,
 ) -> Dataset:
-    """Read a .csv or .parquet file with a row per example; see `load_table`."""
+    """Read a table with a row per example: text, Parquet, Arrow or a workbook; see `load_table`.
+
+    `form` says how a text is written where not with commas, decimal points and in UTF-8.
+    """
     path = Path(path)
-    if path.suffix.lower() not in (".csv", ".parquet"):
-        raise InputError(f"{path}: the name must end in .csv or .parquet")
+    check_ending(path)
     # By the name of a published dataset, it would be taken for that.
-    name = path.name if path.stem in DATASETS else path.stem
+    name = path.name if stem(path) in DATASETS else stem(path)
     try:
-        return load_table(read_table(path), target, name=name, test_size=test_size, missing=missing)
+        table = read_table(path, form)
+        return load_table(table, target, name=name, test_size=test_size, missing=missing)
     except InputError as error:
         text = str(error)
         raise (error if str(path) in text else InputError(f"{path}: {text}")) from error
@@ -71,7 +79,7 @@ def load_table(
         raise InputError(f"test_size must be between 0 and 1, not {test_size}")
     if missing not in ("fill", "refuse"):
         raise InputError(f"missing must be 'fill' or 'refuse', not {missing!r}")
-    frame = _as_frame(table)
+    frame = as_frame(table)
     if target not in frame.columns:
         raise InputError(f"no column {target!r}; there are {', '.join(frame.columns)}")
     if frame.height == 0:
@@ -104,14 +112,22 @@ def load_table(
     )
 
 
-def _as_frame(table: Any) -> pl.DataFrame:
+def is_frame(table: Any) -> bool:
+    """Whether it is a Polars or pandas frame."""
+    import polars as pl
+
+    is_pandas = hasattr(table, "columns") and hasattr(table, "iloc")
+    return isinstance(table, pl.DataFrame) or is_pandas
+
+
+def as_frame(table: Any) -> pl.DataFrame:
     """A Polars frame, or one with the columns of a pandas frame."""
     import polars as pl
 
+    if not is_frame(table):
+        raise InputError(f"a table is a Polars or pandas frame, not {type(table).__name__}")
     if isinstance(table, pl.DataFrame):
         return table
-    if not (hasattr(table, "columns") and hasattr(table, "iloc")):
-        raise InputError(f"a table is a Polars or pandas frame, not {type(table).__name__}")
     return pl.DataFrame({str(c): _as_series(table[c]) for c in table.columns})
 
 

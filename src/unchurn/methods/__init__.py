@@ -3,50 +3,81 @@
 from __future__ import annotations
 
 from unchurn.methods.anchor import Anchor, anchor_labels
-from unchurn.methods.base import Batch, Fit, Method, Need, Reference, cross_entropy
+from unchurn.methods.bagging import Bagging
+from unchurn.methods.base import Batch, Extras, Fit, Method, cross_entropy
 from unchurn.methods.bi_tempered import BiTempered, bi_tempered_loss, tempered_softmax
-from unchurn.methods.codistill import CodistillCE, CodistillKL, codistillation_divergence
+from unchurn.methods.codistill import (
+    CodistillCE,
+    CodistillKL,
+    CodistillSymmetric,
+    codistillation_divergence,
+)
 from unchurn.methods.combination import Combination, combine
 from unchurn.methods.control import Control
 from unchurn.methods.decay import Decay, cosine_decay
+from unchurn.methods.distill import Distill, distill_labels
+from unchurn.methods.early import Early
+from unchurn.methods.elodi import Elodi, logit_difference
 from unchurn.methods.ema import Ema, ema_decay
 from unchurn.methods.ensemble import Ensemble
 from unchurn.methods.knn_ls import KnnLS
 from unchurn.methods.label_smoothing import LabelSmoothing
 from unchurn.methods.lp_reg import L1Reg, L2Reg, lp_penalty
+from unchurn.methods.medoid import Medoid, nearest_to_mean
 from unchurn.methods.mixup import Mixup, mix
+from unchurn.methods.reference import Need, Reference
 from unchurn.methods.registry import METHODS, make_method
+from unchurn.methods.safe_ema import SafeEma
+from unchurn.methods.smelu import Smelu
+from unchurn.methods.swa import Swa
+from unchurn.methods.twin import Twin
+from unchurn.methods.weight_decay import WeightDecay
 
 __all__ = [
     "METHODS",
     "Anchor",
+    "Bagging",
     "Batch",
     "BiTempered",
     "CodistillCE",
     "CodistillKL",
+    "CodistillSymmetric",
     "Combination",
     "Control",
     "Decay",
+    "Distill",
+    "Early",
+    "Elodi",
     "Ema",
     "Ensemble",
+    "Extras",
     "Fit",
     "KnnLS",
     "L1Reg",
     "L2Reg",
     "LabelSmoothing",
+    "Medoid",
     "Method",
     "Mixup",
     "Need",
     "Reference",
+    "SafeEma",
+    "Smelu",
+    "Swa",
+    "Twin",
+    "WeightDecay",
     "anchor_labels",
     "bi_tempered_loss",
     "codistillation_divergence",
     "combine",
     "cosine_decay",
     "cross_entropy",
+    "distill_labels",
     "ema_decay",
+    "logit_difference",
     "lp_penalty",
     "make_method",
     "mix",
+    "nearest_to_mean",
     "tempered_softmax",
 ]

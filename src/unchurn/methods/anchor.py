@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from unchurn.core.arrays import Float32, as_fraction
-from unchurn.methods.base import Method, Need, Reference
+from unchurn.methods.base import Method
 from unchurn.methods.control import Control
+from unchurn.methods.reference import Need, Reference
 
 
 def anchor_labels(t: Float32, reference_logits: Float32, a: float) -> Float32:

@@ -8,9 +8,9 @@ that methods which only change targets serve learners of any framework without i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property, reduce
+from functools import reduce
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -18,49 +18,14 @@ import numpy.typing as npt
 
 from unchurn.core.arrays import Float32
 from unchurn.core.errors import InputError
-from unchurn.neighbors import knn_labels
+from unchurn.methods.reference import Need, Reference
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
 Rows = npt.NDArray[np.integer]
-
-
-@dataclass(frozen=True)
-class Need:
-    """Which other model a method looks at: a plain fit, its logits of the training examples."""
-
-    is_fixed: bool = False  # one for all runs, instead of one for each
-    ks: tuple[int, ...] = ()  # of which k-NN labels among its logits will be asked for
-
-
-class Reference:
-    """The reference model's (n, L) logits of the training examples, and the k-NN labels among them.
-
-    Both are made when first asked for, and once: `logits` trains a model if need be.
-    """
-
-    def __init__(
-        self,
-        logits: Callable[[], Float32],
-        labels: npt.NDArray[np.integer],
-        *,
-        knn: Mapping[int, Float32] | None = None,
-    ) -> None:
-        self._make_logits = logits
-        self._labels = labels
-        self._knn = dict(knn or {})
-
-    @cached_property
-    def logits(self) -> Float32:
-        """(n, L) logits."""
-        return self._make_logits()
-
-    def knn_labels(self, k: int, n_classes: int) -> Float32:
-        """(n, L) mean labels of the k nearest neighbours among the logits."""
-        if k not in self._knn:
-            self._knn[k] = knn_labels(self.logits, self._labels, k, n_classes=n_classes)
-        return self._knn[k]
+Extras = dict[str, Float32]
+LossOf = Callable[[Sequence["nn.Module"]], float]  # of networks on examples, above the least
 
 
 @dataclass(kw_only=True)
@@ -85,6 +50,12 @@ class Fit:
     def after_step(self, step: int) -> None:
         """Called after each step of the optimiser, the first being 0."""
 
+    def after_epoch(self, held_loss: LossOf | None) -> None:
+        """Called after each epoch, with networks' loss on what is held out, if anything is."""
+
+    def finish(self, training_loss: LossOf) -> None:
+        """Called after the last step, with networks' loss on what was trained on."""
+
     def served(self) -> list[nn.Module]:
         """The networks that predict in the end."""
         return self.nets
@@ -101,6 +72,7 @@ class Method:
 
     changes: ClassVar[Literal["targets", "training"]] = "training"  # "targets": and nothing else
     n_nets: ClassVar[int] = 1  # networks trained in tandem on the same batches
+    n_served: ClassVar[int] = 1  # of them, those that predict
     grid: ClassVar[dict[str, tuple[float, ...]]] = {}  # the values worth trying
     fit_class: ClassVar[type[Fit]] = Fit  # the state of one fit
 
@@ -158,11 +130,26 @@ class Method:
         """What a user should know before so many steps of training, such as a useless parameter."""
         return None
 
+    def trained(self) -> Method:
+        """The method whose training this one's is: without what only serves other weights of it.
+
+        Methods with the same answer are trained together in a study, for the price of one.
+        """
+        return self
+
     # Before training
 
     def members(self) -> Sequence[Method]:
         """Independent fits whose probabilities are averaged: of an ensemble, several."""
         return (self,)
+
+    def candidates(self) -> Sequence[Method]:
+        """Independent fits of which `pick` has one serve."""
+        return (self,)
+
+    def pick(self, held: Sequence[Float32]) -> int:
+        """Which candidate serves, by what each says of the held-out examples, (n, L)."""
+        return 0
 
     def reference(self) -> Need | None:
         """Which other model `targets` and `extras` will look at, if any."""
@@ -172,15 +159,26 @@ class Method:
         """Targets so far (n, L), one-hot labels at first -> soft targets (n, L)."""
         return t
 
-    def extras(self, reference: Reference) -> dict[str, Float32]:
-        """More of each example than its target, by name, such as a teacher's logits (n, L)."""
+    def extras(self, n: int, reference: Reference, rng: np.random.Generator) -> Extras:
+        """More of each of n examples than its target, by name, such as a teacher's logits."""
         return {}
+
+    def holds_out(self) -> float:
+        """The share of the examples that this fit is not trained on, but may look at.
+
+        Its references are trained on all examples.
+        """
+        return 0.0
 
     def sample(self, rng: np.random.Generator, n: int) -> Rows | None:
         """Which of the n examples this fit sees, such as a bootstrap; None: all."""
         return None
 
     # In training
+
+    def adapt(self, net: nn.Module) -> nn.Module:
+        """A network as it was made -> the one to train; also called when a model is loaded."""
+        return net
 
     def begin(self, nets: Sequence[nn.Module], n_steps: int) -> Fit:
         """The state of one fit of these networks, which takes so many steps."""
@@ -189,6 +187,10 @@ class Method:
     def learning_rate(self, progress: float) -> float:
         """A factor of the learning rate; progress goes from 0 up to, not including, 1."""
         return 1.0
+
+    def weight_decay(self) -> float:
+        """How much of the weights each step takes away, times the learning rate (AdamW)."""
+        return 0.0
 
     def batch(self, batch: Batch, rng: np.random.Generator) -> Batch:
         """A batch as it was drawn -> what to train on."""

@@ -17,13 +17,19 @@ if TYPE_CHECKING:
 # Of the training that `n_warm` is meant for: in a shorter one it keeps its share.
 USUAL_STEPS = 20 * 469
 
-Kind = Literal["ce", "kl"]
+Kind = Literal["ce", "kl", "symmetric"]
 
 
 def codistillation_divergence(first: Tensor, second: Tensor, kind: Kind) -> Tensor:
-    """Ψ of two networks' logits, one value per example: −Σ p₁ log p₂ ("ce") or KL(p₁‖p₂) ("kl")."""
-    if kind not in ("ce", "kl"):
-        raise InputError(f"kind must be 'ce' or 'kl', not {kind!r}")
+    """Ψ of two networks' logits, one value per example.
+
+    −Σ p₁ log p₂ ("ce"), KL(p₁‖p₂) ("kl"), or ½·KL(p₁‖p₂) + ½·KL(p₂‖p₁) ("symmetric").
+    """
+    if kind not in ("ce", "kl", "symmetric"):
+        raise InputError(f"kind must be 'ce', 'kl' or 'symmetric', not {kind!r}")
+    if kind == "symmetric":
+        log_p, log_q = first.log_softmax(dim=1), second.log_softmax(dim=1)
+        return ((log_p.exp() - log_q.exp()) * (log_p - log_q)).sum(dim=1) / 2
     p = first.softmax(dim=1)
     divergence = cross_entropy(second, p)
     if kind == "kl":
@@ -91,3 +97,13 @@ class CodistillKL(_Codistill):
     """Co-distillation with the Kullback–Leibler divergence."""
 
     kind: ClassVar[Kind] = "kl"
+
+
+@dataclass
+class CodistillSymmetric(_Codistill):
+    """Co-distillation with the mean of both Kullback–Leibler divergences (Bhojanapalli 2021)."""
+
+    a: float = 1.0
+
+    kind: ClassVar[Kind] = "symmetric"
+    grid: ClassVar = {"a": (0.5, 1.0, 5.0)}

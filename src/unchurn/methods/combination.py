@@ -11,8 +11,9 @@ import numpy as np
 
 from unchurn.core.arrays import Float32
 from unchurn.core.errors import InputError
-from unchurn.methods.base import Batch, Fit, Method, Need, Reference, Rows, overrides
+from unchurn.methods.base import Batch, Extras, Fit, LossOf, Method, Rows, overrides
 from unchurn.methods.control import Control
+from unchurn.methods.reference import Need, Reference
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -22,6 +23,7 @@ SINGLE = {
     "loss": "the loss",
     "probabilities": "how logits become probabilities",
     "sample": "which examples are seen",
+    "pick": "which of several fits serves",
 }
 
 
@@ -84,6 +86,11 @@ class Combination(Method):
         """As many as the one that trains several in tandem."""
         return max(one.n_nets for one in self.methods)
 
+    @property
+    def n_served(self) -> int:  # type: ignore[override]
+        """As many as the one of which several predict."""
+        return max(one.n_served for one in self.methods)
+
     def simplest(self) -> Method:
         each = [one.simplest() for one in self.methods]
         kinds = [type(one) for one in each if type(one) is not Control]
@@ -98,26 +105,44 @@ class Combination(Method):
     def remark(self, n_steps: int) -> str | None:
         return next((said for one in self.methods if (said := one.remark(n_steps))), None)
 
+    def trained(self) -> Method:
+        return combine(*(one.trained() for one in self.methods))
+
     def members(self) -> Sequence[Method]:
-        several = next((one for one in self.methods if len(one.members()) > 1), None)
+        return self._several("members")
+
+    def candidates(self) -> Sequence[Method]:
+        return self._several("candidates")
+
+    def _several(self, hook: str) -> Sequence[Method]:
+        """Each of the fits of the one method that has several, with all others."""
+        each = {one: getattr(method, hook)() for one, method in enumerate(self.methods)}
+        several = next((one for one, fits in each.items() if len(fits) > 1), None)
         if several is None:
             return (self,)
-        rest = [one for one in self.methods if one is not several]
-        return tuple(combine(member, *rest) for member in several.members())
+        rest = [method for one, method in enumerate(self.methods) if one != several]
+        return tuple(combine(fit, *rest) for fit in each[several])
+
+    def pick(self, held: Sequence[Float32]) -> int:
+        return self._own("pick").pick(held)
 
     def reference(self) -> Need | None:
         needs = [need for one in self.methods if (need := one.reference()) is not None]
         if not needs:
             return None
-        return Need(needs[0].is_fixed, tuple(sorted({k for need in needs for k in need.ks})))
+        return Need(
+            is_fixed=needs[0].is_fixed,
+            ks=tuple(sorted({k for need in needs for k in need.ks})),
+            m=max(need.m for need in needs),
+        )
 
     def targets(self, t: Float32, reference: Reference) -> Float32:
         return reduce(lambda so_far, one: one.targets(so_far, reference), self.methods, t)
 
-    def extras(self, reference: Reference) -> dict[str, Float32]:
-        found: dict[str, Float32] = {}
+    def extras(self, n: int, reference: Reference, rng: np.random.Generator) -> Extras:
+        found: Extras = {}
         for one in self.methods:
-            mine = one.extras(reference)
+            mine = one.extras(n, reference, rng)
             if twice := set(found) & set(mine):
                 raise InputError(f"two methods have extras named {sorted(twice)[0]!r}")
             found |= mine
@@ -126,6 +151,15 @@ class Combination(Method):
     def sample(self, rng: np.random.Generator, n: int) -> Rows | None:
         drawn = (one.sample(rng, n) for one in self.methods)
         return next((rows for rows in drawn if rows is not None), None)
+
+    def holds_out(self) -> float:
+        return max(one.holds_out() for one in self.methods)
+
+    def adapt(self, net: nn.Module) -> nn.Module:
+        return reduce(lambda so_far, one: one.adapt(so_far), self.methods, net)
+
+    def weight_decay(self) -> float:
+        return sum(one.weight_decay() for one in self.methods)
 
     def begin(self, nets: Sequence[nn.Module], n_steps: int) -> Fit:
         return _Fits(self, nets, n_steps)
@@ -190,6 +224,14 @@ class _Fits(Fit):
     def after_step(self, step: int) -> None:
         for fit in self.fits:
             fit.after_step(step)
+
+    def after_epoch(self, held_loss: LossOf | None) -> None:
+        for fit in self.fits:
+            fit.after_epoch(held_loss)
+
+    def finish(self, training_loss: LossOf) -> None:
+        for fit in self.fits:
+            fit.finish(training_loss)
 
     def served(self) -> list[nn.Module]:
         own = next((fit for fit in self.fits if type(fit).served is not Fit.served), self.fits[0])

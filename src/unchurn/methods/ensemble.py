@@ -14,6 +14,12 @@ from unchurn.methods.control import Control
 MOST = 1000  # models: each is a training, and a mistyped number would have us list them for ever
 
 
+def check_size(m: int) -> None:
+    """Refuse a number of models that is none, or out of all reason."""
+    if as_whole(m, 1, "m") > MOST:
+        raise InputError(f"m must be at most {MOST}, not {m:,}")
+
+
 @dataclass
 class Ensemble(Method):
     """m fits, each with its own initialisation and batch order; their probabilities are averaged.
@@ -27,8 +33,7 @@ class Ensemble(Method):
     grid: ClassVar = {"m": (3, 5)}
 
     def check(self) -> None:
-        if as_whole(self.m, 1, "m") > MOST:
-            raise InputError(f"m must be at most {MOST}, not {self.m:,}")
+        check_size(self.m)
 
     def simplest(self) -> Method:
         return self if self.m > 1 else Control()

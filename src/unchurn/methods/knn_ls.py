@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from unchurn.core.arrays import Float32, as_fraction, as_whole
-from unchurn.methods.base import Method, Need, Reference
+from unchurn.methods.base import Method
 from unchurn.methods.label_smoothing import LabelSmoothing
+from unchurn.methods.reference import Need, Reference
 from unchurn.neighbors.soft_labels import blend_knn_targets, smooth_targets
 
 
@@ -19,12 +20,13 @@ class KnnLS(Method):
     """Train on (1 − a)·y + a·(b/L + (1 − b)·η_k), neighbours taken among the reference's logits.
 
     In an experiment, the reference is trained anew in every run (the paper's Algorithm 1 contains
-    it), unless `fixed_reference`.
+    it), unless `fixed_reference`. The paper chose a of 0.5 to 1 on its tasks; on other tables that
+    is ruinous (docs/beyond.md).
     """
 
     k: int = 10
-    a: float = 0.9
-    b: float = 0.9
+    a: float = 0.1
+    b: float = 0.1
     fixed_reference: bool = False
 
     changes = "targets"

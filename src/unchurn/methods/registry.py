@@ -10,18 +10,28 @@ import numpy as np
 
 from unchurn.core.errors import InputError
 from unchurn.methods.anchor import Anchor
+from unchurn.methods.bagging import Bagging
 from unchurn.methods.base import Method
 from unchurn.methods.bi_tempered import BiTempered
-from unchurn.methods.codistill import CodistillCE, CodistillKL
+from unchurn.methods.codistill import CodistillCE, CodistillKL, CodistillSymmetric
 from unchurn.methods.combination import combine
 from unchurn.methods.control import Control
 from unchurn.methods.decay import Decay
+from unchurn.methods.distill import Distill
+from unchurn.methods.early import Early
+from unchurn.methods.elodi import Elodi
 from unchurn.methods.ema import Ema
 from unchurn.methods.ensemble import Ensemble
 from unchurn.methods.knn_ls import KnnLS
 from unchurn.methods.label_smoothing import LabelSmoothing
 from unchurn.methods.lp_reg import L1Reg, L2Reg
+from unchurn.methods.medoid import Medoid
 from unchurn.methods.mixup import Mixup
+from unchurn.methods.safe_ema import SafeEma
+from unchurn.methods.smelu import Smelu
+from unchurn.methods.swa import Swa
+from unchurn.methods.twin import Twin
+from unchurn.methods.weight_decay import WeightDecay
 
 METHODS: dict[str, type[Method]] = {
     "control": Control,
@@ -37,6 +47,17 @@ METHODS: dict[str, type[Method]] = {
     "ensemble": Ensemble,
     "ema": Ema,
     "decay": Decay,
+    "safe_ema": SafeEma,
+    "swa": Swa,
+    "smelu": Smelu,
+    "early": Early,
+    "weight_decay": WeightDecay,
+    "bagging": Bagging,
+    "distill": Distill,
+    "elodi": Elodi,
+    "medoid": Medoid,
+    "twin": Twin,
+    "codistill_symmetric": CodistillSymmetric,
 }
 
 PLUS = "+"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -47,14 +48,20 @@ def proportion(events: int, n: int, level: float = LEVEL) -> Interval:
     >>> proportion(0, 100)
     Interval(value=0.0, low=0.0, high=0.0362..., note='few events')
     """
-    from scipy.stats import binomtest
-
     if n == 0:
         return Interval(NAN, NAN, NAN, "no such examples")
     few = min(events, n - events) < FEW
-    method = "exact" if few or level > LEVEL else "wilson"
-    found = binomtest(events, n).proportion_ci(level, method)
-    return Interval(events / n, float(found.low), float(found.high), FEW_EVENTS if few else "")
+    low, high = _ends(int(events), int(n), level, few or level > LEVEL)
+    return Interval(events / n, low, high, FEW_EVENTS if few else "")
+
+
+@lru_cache(maxsize=4096)  # a gate asks for the same ones many times, slice by slice
+def _ends(events: int, n: int, level: float, is_exact: bool) -> tuple[float, float]:
+    """The ends of a rate's interval."""
+    from scipy.stats import binomtest
+
+    found = binomtest(events, n).proportion_ci(level, "exact" if is_exact else "wilson")
+    return float(found.low), float(found.high)
 
 
 def clustered_proportion(events: Array, sizes: Array, level: float = LEVEL) -> Interval:

@@ -1,6 +1,6 @@
 """The files of `unchurn smooth`: logits and labels read, soft targets written.
 
-.npy, .npz, .csv or .parquet. Nothing is ever unpickled.
+NumPy's .npy and .npz, and tables. Nothing is ever unpickled.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from unchurn.core.arrays import Array, IntArray, as_classes, as_labels
 from unchurn.core.errors import InputError
 from unchurn.core.files import atomic_write, check_place, reading
 from unchurn.core.numpy_files import check_claims, check_text, save_array
-from unchurn.core.tables import NAMELESS, read_table, text_among_numbers
+from unchurn.core.tables import NAMELESS, TextForm, check_ending, read_table, text_among_numbers
 
-SUFFIXES = (".npy", ".npz", ".csv", ".parquet")
+NUMPY = (".npy", ".npz")
+SUFFIXES = (*NUMPY, ".csv", ".parquet")  # that are written
 # Columns that stand in a table of logits by mistake; the nameless one is pandas' index.
 NOT_LOGITS = ("", "unnamed: 0", "id", "index", "row", "label", "labels", "target")
 
@@ -31,14 +32,16 @@ class LabelledLogits:
     classes: tuple[str, ...]
 
 
-def read_logits_and_labels(logits_path: Path, labels_path: Path) -> LabelledLogits:
+def read_logits_and_labels(
+    logits_path: Path, labels_path: Path, form: TextForm | None = None
+) -> LabelledLogits:
     """Read both files and settle which column each label stands for.
 
     Integer labels are column numbers. Other labels are looked up among the logits' column names,
     or, where these do not hold them, numbered in sorted order, one for each column.
     """
-    logits, names = _read_logits(logits_path)
-    raw = _read_labels(labels_path, len(logits))
+    logits, names = _read_logits(logits_path, form)
+    raw = _read_labels(labels_path, len(logits), form)
     try:
         labels = as_labels(raw, "labels")
         n_classes = max(logits.shape[1], 2)  # a single column is the margin of a binary model
@@ -72,16 +75,17 @@ def write_columns(path: Path, array: Array, names: Sequence[str]) -> None:
                 table.write_parquet(temporary)
 
 
-def read_columns(path: Path, wanted: Sequence[str]) -> tuple[Array, tuple[str, ...] | None]:
+def read_columns(
+    path: Path, wanted: Sequence[str], form: TextForm | None = None
+) -> tuple[Array, tuple[str, ...] | None]:
     """Read a file's array, and the names of its columns where it has any.
 
     Of an archive or a table with several parts, the one called by a `wanted` name is taken; without
     such a name a table is taken whole.
     """
-    suffix = check_suffix(path)
-    if suffix in (".npy", ".npz"):
+    if check_ending(path, NUMPY) in NUMPY:
         return _read_numpy(path, wanted), None
-    table = read_table(path)
+    table = read_table(path, form)
     if (name := next((name for name in wanted if name in table.columns), None)) is not None:
         table = table.select(name)
     for column in table:
@@ -94,9 +98,9 @@ def read_columns(path: Path, wanted: Sequence[str]) -> tuple[Array, tuple[str, .
     return array, tuple(table.columns)
 
 
-def _read_logits(path: Path) -> tuple[Array, tuple[str, ...] | None]:
+def _read_logits(path: Path, form: TextForm | None) -> tuple[Array, tuple[str, ...] | None]:
     """(n, L) finite numbers, and the names of their columns where the file has any."""
-    logits, names = read_columns(path, ["logits"])
+    logits, names = read_columns(path, ["logits"], form)
     if odd := [name for name in names or () if name.lower() in NOT_LOGITS]:
         raise InputError(f"{path}: column {odd[0]!r} does not look like logits: drop it")
     if logits.ndim == 1:
@@ -114,9 +118,9 @@ def _read_logits(path: Path) -> tuple[Array, tuple[str, ...] | None]:
     return logits, names
 
 
-def _read_labels(path: Path, n_logits: int) -> Array:
+def _read_labels(path: Path, n_logits: int, form: TextForm | None) -> Array:
     """The one column of labels, as the file has them."""
-    labels, names = read_columns(path, ["label", "labels"])
+    labels, names = read_columns(path, ["label", "labels"], form)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.ndim != 1:
@@ -143,7 +147,7 @@ def check_output(path: Path, others: Iterable[Path] = ()) -> None:
 
 
 def check_suffix(path: Path) -> str:
-    """The file's ending, if it is one that we read and write."""
+    """The file's ending, if it is one that we write."""
     if path.suffix.lower() not in SUFFIXES:
         raise InputError(f"{path}: the name must end in {', '.join(SUFFIXES)}")
     return path.suffix.lower()

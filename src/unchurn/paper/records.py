@@ -12,6 +12,7 @@ import io
 import json
 import shutil
 import subprocess
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,15 +24,17 @@ from unchurn.core.errors import InputError
 from unchurn.core.files import atomic_write, reading, write_text
 from unchurn.core.numpy_files import load_arrays
 from unchurn.core.version import __version__
-from unchurn.metrics.churn import MeanSd
+from unchurn.methods.registry import PLUS, named_method
+from unchurn.metrics.churn import Given, MeanSd
 from unchurn.metrics.registry import Runs
+from unchurn.paper.beyond.tables import BEYOND, TABLES
 from unchurn.paper.published import PAPER_METRICS, Published, find_published
 from unchurn.paper.studies import RECIPES, smaller
 from unchurn.report import formats
 from unchurn.report.numbers import file_percent
 from unchurn.report.table import Cell, Column, Table
 from unchurn.study.result import Result, SettingResult
-from unchurn.study.settings import make_setting
+from unchurn.study.settings import Setting, combined_setting
 from unchurn.study.subject import DataFacts, Subject
 from unchurn.training.config import Training
 from unchurn.training.learners.torch import TorchLearner
@@ -80,10 +83,19 @@ def as_published(result: Result) -> Result:
     )
 
 
-def keep(folder: Path, name: str, study: str, result: Result, command: str) -> None:
-    """Write a result's three files."""
+def keep(
+    folder: Path,
+    name: str,
+    study: str,
+    result: Result,
+    command: str,
+    more: Sequence[Mapping[str, Any]] | None = None,
+) -> None:
+    """Write a result's three files; `more` is what else is to be known of each setting."""
     archive = _archive(result)
     facts = _facts(study, result, command, hashlib.sha256(archive).hexdigest())
+    for row, extra in zip(facts["settings"], more or (), strict=more is not None):
+        row.update(extra)
     folder.mkdir(parents=True, exist_ok=True)
     with atomic_write(folder / f"{name}.npz") as temporary:
         temporary.write_bytes(archive)
@@ -128,7 +140,7 @@ def _facts(study: str, result: Result, command: str, sha256: str) -> dict[str, A
         "settings": [
             {
                 "method": row.setting.name,
-                "parameters": row.setting.methods[0],
+                "parameters": _alone(row.setting.methods),
                 "failures": row.failures,
             }
             for row in result.settings
@@ -141,6 +153,11 @@ def _facts(study: str, result: Result, command: str, sha256: str) -> dict[str, A
     }
 
 
+def _alone(methods: tuple[dict[str, Any], ...]) -> Any:
+    """The parameters of a method; of a combination, those of each."""
+    return methods[0] if len(methods) == 1 else methods
+
+
 def read(path: Path) -> Record:
     """Read a result back from its JSON file and the predictions beside it."""
     with reading(path, "a kept result"):
@@ -148,7 +165,7 @@ def read(path: Path) -> Record:
         archive = path.with_suffix(".npz").read_bytes()
         if missing := {"study", "command", "commit"} - set(facts):
             raise InputError(f"without {sorted(missing)[0]!r}")
-        if facts["data"]["name"] not in RECIPES:
+        if facts["data"]["name"] not in (*RECIPES, *TABLES):
             raise InputError(f"no dataset {facts['data']['name']!r} is in the paper")
         if hashlib.sha256(archive).hexdigest() != facts["sha256"]:
             raise InputError(
@@ -164,11 +181,12 @@ def _result(facts: dict[str, Any], predictions: Array, right: Array) -> Result:
     """A result as if from its runs."""
     settings, column = [], 0
     for row in facts["settings"]:
-        setting = make_setting(row["method"], **row["parameters"]).facts()
+        setting = _setting(row["method"], row["parameters"]).facts()
         if row["failures"]:
             settings.append(SettingResult(setting, {}, tuple(row["failures"])))
             continue
-        runs = Runs(predictions=predictions[:, column].T, labels=right, given="first")
+        given: Given = "either" if facts["study"] == BEYOND else "first"
+        runs = Runs(predictions=predictions[:, column].T, labels=right, given=given)
         column += 1
         settings.append(SettingResult(setting, {"test": runs}))
     return Result(
@@ -176,6 +194,15 @@ def _result(facts: dict[str, Any], predictions: Array, right: Array) -> Result:
         settings=settings,
         made_by=tuple(facts["made_by"]),
         seconds=facts["seconds"],
+    )
+
+
+def _setting(name: str, parameters: Any) -> Setting:
+    """A setting as it was recorded."""
+    each = parameters if isinstance(parameters, list) else [parameters]
+    names = name.split(PLUS)
+    return combined_setting(
+        [(n, named_method(n, **given)) for n, given in zip(names, each, strict=True)]
     )
 
 

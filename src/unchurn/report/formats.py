@@ -187,13 +187,16 @@ def _sizes(table: Table, shown: list[int], with_spread: bool) -> list[int]:
 
 
 def _can_shorten(table: Table, shown: list[int], sizes: list[int], width: int) -> bool:
-    """Take what is too much off the column that may be shortened, if it can be."""
+    """Take what is too much off the columns that may be shortened, the last first, if it can be."""
     too_much = _total(sizes) - width
-    for at, column in enumerate(shown):
-        if table.columns[column].may_shorten and sizes[at] - too_much >= SHORTEST:
-            sizes[at] -= too_much
-            return True
-    return False
+    may = [at for at, column in enumerate(shown) if table.columns[column].may_shorten]
+    if sum(max(sizes[at] - SHORTEST, 0) for at in may) < too_much:
+        return False
+    for at in reversed(may):
+        cut = min(max(sizes[at] - SHORTEST, 0), too_much)
+        sizes[at] -= cut
+        too_much -= cut
+    return True
 
 
 def _total(sizes: list[int]) -> int:

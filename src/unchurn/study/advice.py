@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from unchurn.study.result import Result, SettingResult
 
 FEW_RUNS = 5  # with fewer, more of them are the first thing to try
-STEADIER = ("ema", "ensemble")  # what to try next, where it was not
+STEADIER = ("safe_ema", "ensemble")  # what to try next, where it was not
 
 
 def advice(result: Result) -> str:
     """What to use and why.
 
-    Recommended is the method of lowest churn among single models whose churn is below control's
-    with its whole interval, and whose accuracy is less than 0.1 points below control's. Where there
-    is none, plain training is, and what to try next.
+    Recommended is, of the single models whose churn is below control's with its whole interval and
+    whose accuracy is less than 0.1 points below control's, the cheapest that chance cannot tell
+    from the one of lowest churn. Where there is none, plain training is, and what to try next.
     """
     chosen = result.choose()
     if not chosen:
@@ -30,7 +30,7 @@ def advice(result: Result) -> str:
     control = chosen.get("control")
     if control is None:
         rows = list(chosen.values())
-        row = rows[result.best_of([row.runs[result.chosen_on] for row in rows])]
+        row = rows[result.best_of([row.reported.runs[result.chosen_on] for row in rows])]
         return (
             f"Of these, {_name(row)} is {_measured(result, row)}: add control to see whether that "
             "is better than plain training."
@@ -38,15 +38,41 @@ def advice(result: Result) -> str:
     better = [row for row in single_models(chosen).values() if _is_better(result, row)]
     if not better:
         return _keep(result, control)
-    best = min(better, key=lambda row: _churn(result, row, result.chosen_on))
+    best = _cheapest(result, better)
     text = (
         f"Use {_name(best)}: {_measured(result, best)} (plain training: "
         f"{_accuracy(result, control)} and {percent(_churn(result, control))}); churn falls by "
-        f"{_fall(_differences(result, best))}, beyond chance"
+        f"{_fall(_differences(result, best))}, beyond chance, {_cost(best)}"
     )
     if result.chosen_on == "test":  # the best of several methods, at that
         text += "; chosen on the test data itself, it may look better here than it is"
     return f"{text}."
+
+
+def _cheapest(result: Result, better: list[SettingResult]) -> SettingResult:
+    """The setting that trains least, of those that chance cannot tell from the lowest churn."""
+    best = min(better, key=lambda row: _churn(result, row, result.chosen_on))
+    alike = [row for row in better if not _is_told_from(result, row, best)]
+    return min(
+        alike, key=lambda row: (row.setting.n_trained, _churn(result, row, result.chosen_on))
+    )
+
+
+def _is_told_from(result: Result, row: SettingResult, best: SettingResult) -> bool:
+    """Whether a setting's churn is above the best's beyond chance."""
+    if row is best:
+        return False
+    found = result.differences(row.setting.name, best.setting.name)
+    return found[result.subject.scenario.churn].low > 0
+
+
+def _cost(row: SettingResult) -> str:
+    """What a setting costs beside plain training, in words."""
+    trained, served = row.setting.n_trained, row.setting.n_models
+    if trained == 1:
+        return "at no cost: one network is trained and served"
+    serves = "one serves" if served == 1 else f"{served} serve"
+    return f"at the cost of training {trained} networks for one, of which {serves}"
 
 
 def _keep(result: Result, control: SettingResult) -> str:
@@ -69,8 +95,8 @@ def _next(result: Result) -> str:
     if steadier:
         row = min(steadier, key=lambda row: _churn(result, row))
         return (
-            f"Several models do, at their cost: {_name(row)}, {row.setting.n_models} models "
-            f"averaged, lowers it by {_fall(_differences(result, row))}."
+            f"Several models do: {_name(row)} lowers it by {_fall(_differences(result, row))}, "
+            f"{_cost(row)}."
         )
     if result.subject.runs < FEW_RUNS:
         return f"{result.subject.runs} runs tell little: try {FEW_RUNS} or more."
@@ -115,12 +141,12 @@ def _measured(result: Result, row: SettingResult) -> str:
 
 
 def _accuracy(result: Result, row: SettingResult) -> str:
-    return percent(result.subject.scenario.metrics["accuracy"].of(row.runs["test"]).mean)
+    return percent(result.subject.scenario.metrics["accuracy"].of(row.reported.runs["test"]).mean)
 
 
 def _churn(result: Result, row: SettingResult, part: str = "test") -> float:
     scenario = result.subject.scenario
-    return scenario.metrics[scenario.churn].of(row.runs[part]).mean
+    return scenario.metrics[scenario.churn].of(row.reported.runs[part]).mean
 
 
 def _name(row: SettingResult) -> str:

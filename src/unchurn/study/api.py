@@ -10,11 +10,14 @@ from typing import Any
 from unchurn.core.errors import InputError
 from unchurn.core.executors import Executor, make_executor
 from unchurn.core.leftovers import temporary_folder
+from unchurn.core.tables import TABLES, TextForm, ending
+from unchurn.core.workbooks import OTHER_WORKBOOKS
 from unchurn.datasets import DATASETS, load, load_csv, load_table
 from unchurn.datasets.base import Dataset
 from unchurn.methods import Method, make_method
 from unchurn.methods.registry import name_of, split_methods
 from unchurn.study.experiment import Experiment
+from unchurn.study.fresh import expected_schedule, with_fresh_runs
 from unchurn.study.parts import make_parts
 from unchurn.study.presets import preset_names, preset_settings
 from unchurn.study.result import Result, collect
@@ -36,6 +39,7 @@ def bench(
     methods: Methods = None,
     *,
     target: str | None = None,
+    form: TextForm | None = None,
     preset: str = "quick",
     model: Any = "mlp",
     model_args: dict[str, Any] | None = None,
@@ -54,19 +58,27 @@ def bench(
     ray_address: str | None = None,
     on_progress: OnProgress = lambda done, total, last: None,
 ) -> Result:
-    """Train every method over its settings × runs, measure churn, choose a setting of each.
+    """Train methods over their settings × runs, measure churn, choose a setting of each.
+
+    Where a method tries more than five settings, those that are chosen are trained again with
+    fresh runs, and their figures are of these: on the runs that chose it, a winner looks better
+    than it is.
 
     Parameters
     ----------
     data
         From `unchurn.load` or `unchurn.load_csv`; the name of a dataset; or a table, as a Polars or
-        pandas frame or the path of a .csv or .parquet file, and the column `target` to predict.
+        pandas frame or the path of a file (text, Parquet, Arrow, a workbook), and the column
+        `target` to predict.
+    form
+        How a table of text is written where not with commas, decimal points and in UTF-8.
     methods
         Names in `METHODS`, with parameters and combined as one likes ("control, knn_ls(k=5)+ema"),
-        methods such as `KnnLS(k=5) + Ema()`, or settings; all methods if not given.
+        methods such as `KnnLS(k=5) + Ema()`, or settings; if not given, those of the preset.
     preset
-        Which settings of a method: "quick" (one), "paper" (the paper's choice for this dataset) or
-        "grid" (all that are worth trying).
+        Which methods, if none are given, and which settings of each: "quick" (what lowers churn at
+        no cost, and an ensemble), "best" (a dozen recipes worth trying on any data), "paper" (the
+        paper's ten and its choices for this dataset) or "grid" (all methods, all their values).
     model, model_args
         What is trained: the name of a network ("mlp", "lenet5"); a function (shape, n_classes) ->
         `torch.nn.Module`; an estimator with scikit-learn's interface, or its class; a function
@@ -94,7 +106,7 @@ def bench(
     training = Training(epochs, batch_size, learning_rate, device=device)
     learner = _learner(model, learner, training, model_args)
     experiment = make_experiment(
-        load_data(data, target),
+        load_data(data, target, form),
         methods,
         preset=preset,
         learner=learner,
@@ -112,9 +124,29 @@ def bench(
 def run_bench(
     schedule: Schedule, folder: Path, executor: Executor, on_progress: OnProgress
 ) -> Result:
-    """Train what a folder does not hold yet, and leave all results in it."""
+    """Train what a folder does not hold yet, fresh runs too, and leave all results in it."""
+    experiment, store, n = schedule.experiment, Store(folder), len(schedule.jobs)
+    fresh = expected_schedule(experiment, store)
+    n_fresh = len(fresh.jobs) if fresh else 0
     with executor:
-        result = collect(carry_out(schedule, Store(folder), executor, on_progress))
+        result = collect(
+            carry_out(
+                schedule,
+                store,
+                executor,
+                lambda done, total, last: on_progress(done, total + n_fresh, last),
+            )
+        )
+        result = with_fresh_runs(
+            result,
+            experiment,
+            lambda more: carry_out(
+                more,
+                store,
+                executor,
+                lambda done, total, last: on_progress(n + done, n + total, last),
+            ),
+        )
     result.save(folder)
     return result
 
@@ -143,7 +175,7 @@ def check_asked(methods: Methods, preset: str, scenario: str | Scenario) -> None
             make_method(method)
 
 
-def load_data(data: Any, target: str | None = None) -> Dataset:
+def load_data(data: Any, target: str | None = None, form: TextForm | None = None) -> Dataset:
     """A dataset as it is or by name; a table by its path, or a frame."""
     if isinstance(data, Dataset) or (isinstance(data, str) and not is_table(data)):
         if target is not None:
@@ -152,12 +184,14 @@ def load_data(data: Any, target: str | None = None) -> Dataset:
     if target is None:
         what = f"{data}: " if isinstance(data, str | Path) else ""
         raise InputError(f"{what}which column is to be predicted? Give target=")
-    return load_csv(data, target) if isinstance(data, str | Path) else load_table(data, target)
+    if isinstance(data, str | Path):
+        return load_csv(data, target, form=form)
+    return load_table(data, target)
 
 
 def is_table(data: str) -> bool:
     """Whether a text names a file of the user's own, and no dataset."""
-    return data not in DATASETS and data.lower().endswith((".csv", ".parquet"))
+    return data not in DATASETS and ending(Path(data)) in (*TABLES, *OTHER_WORKBOOKS)
 
 
 def make_experiment(

@@ -115,7 +115,7 @@ def curve_data(
             }
             for metric, standard_error in errors.items():
                 mean, error = 100 * getattr(r.summary["test"], metric).mean, 100 * standard_error
-                row = {"metric": metric, parameter: own[parameter], "mean": round(mean, 4)}
+                row = {"metric": metric, parameter: own.get(parameter), "mean": round(mean, 4)}
                 if not np.isnan(error):  # of churn, two runs give none
                     row |= {"low": round(mean - error, 4), "high": round(mean + error, 4)}
                 rows.append(row)
@@ -159,7 +159,8 @@ def curve(
     band = base.mark_area(opacity=0.25).encode(alt.Y("low:Q", title="%"), alt.Y2("high:Q"))
     line = base.mark_line(point=True).encode(alt.Y("mean:Q", scale=alt.Scale(zero=False)))
     data = alt.InlineData(values=rows)
-    at = [f"({', '.join(f'{p}={v:g}' for p, v in others.items())})"] if others else []
+    shown = {p: f"{v:g}" if _is_number(v) else str(v) for p, v in (others or {}).items()}
+    at = [f"({', '.join(f'{p}={v}' for p, v in shown.items())})"] if others else []
     chart: alt.FacetChart = (
         alt.layer(band, line, data=data)
         .properties(width=220, height=180)
@@ -177,13 +178,18 @@ def _spans_powers(values: list[float]) -> bool:
 
 
 def curves(result: Result) -> dict[str, alt.FacetChart]:
-    """A curve for every parameter that was varied around a method's chosen setting."""
-    return {
-        f"{method} {parameter}": curve(result, method, parameter)
-        for method in result.choose()
-        for parameter in result.by_method[method][0].setting.parameters
-        if len({row[parameter] for row in curve_data(result, method, parameter)}) > 2
-    }
+    """A curve for every parameter, a number, that was varied around a method's chosen setting."""
+    found = {}
+    for method in result.choose():
+        for parameter in result.by_method[method][0].setting.parameters:
+            values = {row[parameter] for row in curve_data(result, method, parameter)}
+            if len(values) > 2 and all(_is_number(value) for value in values):
+                found[f"{method} {parameter}"] = curve(result, method, parameter)
+    return found
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def all_charts(result: Result) -> dict[str, alt.TopLevelMixin]:

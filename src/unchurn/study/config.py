@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from unchurn.core.errors import InputError, field_problem
 from unchurn.core.plain import read_plain
+from unchurn.core.tables import TextForm, stem
 from unchurn.study.api import check_asked, is_table, load_data, make_experiment
 from unchurn.study.experiment import Experiment
 from unchurn.training.config import Training
@@ -22,6 +23,9 @@ class BenchConfig(BaseModel):
 
     data: str = "digits"
     target: str | None = None
+    delimiter: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
     methods: str | list[str] | None = None
     preset: str = "quick"
     model: str = "mlp"
@@ -43,16 +47,17 @@ class BenchConfig(BaseModel):
     def folder(self) -> Path:
         """Where finished runs are kept."""
         return self.out or Path(
-            f"bench-{Path(self.data).stem if is_table(self.data) else self.data}"
+            f"bench-{stem(Path(self.data)) if is_table(self.data) else self.data}"
         )
 
     def experiment(self) -> Experiment:
         """The experiment that was asked for, as `unchurn.bench` makes it."""
         check_asked(self.methods, self.preset, self.scenario)
+        form = TextForm(delimiter=self.delimiter, decimal=self.decimal, encoding=self.encoding)
         training = Training(self.epochs, self.batch_size, self.learning_rate, device=self.device)
         learner = make_learner(self.model, training, self.model_args)
         return make_experiment(
-            load_data(self.data, self.target),
+            load_data(self.data, self.target, form),
             self.methods,
             preset=self.preset,
             learner=learner,

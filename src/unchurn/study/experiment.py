@@ -46,6 +46,7 @@ class Experiment:
     learner: Learner = field(default_factory=TorchLearner)
     runs: int = 5
     seed: int = 0
+    first_run: int = 0  # of the numbers that runs have, and their streams with them
     scenario: Scenario = field(default_factory=make_scenario)
 
     def __post_init__(self) -> None:
@@ -56,6 +57,11 @@ class Experiment:
         for setting in self.settings:
             if (reason := self.learner.why_not(setting.method)) is not None:
                 raise InputError(f"{setting.name} {reason}: {self.learner.label} cannot train it")
+
+    @property
+    def run_numbers(self) -> range:
+        """The numbers of the runs of every setting."""
+        return range(self.first_run, self.first_run + self.runs)
 
     @property
     def chosen_on(self) -> str:

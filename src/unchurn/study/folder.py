@@ -2,9 +2,9 @@
 
 runs/               every training (see `store.py`)
 result.json         what was studied, and its numbers
-result.npz          what every setting's runs predicted, and the true classes
+result.npz          what every setting's runs predicted, fresh ones too, and the true classes
 table.csv, .md, .tex
-predictions/        what every chosen setting's runs predicted (see `predictions.py`)
+predictions/        what the reported runs of every chosen setting predicted (see `predictions.py`)
 
 A folder may be anybody's: it is read as numbers and text, and no code that it names is imported.
 """
@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ from unchurn.study.subject import Subject
 
 JSON, ARRAYS, PREDICTIONS = "result.json", "result.npz", "predictions"
 TABLES = {"csv": "table.csv", "markdown": "table.md", "latex": "table.tex"}
+BASE, FRESH = "base ", "fresh "  # how names of arrays begin
 Arrays = Mapping[str, npt.NDArray[Any]]
 
 
@@ -73,10 +74,12 @@ def _arrays(result: Result) -> list[tuple[str, npt.NDArray[Any]]]:
     """The true classes by part; predictions by the number of the setting, and part."""
     labels = [(f"labels/{part}", array) for part, array in result.subject.labels.items()]
     runs = [
-        (f"{kind}{number}/{part}", array)
+        (f"{fresh}{kind}{number}/{part}", array)
         for number, one in enumerate(result.settings)
-        for part, own in one.runs.items()
-        for kind, array in (("", own.predictions), ("base ", own.base))
+        for fresh, those in (("", one), (FRESH, one.fresh))
+        if those is not None
+        for part, own in those.runs.items()
+        for kind, array in (("", own.predictions), (BASE, own.base))
         if array is not None
     ]
     return [*labels, *runs]
@@ -100,18 +103,13 @@ def _result(record: dict[str, Any], arrays: Arrays) -> Result:
     settings = []
     for number, one in enumerate(record["settings"]):
         facts = {**one["facts"], "methods": tuple(one["facts"]["methods"])}
-        runs = {
-            part: Runs(
-                predictions=_runs(arrays, f"{number}/{part}", subject, part),
-                labels=y,
-                base=_runs(arrays, f"base {number}/{part}", subject, part)
-                if f"base {number}/{part}" in arrays
-                else None,
-            )
-            for part, y in labels.items()
-            if f"{number}/{part}" in arrays
-        }
-        settings.append(SettingResult(SettingFacts(**facts), runs, tuple(one["failures"])))
+        found = SettingResult(
+            SettingFacts(**facts), _by_part(arrays, "", number, subject), tuple(one["failures"])
+        )
+        fresh = _by_part(arrays, FRESH, number, subject)
+        if found.runs and fresh:
+            found = replace(found, fresh=replace(found, runs=fresh))
+        settings.append(found)
     return Result(
         subject=subject,
         settings=settings,
@@ -120,6 +118,21 @@ def _result(record: dict[str, Any], arrays: Arrays) -> Result:
         seconds=float(record["seconds"]),
         examples=tuple(_example(one, len(labels["test"])) for one in record["examples"]),
     )
+
+
+def _by_part(arrays: Arrays, fresh: str, number: int, subject: Subject) -> dict[str, Runs]:
+    """The runs of a setting, or its fresh ones, by part: of all parts, or of none."""
+    if f"{fresh}{number}/test" not in arrays:
+        return {}
+    found = {}
+    for part, labels in subject.labels.items():
+        base = f"{fresh}{BASE}{number}/{part}"
+        found[part] = Runs(
+            predictions=_runs(arrays, f"{fresh}{number}/{part}", subject, part),
+            labels=labels,
+            base=_runs(arrays, base, subject, part) if base in arrays else None,
+        )
+    return found
 
 
 def _runs(arrays: Arrays, name: str, subject: Subject, part: str) -> npt.NDArray[Any]:

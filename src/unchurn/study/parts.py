@@ -25,6 +25,12 @@ class Parts:
     x: dict[str, Float32]
     y: dict[str, Classes]
 
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many examples each part has, in the order in which they are used."""
+        parts = {"train": self.y_train, **self.y}
+        return {part: len(parts[part]) for part in ("train", "validation", "test") if part in parts}
+
 
 def make_parts(data: Dataset, *, validation: bool = False) -> Parts:
     """All training data to train on; with `validation`, a fixed part of it is held out instead."""

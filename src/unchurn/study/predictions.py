@@ -65,7 +65,7 @@ def _files(result: Result) -> dict[str, bytes]:
     labels = names.gather(result.subject.labels["test"])
     files = {}
     for method, one in result.choose().items():
-        for run, predicted in enumerate(one.predictions["test"]):
+        for run, predicted in enumerate(one.reported.predictions["test"]):
             columns = {
                 "id": pl.int_range(len(predicted), eager=True),
                 "prediction": names.gather(predicted),

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from unchurn.core.errors import InputError, field_problem
 
+Plain = str | int | float | bool | None  # what a method's parameters may be
 IMAGE = r"^(data:image/png;base64,[A-Za-z0-9+/=]*)?$"  # never an address that a page would fetch
 
 
@@ -43,9 +44,10 @@ class _Subject(_Part):
 class _Facts(_Part):
     name: str
     text: str
-    parameters: dict[str, Any]
-    methods: list[dict[str, Any]] = Field(min_length=1)
+    parameters: dict[str, Plain]
+    methods: list[dict[str, Plain]] = Field(min_length=1)
     n_models: int = Field(ge=1)
+    n_trained: int = Field(default=1, ge=1)
     note: str
 
 

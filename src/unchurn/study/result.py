@@ -35,11 +35,20 @@ Classes = npt.NDArray[np.integer]
 
 @dataclass(frozen=True, eq=False)
 class SettingResult:
-    """The runs of one setting: predicted classes by part, (R, n), or why some failed."""
+    """The runs of one setting: predicted classes by part, (R, n), or why some failed.
+
+    `fresh` has more runs of it, which had no part in its being chosen (see `fresh.py`).
+    """
 
     setting: SettingFacts
     runs: dict[str, Runs]  # by part; empty if a run failed
     failures: tuple[str, ...] = ()
+    fresh: SettingResult | None = None
+
+    @property
+    def reported(self) -> SettingResult:
+        """The runs whose figures are reported: the fresh ones, if there are any."""
+        return self.fresh or self
 
     @property
     def predictions(self) -> dict[str, Classes]:
@@ -119,7 +128,7 @@ class Result:
         for name in (first, second):
             if name not in chosen:
                 raise InputError(f"no chosen setting of {name!r}: there is of {', '.join(chosen)}")
-        ours, theirs = (chosen[name].runs["test"] for name in (first, second))
+        ours, theirs = (chosen[name].reported.runs["test"] for name in (first, second))
         return self.subject.scenario.differences(ours, theirs)
 
     def difference(self, first: str, second: str) -> tuple[Interval, Interval]:
@@ -134,6 +143,14 @@ class Result:
         if control is None or control is result or (tried > 1 and self.chosen_on == "test"):
             return None
         return self.differences(result.setting.name, CONTROL)
+
+    def optimism(self, result: SettingResult) -> dict[str, float]:
+        """A setting's figures on the test part less those of its fresh runs, by metric."""
+        if result.fresh is None:
+            return {}
+        ours, fresh = result.runs["test"], result.fresh.runs["test"]
+        metrics = self.subject.scenario.metrics.items()
+        return {name: metric.of(ours).mean - metric.of(fresh).mean for name, metric in metrics}
 
     def table(self, form: str = "text") -> str:
         """The chosen settings as "text", "markdown", "latex", "html"; every setting as "csv"."""
@@ -171,20 +188,31 @@ class Result:
         }
 
     def _plain(self, result: SettingResult, is_chosen: bool) -> dict[str, Any]:
-        metrics = self.subject.scenario.metrics.values()
         differences = self.against_control(result) if is_chosen else None
         return {
             "method": result.setting.name,
             "setting": result.setting.text,
             "chosen": is_chosen,
             "failures": list(result.failures),
-            "metrics": {
-                part: {metric.name: _number(metric.of(runs)) for metric in metrics}
-                for part, runs in result.runs.items()
-            },
+            "metrics": self._measured(result),
             "less_control": None
             if differences is None
             else {name: interval.to_dict() for name, interval in differences.items()},
+            **self._plain_fresh(result),
+        }
+
+    def _plain_fresh(self, result: SettingResult) -> dict[str, Any]:
+        if result.fresh is None:
+            return {}
+        optimism = {n: None if math.isnan(v) else v for n, v in self.optimism(result).items()}
+        return {"fresh": {"metrics": self._measured(result.fresh), "optimism": optimism}}
+
+    def _measured(self, result: SettingResult) -> dict[str, Any]:
+        """What the metrics say of a setting's runs, by part."""
+        metrics = self.subject.scenario.metrics.values()
+        return {
+            part: {metric.name: _number(metric.of(runs)) for metric in metrics}
+            for part, runs in result.runs.items()
         }
 
     def save(self, folder: str | Path) -> None:
@@ -224,8 +252,10 @@ def collect(trainings: Trainings) -> Result:
         members = [[trainings.by_key[key] for key in of_run] for of_run in of_setting]
         failures = tuple(
             f"run {number}: {reason}"
-            for number, run in enumerate(zip(members, bases or members, strict=True))
-            if (reason := _failure([*run[0], *run[1]])) is not None
+            for number, own, base in zip(
+                experiment.run_numbers, members, bases or members, strict=True
+            )
+            if (reason := _failure([*own, *base])) is not None
         )
         parts = {} if failures else experiment.parts.y
         found = {

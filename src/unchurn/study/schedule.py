@@ -1,14 +1,18 @@
 """`Schedule`: which trainings an experiment takes, each once.
 
 Every setting's run r is paired with every other's (see `training/streams.py`), so a training may
-serve several: a plain fit is control's run, another's reference, a member of an ensemble.
+serve several: a plain fit is control's run, another's reference, a member of an ensemble. What
+differs only in the weights that serve, such as averages of them, is trained together.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from unchurn.methods import Control
+from unchurn.methods.cost import n_fits
 from unchurn.study.experiment import Experiment, Job
 from unchurn.study.settings import Setting
 from unchurn.training.learners.base import most_neighbours
@@ -25,16 +29,36 @@ class Schedule:
     jobs: dict[Key, Job] = field(default_factory=dict)
     members: list[list[list[Key]]] = field(default_factory=list)  # by setting and run
     bases: list[Key] = field(default_factory=list)  # by run, where runs are held against one
-    references: dict[Key, Key] = field(default_factory=dict)  # the job that a job looks at
+    references: dict[Key, list[Key]] = field(default_factory=dict)  # the jobs that a job looks at
     neighbours: dict[Key, set[int]] = field(default_factory=dict)  # of a reference, for which k
 
     @property
     def n_separate(self) -> int:
         """Trainings, if every run of every setting were made on its own."""
-        return sum(
-            len(setting.method.members()) + (setting.method.reference() is not None)
-            for setting in self.experiment.settings
-        ) * self.experiment.runs  # fmt: skip
+        each = [n_fits(setting.method) for setting in self.experiment.settings]
+        return sum(each) * self.experiment.runs
+
+    @property
+    def n_trainings(self) -> int:
+        """Trainings that it takes: jobs that are trained together are one."""
+        return len(self.together(self.jobs))
+
+    def together(self, keys: Iterable[Key]) -> list[tuple[Key, ...]]:
+        """Jobs in groups, each of which is one training that serves them all."""
+        groups: dict[Key, list[Key]] = {}
+        for key in keys:
+            job = self.jobs[key]
+            trained = replace(job, method=job.method.trained().simplest())
+            groups.setdefault(self.experiment.key(trained), []).append(key)
+        return [tuple(group) for group in groups.values()]
+
+    def keeps_logits(self, key: Key) -> bool:
+        """Whether a job's logits of the training data are kept, for whoever looks at it."""
+        return self.jobs[key].is_reference or key in self._looked_at
+
+    @cached_property
+    def _looked_at(self) -> set[Key]:
+        return {key for references in self.references.values() for key in references}
 
     @property
     def in_ensembles(self) -> set[Key]:
@@ -50,13 +74,13 @@ class Schedule:
 def make_schedule(experiment: Experiment) -> Schedule:
     """List the trainings, each once, those that others wait for first."""
     schedule = Schedule(experiment)
-    for run in range(experiment.runs):
+    for run in experiment.run_numbers:
         if (base := experiment.scenario.base(run)) is not None:
             schedule.bases.append(_add(schedule, Job(Control(), *base)))
     for setting in experiment.settings:
-        runs = [_add_run(schedule, setting, run) for run in range(experiment.runs)]
+        runs = [_add_run(schedule, setting, run) for run in experiment.run_numbers]
         schedule.members.append(runs)
-    first = set(schedule.references.values())
+    first = {key for references in schedule.references.values() for key in references}
     ordered = sorted(schedule.jobs.items(), key=lambda item: item[0] not in first)
     schedule.jobs.clear()
     schedule.jobs.update(ordered)
@@ -74,11 +98,11 @@ def _add_run(schedule: Schedule, setting: Setting, run: int) -> list[Key]:
 def _add(schedule: Schedule, job: Job) -> Key:
     key = schedule.experiment.key(job)
     schedule.jobs.setdefault(key, job)
-    where = schedule.experiment.scenario.reference(job.method, job.run)
-    if where is not None:
-        reference = _add(schedule, Job(Control(), *where))
-        schedule.references[key] = reference
+    where = schedule.experiment.scenario.references(job.method, job.run)
+    if where:
+        references = [_add(schedule, Job(Control(), *fit)) for fit in where]
+        schedule.references[key] = references
         need = job.method.reference()
         if need is not None and not schedule.asks_too_many(key):
-            schedule.neighbours.setdefault(reference, set()).update(need.ks)
+            schedule.neighbours.setdefault(references[0], set()).update(need.ks)
     return key

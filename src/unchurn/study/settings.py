@@ -9,6 +9,7 @@ import numpy as np
 
 from unchurn.core.errors import InputError
 from unchurn.methods import Method, combine
+from unchurn.methods.cost import serving_cost, training_cost
 from unchurn.methods.registry import PLUS, name_of, named_method, parse_method
 
 
@@ -46,7 +47,8 @@ class Setting:
             text=self.text,
             parameters=self.parameters,
             methods=tuple(plain_parameters(one) for one in self.method.combined),
-            n_models=len(self.method.members()),
+            n_models=serving_cost(self.method),
+            n_trained=training_cost(self.method),
             note=self.method.note() or "",
         )
 
@@ -59,7 +61,8 @@ class SettingFacts:
     text: str
     parameters: dict[str, Any]  # those that are shown
     methods: tuple[dict[str, Any], ...]  # all parameters, of each method that is combined
-    n_models: int  # that are averaged, and so served
+    n_models: int  # networks that are served, for one of plain training
+    n_trained: int = 1  # networks that a run trains, for one of plain training
     note: str = ""
 
 
@@ -67,7 +70,7 @@ def make_setting(name: str, **parameters: Any) -> Setting:
     """A setting of one method, or as it is written: `make_setting("knn_ls(k=5)+ema")`.
 
     >>> make_setting("knn_ls", k=5).text
-    'k=5 a=0.9 b=0.9'
+    'k=5 a=0.1 b=0.1'
     """
     written = parse_method(name)
     if parameters and len(written) > 1:

@@ -19,10 +19,16 @@ if TYPE_CHECKING:
     from unchurn.study.result import Result, SettingResult
 
 OF_ALL_SETTINGS = ("csv", "json")  # formats for programs; the others are for readers
-_SETTING = Column(heading="setting", is_text=True, may_shorten=True)
+_METHOD, _SETTING = (
+    Column(heading=h, is_text=True, may_shorten=True) for h in ("method", "setting")
+)
 Filled = tuple[Column, dict[str, Cell]]  # a column with its cells, by method
 # What a narrow terminal goes without, the higher the sooner; deviations go after 3.
-GOES = {"beside": 6, "neither better": 5, "difference": 4, "more": 3, "first difference": 1}
+GOES = {
+    "beside": 6, "optimism": 6, "neither better": 5, "difference": 4, "more": 3,
+    "first difference": 1,
+}  # fmt: skip
+OPTIMISM = "churn, chosen − fresh"
 BRACKETS = "Brackets: 95 %, runs paired, jackknife over runs plus the variance of the examples."
 
 
@@ -57,6 +63,7 @@ def chosen_table(result: Result) -> Table:
         *_metric_columns(result, chosen),
         *_beside_columns(result.subject.data.name, chosen),
         *_difference_columns(result, differences),
+        *_optimism_columns(result, chosen),
     ]
     rows = []
     for name, group in result.by_method.items():
@@ -77,15 +84,16 @@ def chosen_table(result: Result) -> Table:
 def settings_table(result: Result) -> Table:
     """A row for every setting, numbers in percent with four digits; empty where a run failed."""
     chosen = {id(row) for row in result.choose().values()}
+    kinds = ("", "fresh_") if any(row.fresh for row in result.settings) else ("",)
     metrics = result.subject.scenario.metrics
     rows = []
     for row in result.settings:
-        values = measured(result, row)
-        numbers_of_row = [
-            part
-            for name in metrics
-            for part in ((values[name].mean, values[name].sd) if values else (math.nan, math.nan))
-        ]
+        numbers_of_row = []
+        for runs in (row, row.fresh)[: len(kinds)]:
+            values = measured(result, runs) if runs else {}
+            for name in metrics:
+                found = values.get(name)
+                numbers_of_row += [found.mean, found.sd] if found else [math.nan, math.nan]
         n_runs = result.subject.runs - len(row.failures)
         rows.append(
             (
@@ -98,7 +106,7 @@ def settings_table(result: Result) -> Table:
                 Cell(text="; ".join(row.failures)),
             )
         )
-    names = [f"{name}{kind}" for name in metrics for kind in ("", "_sd")]
+    names = [f"{kind}{name}{sd}" for kind in kinds for name in metrics for sd in ("", "_sd")]
     headings = ["dataset", "method", "settings", "chosen", "runs", *names, "failure"]
     return Table(columns=tuple(Column(heading=h) for h in headings), rows=tuple(rows))
 
@@ -121,7 +129,7 @@ def _columns_about(result: Result, chosen: dict[str, SettingResult]) -> list[Fil
     groups = result.by_method
     settings = {n: chosen[n].setting.text if n in chosen else "failed" for n in groups}
     columns = [
-        (Column(heading="method", is_text=True), {n: Cell(text=n) for n in groups}),
+        (_METHOD, {n: Cell(text=n) for n in groups}),
         (_SETTING, {n: Cell(text=t) for n, t in settings.items()}),
     ]
     tried = {name: len(group) for name, group in groups.items()}
@@ -133,7 +141,7 @@ def _columns_about(result: Result, chosen: dict[str, SettingResult]) -> list[Fil
 
 def _metric_columns(result: Result, chosen: dict[str, SettingResult]) -> list[Filled]:
     """A column for each metric, the best single model marked."""
-    values = {name: measured(result, row) for name, row in chosen.items()}
+    values = {name: measured(result, row.reported) for name, row in chosen.items()}
     single = single_models(chosen)
     columns = []
     for metric in result.subject.scenario.metrics.values():
@@ -175,6 +183,41 @@ def _difference_columns(
         )
         for (metric, heading), first in zip(headings.items(), [True, *[False] * 9], strict=False)
     ]
+
+
+def _optimism_columns(result: Result, chosen: dict[str, SettingResult]) -> list[Filled]:
+    """By how much churn was lower on the runs that chose a setting than on fresh ones."""
+    found = _optimism(result)
+    if not found:
+        return []
+    cells = {
+        name: Cell(text=numbers.signed(found[name]), value=found[name])
+        if name in found
+        else Cell(text="")
+        for name in chosen
+    }
+    return [(Column(heading=OPTIMISM, may_go=GOES["optimism"]), cells)]
+
+
+def _optimism(result: Result) -> dict[str, float]:
+    """Churn of each method on the runs that chose its setting, less that on fresh ones."""
+    metric = result.subject.scenario.churn
+    chosen = result.choose().items()
+    return {name: result.optimism(row)[metric] for name, row in chosen if row.fresh}
+
+
+def _note_on_fresh_runs(result: Result, optimism: dict[str, float]) -> str:
+    """Why figures are of fresh runs, and how much better they looked without."""
+    text = (
+        f"Figures are of {result.subject.runs} fresh runs of each chosen setting: on the runs that "
+        "chose it, a winner of many looks better than it is"
+    )
+    several = [v for name, v in optimism.items() if len(result.by_method[name]) > 1]
+    if not several:
+        return f"{text}."
+    of = "the method" if len(several) == 1 else f"the {len(several)} methods"
+    mean = numbers.signed(sum(several) / len(several))
+    return f"{text} (churn chosen − fresh: {mean}, the mean of {of} that tried several settings)."
 
 
 def _difference_headings(
@@ -227,6 +270,8 @@ def _notes(result: Result, differences: Iterable[dict[str, Interval] | None]) ->
             text=f"Settings chosen on the {result.chosen_on} part: highest accuracy; of those less "
             f"than 0.1 points below it, lowest churn.{more if result.chosen_on == 'test' else ''}"
         )
+    if optimism := _optimism(result):
+        yield Note(text=_note_on_fresh_runs(result, optimism))
     yield Note(text="the best single model.", explains_mark=True)
     found = [of for of in differences if of]
     if any(not math.isnan(of[subject.scenario.churn].low) for of in found):  # two runs have none

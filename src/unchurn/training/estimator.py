@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any, Self
 
@@ -15,12 +16,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from unchurn.core.arrays import Array, as_array
 from unchurn.core.errors import InputError
 from unchurn.core.progress import progress_bar
+from unchurn.datasets.base import Dataset
+from unchurn.datasets.preparation import Preparation
+from unchurn.datasets.table import as_frame, is_frame
 from unchurn.methods import Method, Reference, make_method
 from unchurn.methods.base import overrides
+from unchurn.methods.cost import n_fits
+from unchurn.methods.registry import name_of
 from unchurn.training.config import Training
-from unchurn.training.learners.base import score_distinct
+from unchurn.training.learners.base import RemarkWarning, score_distinct
 from unchurn.training.loop import fit_run
 from unchurn.training.networks import Factory, make_factory
+
+LOOK_AT_ONE = "anchor, knn_ls, distill and elodi"
 
 
 class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -32,9 +40,11 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         "mlp", "lenet5", or a function (shape of an input, number of classes) -> `torch.nn.Module`
         that gives logits.
     method
-        A name in `unchurn.METHODS`, with parameters and combined as one likes, such as
-        "knn_ls(k=10)+ema"; or a method object such as `KnnLS(k=10, a=0.9, b=0.5)`. Its parameters
-        can be searched as `method__a`, a combination's as `method__knn_ls__a`.
+        "safe_ema" (averaged weights, unless they lag behind the last) lowers churn at no cost and
+        did no harm beyond chance on the tables of docs/beyond.md. Any name in
+        `unchurn.METHODS`, with parameters and combined as one likes, such as "knn_ls(k=10)+ema"; or
+        a method object such as `KnnLS(k=10, a=0.9, b=0.5)`. Its parameters can be searched as
+        `method__a`, a combination's as `method__knn_ls__a`.
     epochs, batch_size, learning_rate
         Of Adam; the defaults are the paper's.
     reference
@@ -54,6 +64,8 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The labels, sorted.
     fitted_
         The trained networks.
+    preparation_
+        How the table of the dataset it was fitted to became inputs; else None.
 
     Notes
     -----
@@ -72,7 +84,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         module: str | Factory = "mlp",
-        method: str | Method = "knn_ls",
+        method: str | Method = "safe_ema",
         *,
         epochs: int = 20,
         batch_size: int = 128,
@@ -94,8 +106,8 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(
         self,
-        X: npt.ArrayLike,
-        y: npt.ArrayLike,
+        X: npt.ArrayLike | Dataset,
+        y: npt.ArrayLike | None = None,
         sample_weight: npt.ArrayLike | None = None,
         *,
         reference_logits: npt.ArrayLike | None = None,
@@ -103,24 +115,42 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> Self:
         """Train on inputs (n, *shape) and n labels, integers or strings.
 
+        Or on the training part of a `Dataset`, given alone: the classes then have its names, and of
+        a table of your own the model keeps how it was prepared, and takes frames of new rows.
+
         What a model before says of these rows may be given as (n, L) logits or as probabilities,
         columns in the order of the sorted labels: anchor a release to the one it replaces.
         """
-        inputs, labels = validate_data(self, X, y, dtype=np.float32, order="C", allow_nd=True)
+        data = X if isinstance(X, Dataset) else None
+        if data is not None and y is not None:
+            raise InputError("a dataset has its own labels: give it alone")
+        examples = (X, y) if data is None else (data.x_train, data.y_train)
+        inputs, labels = validate_data(self, *examples, dtype=np.float32, order="C", allow_nd=True)
         check_classification_targets(labels)
         classes, numbers = np.unique(labels, return_inverse=True)
         if len(classes) < 2:
             raise InputError("y has 1 class: at least 2 are needed")
+        if data is not None:
+            classes = np.array(data.classes)[classes]  # in the data's order: 2 before 10
+        preparation = None if data is None else data.preparation
         weights = None if sample_weight is None else _as_weights(sample_weight, len(inputs))
         method, factory = make_method(self.method), make_factory(self.module)
-        logits, needs_reference = None, method.reference() is not None
-        if needs_reference:
+        logits, need = None, method.reference()
+        if need is not None:
             given = (reference_logits, reference_probabilities)
-            logits = self._reference_logits(inputs, classes, *given)
+            logits = self._reference_logits(inputs, classes, preparation, *given)
+        elif reference_logits is not None or reference_probabilities is not None:
+            raise InputError(f"{name_of(method)} looks at no reference: {LOOK_AT_ONE} do")
+        elif self.reference is not None:
+            warnings.warn(
+                f"reference is not used: {name_of(method)} looks at none; {LOOK_AT_ONE} do",
+                RemarkWarning,
+                stacklevel=2,
+            )
         reference = None if logits is None else Reference(lambda: logits, numbers)
         training = Training(self.epochs, self.batch_size, self.learning_rate, device=self.device)
-        extra_fit = needs_reference and logits is None
-        n_epochs = training.epochs * (len(method.members()) + extra_fit)
+        n_given = 0 if need is None or logits is None else need.m
+        n_epochs = training.epochs * (n_fits(method) - n_given)
         with progress_bar(f"fitting {method}", n_epochs, show=self.verbose) as advance:
             fitted = fit_run(
                 method,
@@ -136,10 +166,14 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         # Only now, all together: an interrupted fit leaves the model as it was.
         self.fitted_, self.classes_, self.shape_ = fitted, classes, inputs.shape[1:]
+        self.preparation_ = preparation
         return self
 
     def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        """(n, L) probabilities, columns in the order of `classes_`."""
+        """(n, L) probabilities, columns in the order of `classes_`.
+
+        Fitted to a table of your own, it takes inputs as they were prepared, or a frame of rows.
+        """
         inputs = self._inputs(X)
         return self.fitted_.probabilities(inputs)
 
@@ -186,6 +220,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         inputs: Array,
         classes: Array,
+        preparation: Preparation | None,
         logits: npt.ArrayLike | None,
         probabilities: npt.ArrayLike | None,
     ) -> npt.NDArray[np.float32] | None:
@@ -195,7 +230,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "give only one of reference, reference_logits and reference_probabilities"
             )
         if self.reference is not None:
-            return _logits_of_model(self.reference, inputs, classes)
+            return _logits_of_model(self.reference, inputs, classes, preparation)
         given = logits if logits is not None else probabilities
         if given is None:
             return None
@@ -215,18 +250,31 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return _log(array)
 
     def _inputs(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        """Check inputs to predict."""
+        """Check inputs to predict; rows of a table are prepared first."""
         check_is_fitted(self)
+        preparation = _preparation_of(self)
+        prepared = X
+        if preparation is not None and is_frame(X):
+            prepared = preparation.transform(as_frame(X))
         inputs: npt.NDArray[np.float32] = validate_data(
-            self, X, dtype=np.float32, order="C", allow_nd=True, reset=False
+            self, prepared, dtype=np.float32, order="C", allow_nd=True, reset=False
         )
         if inputs.shape[1:] != self.shape_:
             raise InputError(f"X has inputs of shape {inputs.shape[1:]}, the model {self.shape_}")
         return inputs
 
 
+def _preparation_of(model: StableClassifier) -> Preparation | None:
+    """How a fitted model's table is prepared; what was pickled before there was this has none."""
+    preparation: Preparation | None = getattr(model, "preparation_", None)
+    return preparation
+
+
 def _logits_of_model(
-    model: StableClassifier | str | Path, inputs: Array, classes: Array
+    model: StableClassifier | str | Path,
+    inputs: Array,
+    classes: Array,
+    preparation: Preparation | None,
 ) -> npt.NDArray[np.float32]:
     """What a model before says, as logits whose softmax is its probabilities."""
     if isinstance(model, str | Path):
@@ -243,6 +291,10 @@ def _logits_of_model(
         )
     if model.shape_ != inputs.shape[1:]:
         raise InputError(f"the reference takes inputs of {model.shape_}, not {inputs.shape[1:]}")
+    if preparation is not None and _preparation_of(model) not in (None, preparation):
+        raise InputError(
+            "the reference's table was prepared otherwise: give its reference_probabilities to fit"
+        )
     if overrides(model.fitted_.method, "probabilities"):
         return _log(model.fitted_.probabilities(inputs))
     return score_distinct(model.fitted_, inputs)

@@ -1,20 +1,27 @@
-"""The only training loop. It knows no method by name; `[hook]` marks what a method may change.
+"""One run of a method. None is known by name: `[hook]` marks what a method may change.
 
 fit_run, one run of a setting:
-    for member in [hook] method.members():
-        targets = [hook] member.targets(one-hot labels, reference)
-        extras  = [hook] member.extras(reference)
-                  where reference.logits are those of a plain fit, trained only if asked for
-        rows    = [hook] member.sample(rng, n), or all
-        train [hook] member.n_nets networks on them:
-            fit = [hook] member.begin(networks, number of steps)
-            for each epoch, for each batch of a fresh permutation:
-                batch = [hook] member.batch(x, targets, weights, rows, extras)
-                loss  = [hook] member.loss(logits, batch, step) + [hook] member.penalty(…)
-                one step of Adam on the weighted mean, at [hook] member.learning_rate(progress)
-                [hook] fit.after_step(step)
+    for member in [hook] method.members(), for candidate in [hook] member.candidates():
+        targets = [hook] candidate.targets(one-hot labels, reference)
+        extras  = [hook] candidate.extras(n, reference, rng)
+                  where reference's logits are of plain fits, trained only if asked for
+        rows    = [hook] candidate.sample(rng, n) of all but the share [hook] member.holds_out()
+        train [hook] candidate.n_nets networks on them, each [hook] candidate.adapt(network):
+            fit = [hook] candidate.begin(networks, number of steps)
+            for each epoch (in `steps.py`, the only training loop):
+                for each batch of a fresh permutation:
+                    batch = [hook] candidate.batch(x, targets, weights, rows, extras)
+                    loss  = [hook] candidate.loss(logits, batch, step) + [hook] candidate.penalty(…)
+                    one step of Adam on the weighted mean, with [hook] candidate.weight_decay(),
+                        at [hook] candidate.learning_rate(progress)
+                    [hook] fit.after_step(step)
+                [hook] fit.after_epoch(loss on what is held out)
+            [hook] fit.finish(loss on what was trained on)
             networks = [hook] fit.served()
+        of the candidates, [hook] member.pick(…) has one serve
     probabilities = mean over the members of [hook] member.probabilities(logits of their networks)
+
+fit_together: the same of several methods that differ only in what their fits serve.
 
 Where random numbers come from: `streams.py`. Everything runs on one thread: the same bytes on any
 number of cores, and the fastest way on a CPU is one process per core anyway.
@@ -22,11 +29,10 @@ number of cores, and the fastest way on a CPU is one process per core anyway.
 
 from __future__ import annotations
 
-import math
-import warnings
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -35,27 +41,17 @@ from torch import Tensor, nn
 
 from unchurn.core.arrays import Array, Float32
 from unchurn.core.errors import InputError
-from unchurn.methods import Batch, Control, Method, Reference
+from unchurn.methods import Control, Method, Reference
+from unchurn.methods.base import Rows
+from unchurn.methods.cost import serving_cost
 from unchurn.training.config import Training
-from unchurn.training.determinism import (
-    RandomState,
-    one_thread,
-    own_randomness,
-    random_state,
-    seed_generators,
-    set_random_state,
-)
-from unchurn.training.learners.base import (
-    DivergedError,
-    RemarkWarning,
-    check_neighbours,
-    score_distinct,
-)
+from unchurn.training.determinism import one_thread
+from unchurn.training.learners.base import DivergedError, check_neighbours, score_distinct
 from unchurn.training.networks import Factory
-from unchurn.training.streams import Stream, member_fits, reference_stream
+from unchurn.training.steps import SCORING_BATCH, Examples, OnEpoch, as_tensor, train_networks
+from unchurn.training.streams import Stream, hold_out, member_fits, reference_streams
 
-SCORING_BATCH = 2048
-OnEpoch = Callable[[], None]
+Nets = list[nn.Module]  # of one fit
 
 
 @dataclass(frozen=True)
@@ -63,7 +59,7 @@ class Fitted:
     """A trained run: the networks of every member, ready to predict."""
 
     method: Method
-    members: list[list[nn.Module]]
+    members: list[Nets]
     device: str = "cpu"
 
     def probabilities(self, x: Array) -> Float32:
@@ -78,8 +74,8 @@ class Fitted:
         return mean
 
     def logits(self, x: Array) -> Float32:
-        """(n, L) logits of the network that serves; of several members, the log of their mean."""
-        if len(self.members) > 1:
+        """(n, L) logits of the network that serves; of several, the log of their mean."""
+        if serving_cost(self.method) > 1:
             tiny = np.finfo(np.float32).tiny
             return np.asarray(np.log(self.probabilities(x).clip(min=tiny)), np.float32)
         with one_thread(), torch.no_grad():
@@ -87,8 +83,13 @@ class Fitted:
         return logits
 
 
-def fit_run(
-    method: Method,
+def fit_run(method: Method, *arguments: Any, **options: Any) -> Fitted:
+    """Train one run of a method; the arguments are those of `fit_together`."""
+    return fit_together([method], *arguments, **options)[0]
+
+
+def fit_together(
+    methods: Sequence[Method],
     factory: Factory,
     x: Float32,
     y: npt.NDArray[np.integer],
@@ -101,11 +102,13 @@ def fit_run(
     weights: Float32 | None = None,
     reference: Reference | None = None,
     on_epoch: OnEpoch = lambda: None,
-) -> Fitted:
-    """Train one run of a method; see the top of this file.
+) -> list[Fitted]:
+    """Train one run of methods whose `trained()` is the same; see the top of this file.
 
     Parameters
     ----------
+    factory
+        Makes a network for the shape of an input and the number of classes.
     x, y, n_classes
         Inputs (n, *shape) as the network takes them, and their class numbers.
     seed, run, fit
@@ -114,160 +117,117 @@ def fit_run(
     weights
         Of the examples; all equal if not given.
     reference
-        What is known of the reference. If not given, a plain fit, if the method asks for one.
+        What is known of the references. If not given, plain fits, if the methods ask for any.
     on_epoch
         Called after every epoch of every network trained.
     """
-    n, shape = len(x), tuple(x.shape[1:])
-    weights = np.ones(n, np.float32) if weights is None else weights.astype(np.float32)
-    one_hot = np.eye(n_classes, dtype=np.float32)[y]
+    check_neighbours(methods[0], len(x))  # before training a reference
+    ours = _Run(factory, x, y, n_classes, weights, training, on_epoch)
+    known = reference or ours.references(reference_streams(methods[0], seed, run))
+    by_member = zip(*(method.members() for method in methods), strict=True)
+    with one_thread():
+        members = [
+            ours.member(together, known, [Stream(seed, run, number) for number in numbers])
+            for together, numbers in zip(by_member, member_fits(methods[0], fit), strict=True)
+        ]
+    return [
+        Fitted(method, list(nets), training.device)
+        for method, nets in zip(methods, zip(*members, strict=True), strict=True)
+    ]
 
-    made: list[nn.Module] = []
 
-    def make() -> nn.Module:
-        net = factory(shape, n_classes)
-        if any(net is other for other in made):
+class _Run:
+    """What the fits of a run train on, and how."""
+
+    def __init__(
+        self,
+        factory: Factory,
+        x: Float32,
+        y: npt.NDArray[np.integer],
+        n_classes: int,
+        weights: Float32 | None,
+        training: Training,
+        on_epoch: OnEpoch,
+    ) -> None:
+        self.factory, self.x, self.y = factory, x, y
+        self.weights = np.ones(len(x), np.float32) if weights is None else weights
+        self.one_hot = np.eye(n_classes, dtype=np.float32)[y]
+        self.training, self.on_epoch = training, on_epoch
+        self.made: Nets = []
+
+    def references(self, streams: Sequence[Stream]) -> Reference:
+        """Plain fits, trained when a method first asks for their logits."""
+        first, *more = [partial(self._plain_logits, stream) for stream in streams]
+        return Reference(first, self.y, more=more)
+
+    def _plain_logits(self, stream: Stream) -> Float32:
+        plain = Control()
+        nets = self.member([plain], self.references([stream]), [stream])[0]
+        return score_distinct(Fitted(plain, [nets], self.training.device), self.x)
+
+    def member(
+        self, together: Sequence[Method], known: Reference, streams: list[Stream]
+    ) -> list[Nets]:
+        """Train the candidates of a member; the networks of the one that serves, by method."""
+        kept, held = hold_out(together[0], streams[0], len(self.x))
+        trained = []  # by candidate, then by method
+        for candidates in zip(*(method.candidates() for method in together), strict=True):
+            n_nets = candidates[0].n_nets
+            own, streams = streams[:n_nets], streams[n_nets:]
+            trained.append(self._fit(candidates, known, own, kept, held))
+        return [
+            self._served(method, nets, held)
+            for method, nets in zip(together, zip(*trained, strict=True), strict=True)
+        ]
+
+    def _served(self, method: Method, trained: Sequence[Nets], held: Rows) -> Nets:
+        """The networks of the candidate that serves."""
+        if len(trained) == 1:
+            return trained[0]
+        fitted = (
+            Fitted(candidate, [nets], self.training.device)
+            for candidate, nets in zip(method.candidates(), trained, strict=True)
+        )
+        return trained[method.pick([one.probabilities(self.x[held]) for one in fitted])]
+
+    def _fit(
+        self,
+        together: Sequence[Method],
+        known: Reference,
+        streams: list[Stream],
+        kept: Rows,
+        held: Rows,
+    ) -> list[Nets]:
+        """One fit; the networks that each of the methods has serve."""
+        method = together[0]
+        rows = method.sample(streams[0].generator("sample"), len(kept))
+        examples = Examples(
+            x=self.x,
+            targets=method.targets(self.one_hot, known),
+            weights=self.weights,
+            extras=method.extras(len(self.x), known, streams[0].generator("extras")),
+            seen=kept if rows is None else kept[rows],
+            held=held,
+        )
+        make = partial(self._network, method)
+        return train_networks(together, make, examples, self.training, streams, self.on_epoch)
+
+    def _network(self, method: Method) -> nn.Module:
+        """A new network, as a method wants it."""
+        net = self.factory(tuple(self.x.shape[1:]), self.one_hot.shape[1])
+        if any(net is other for other in self.made):
             raise InputError(
                 "module gave the same network twice: it must make a new one at each call"
             )
-        made.append(net)
-        return net
-
-    def train(what: Method, known: Reference, streams: list[Stream]) -> list[nn.Module]:
-        data = _Data(x, what.targets(one_hot, known), weights, what.extras(known))
-        rows = what.sample(streams[0].generator("sample"), n)
-        return _train(what, make, data, rows, training, streams, on_epoch)
-
-    def reference_logits() -> Float32:
-        plain, stream = Control(), reference_stream(method, seed, run)
-        nets = train(plain, known, [stream])
-        return score_distinct(Fitted(plain, [nets], training.device), x)
-
-    check_neighbours(method, n)  # before training a reference
-    known = reference or Reference(reference_logits, y)
-    fits = member_fits(method, fit)
-    with one_thread():
-        members = [
-            train(member, known, [Stream(seed, run, number) for number in numbers])
-            for member, numbers in zip(method.members(), fits, strict=True)
-        ]
-    return Fitted(method, members, training.device)
-
-
-@dataclass(frozen=True)
-class _Data:
-    """What a fit trains on, a row per example."""
-
-    x: Float32
-    targets: Float32
-    weights: Float32
-    extras: dict[str, Float32]
-
-
-def _train(
-    method: Method,
-    make_net: Callable[[], nn.Module],
-    data: _Data,
-    rows: npt.NDArray[np.integer] | None,
-    training: Training,
-    streams: list[Stream],
-    on_epoch: OnEpoch,
-) -> list[nn.Module]:
-    """Train the networks of one member, network i initialised by stream i; order by the first."""
-    order, mixing = streams[0].generator("order"), streams[0].generator("mixing")
-    device = training.device
-    seen = np.arange(len(data.x)) if rows is None else np.asarray(rows)
-    n_steps = training.n_steps(len(seen))
-    if (remark := method.remark(n_steps)) is not None:
-        warnings.warn(remark, RemarkWarning, stacklevel=3)
-    x, targets, weights = (_tensor(a).to(device) for a in (data.x, data.targets, data.weights))
-    extras = {name: _tensor(array).to(device) for name, array in data.extras.items()}
-    with own_randomness(device), torch.enable_grad():
-        nets: list[nn.Module] = []
-        states: list[RandomState] = []
-        for stream in streams:
-            seed_generators(device, int(stream.generator("weights").integers(2**63)))
-            nets.append(make_net().to(device).train())
-            states.append(random_state(device))  # each network goes on with its own dropout
-        set_random_state(device, states[0])
-        parameters = [p for net in nets for p in net.parameters()]
-        optimizer = torch.optim.Adam(
-            parameters, lr=training.learning_rate, eps=training.epsilon, fused=True
-        )
-        fit = method.begin(nets, n_steps)
-        step = 0
-        for epoch in range(training.epochs):
-            permutation = torch.from_numpy(seen[order.permutation(len(seen))]).to(device)
-            for numbers in torch.split(permutation, training.batch_size):
-                batch = Batch(
-                    x=x.index_select(0, numbers),
-                    targets=targets.index_select(0, numbers),
-                    weights=weights.index_select(0, numbers),
-                    rows=numbers,
-                    extras={name: e.index_select(0, numbers) for name, e in extras.items()},
-                )
-                batch = method.batch(batch, mixing)
-                one = len(nets) == 1
-                logits = [nets[0](batch.x)] if one else _forward(nets, states, batch.x, device)
-                if step == 0:
-                    _check_logits(logits, batch.targets)
-                losses = method.loss(logits, batch, step)
-                if (penalty := method.penalty(logits, batch, step)) is not None:
-                    losses = losses + penalty
-                # A batch of zero weight has no loss; it still counts as a step.
-                total = batch.weights.sum().clamp(min=torch.finfo(torch.float32).tiny)
-                loss = (losses * batch.weights).sum() / total
-                if not math.isfinite(loss.item()):
-                    raise DivergedError(f"loss is {loss.item()} at step {step} (epoch {epoch + 1})")
-                rate = training.learning_rate * method.learning_rate(step / n_steps)
-                optimizer.param_groups[0]["lr"] = rate
-                optimizer.zero_grad()
-                loss.backward()  # type: ignore[no-untyped-call]
-                optimizer.step()
-                fit.after_step(step)
-                step += 1
-            on_epoch()
-    served = fit.served()
-    if not all(bool(p.isfinite().all()) for net in served for p in net.parameters()):
-        raise DivergedError(f"weights are not finite after step {step - 1}, the last")
-    return [net.eval() for net in served]
-
-
-def _forward(
-    nets: list[nn.Module], states: list[RandomState], x: Tensor, device: str
-) -> list[Tensor]:
-    """Logits of networks in tandem, each drawing its dropout as it would on its own."""
-    logits = []
-    for number, net in enumerate(nets):
-        set_random_state(device, states[number])
-        logits.append(net(x))
-        states[number] = random_state(device)
-    return logits
-
-
-def _check_logits(logits: list[Tensor], targets: Tensor) -> None:
-    """Refuse a network whose output would be broadcast into nonsense."""
-    for output in logits:
-        shape = tuple(output.shape) if isinstance(output, Tensor) else type(output).__name__
-        if shape != tuple(targets.shape):
-            raise InputError(
-                f"the network must give logits of shape {tuple(targets.shape)} "
-                f"(batch, classes), not {shape}"
-            )
+        self.made.append(net)
+        return method.adapt(net)
 
 
 def _score(nets: list[nn.Module], x: Array, device: str) -> list[Tensor]:
     """Logits of each network, in batches."""
-    inputs = _tensor(np.ascontiguousarray(x, np.float32))
+    inputs = as_tensor(np.ascontiguousarray(x, np.float32))
     batches = [batch.to(device) for batch in torch.split(inputs, SCORING_BATCH)]
     logits = [torch.cat([net(batch) for batch in batches]) for net in nets]
     if not all(bool(output.isfinite().all()) for output in logits):
         raise DivergedError("the trained network gives logits that are not finite")
     return logits
-
-
-def _tensor(array: Array) -> Tensor:
-    """A tensor on an array's own memory; it is only read, so it may be a read-only memory map."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
-        return torch.from_numpy(array)

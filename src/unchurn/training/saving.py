@@ -11,6 +11,7 @@ import torch
 
 from unchurn.core.errors import InputError
 from unchurn.core.files import atomic_write, reading
+from unchurn.datasets.preparation import Preparation
 from unchurn.methods import METHODS, Method, combine
 from unchurn.methods.registry import PLUS, name_of
 from unchurn.training.determinism import own_randomness
@@ -38,6 +39,8 @@ def save_model(model: StableClassifier, path: Path) -> None:
         "shape": list(model.shape_),
         "features": list(getattr(model, "feature_names_in_", [])),
     }
+    if preparation := getattr(model, "preparation_", None):
+        record["preparation"] = preparation.to_plain()
     tensors = {
         f"{member}.{net}.{name}": value.detach().cpu().clone(memory_format=torch.contiguous_format)
         for member, nets in enumerate(model.fitted_.members)
@@ -72,6 +75,9 @@ def load_model(
         model.n_features_in_ = model.shape_[0]
         if record["features"]:
             model.feature_names_in_ = np.array(record["features"], object)
+        model.preparation_ = None
+        if "preparation" in record:
+            model.preparation_ = Preparation.from_plain(record["preparation"])
         _check_saved(model)
         with own_randomness("cpu"):  # factories draw weights that are not needed
             members = _rebuild(model, method, tensors)
@@ -104,6 +110,8 @@ def _check_saved(model: StableClassifier) -> None:
         raise InputError("its classes are not two or more distinct labels")
     if not shape or not all(isinstance(side, int) and 0 < side < 10**6 for side in shape):
         raise InputError(f"its shape of an input is {shape}")
+    if model.preparation_ is not None and (model.preparation_.width,) != shape:
+        raise InputError(f"its preparation gives {model.preparation_.width} inputs, not {shape}")
 
 
 def _rebuild(
@@ -113,7 +121,8 @@ def _rebuild(
     factory = make_factory(model.module)
     members = []
     for number, member in enumerate(method.members()):
-        nets = [factory(model.shape_, len(model.classes_)) for _ in range(member.n_nets)]
+        made = (factory(model.shape_, len(model.classes_)) for _ in range(member.n_nets))
+        nets = [member.adapt(net) for net in made]
         for position, net in enumerate(nets):
             _restore(net, f"{number}.{position}.", tensors)
         members.append([net.eval() for net in nets])

@@ -1,23 +1,24 @@
 """Streams: where every random number of a fit comes from.
 
 Stream (r, j) is the initialisation and batch order of one plain fit, the j-th of run r. Every
-setting's own fit in run r is stream (r, 0), so settings are paired by run. The reference of run r
-is stream (r, 1); a fixed one is (0, 1). Further members of an ensemble, and networks in tandem,
-have the next streams; a method that looks at a reference leaves out the reference's own.
+setting's own fit in run r is stream (r, 0), so settings are paired by run. The references of run r
+are streams (r, 1), (r, 2) …; fixed ones (0, 1) …. Further members of an ensemble, candidates, and
+networks in tandem, have the next streams; a method that looks at references leaves out theirs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
 from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
 
-from unchurn.methods import Method
+from unchurn.methods import Method, Need
+from unchurn.methods.base import Rows
 
 REFERENCE_FIT = 1
-PURPOSES = ("weights", "order", "mixing", "sample")
+PURPOSES = ("weights", "order", "mixing", "sample", "held", "extras")
 
 
 @dataclass(frozen=True)
@@ -35,18 +36,27 @@ class Stream:
 
 
 def member_fits(method: Method, first: int = 0) -> list[list[int]]:
-    """The number of each network's stream within a run, for each member of a method."""
-    free = _free(method, first)
-    return [[next(free) for _ in range(member.n_nets)] for member in method.members()]
+    """The number of each network's stream within a run, for each member of a method.
 
-
-def reference_stream(method: Method, seed: int, run: int) -> Stream:
-    """The stream of the plain fit that is a method's reference in a run."""
+    Of a member of several candidates, those of the first candidate's networks come first.
+    """
     need = method.reference()
-    return Stream(seed, 0 if need is not None and need.is_fixed else run, REFERENCE_FIT)
+    taken = range(REFERENCE_FIT, REFERENCE_FIT + (0 if need is None else need.m))
+    free = (number for number in count(first) if number not in taken)
+    return [
+        [next(free) for candidate in member.candidates() for _ in range(candidate.n_nets)]
+        for member in method.members()
+    ]
 
 
-def _free(method: Method, first: int) -> Iterator[int]:
-    """Numbers of streams from the first on, but for the reference's."""
-    taken = REFERENCE_FIT if method.reference() is not None else None
-    return (number for number in count(first) if number != taken)
+def reference_streams(method: Method, seed: int, run: int) -> list[Stream]:
+    """The streams of the plain fits that are a method's references in a run; at least one."""
+    need = method.reference() or Need()
+    return [Stream(seed, 0 if need.is_fixed else run, REFERENCE_FIT + i) for i in range(need.m)]
+
+
+def hold_out(method: Method, stream: Stream, n: int) -> tuple[Rows, Rows]:
+    """Which of n examples the fits of a member may see, and which are held out, both in order."""
+    n_held = min(math.ceil(method.holds_out() * n), n - 1)
+    order = stream.generator("held").permutation(n) if n_held else np.arange(n)
+    return np.sort(order[n_held:]), np.sort(order[:n_held])

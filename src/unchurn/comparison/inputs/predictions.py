@@ -23,7 +23,7 @@ from unchurn.comparison.inputs.columns import (
     choose_labels,
 )
 from unchurn.comparison.inputs.ids import ABSENT, alike, find, repeated
-from unchurn.comparison.inputs.scores import REST, Rule, Scores, read_scores
+from unchurn.comparison.inputs.scores import HALF, REST, Rule, Scores, in_words, read_scores
 from unchurn.comparison.inputs.sources import as_series, open_source
 from unchurn.core.errors import InputError
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 NO_IDS = "the row's place"
 BY_INDEX = "the index that pandas wrote"
-HALF = 0.5  # from which one of two classes is predicted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +52,7 @@ class Predictions:
     all_columns: tuple[str, ...]  # that the source has by name
     n_rows_if_no_ids: int | None  # rows without ids are told by their place
     spaced: str | None  # a class that has spaces around its name
+    halved: str | None  # the one column, of the positive class, that decides at one half
     warnings: tuple[str, ...]  # what may make the answer another than was meant
 
     @property
@@ -129,6 +129,8 @@ def read_predictions(
     kept_ids, gone_ids = rows.kept(ids), rows.gone(ids).drop_nulls().unique()
     _check_ids(kept_ids, name, gone_ids)
     probabilities = {c: rows.kept(values) for c, values in probabilities.items()}
+    is_halved = not is_given and len(chosen.probabilities) == 1 and asked.threshold is None
+    halved = chosen.probabilities[0] if is_halved else None
     return Predictions(
         name=name,
         ids=kept_ids,
@@ -144,7 +146,8 @@ def read_predictions(
         all_columns=() if opened.is_array else opened.names,
         n_rows_if_no_ids=table.height if chosen.id is None else None,
         spaced=_spaced(table, chosen.prediction if is_given else None, chosen.label),
-        warnings=() if is_given else _one_sided(chosen, probabilities, rule),
+        halved=halved,
+        warnings=() if halved is None else _one_sided(halved, probabilities, name),
     )
 
 
@@ -209,18 +212,16 @@ def _spaced(table: pl.DataFrame, *columns: str | None) -> str | None:
     return next((one for one in found if one is not None), None)
 
 
-def _one_sided(chosen: Chosen, probabilities: dict[str, pl.Series], rule: Rule) -> tuple[str, ...]:
+def _one_sided(column: str, probabilities: dict[str, pl.Series], name: str) -> tuple[str, ...]:
     """A warning that one column of probabilities predicts the same class in every row."""
-    if len(chosen.probabilities) != 1 or rule.threshold is not None:
-        return ()
     rest, one = probabilities
     low, high = probabilities[one].min(), probabilities[one].max()
     if not (isinstance(low, float) and isinstance(high, float)) or low <= HALF < high:
         return ()
     always, end = (rest, f"most {high:.3g}") if high <= HALF else (one, f"least {low:.3g}")
     return (
-        f"{rule.name}: every row is predicted {always}, for {chosen.probabilities[0]!r} is at "
-        f"{end}: is it a logit or in percent? Or name another threshold",
+        f"{name}: every row is predicted {always}, for {column!r} is at {end}: is it a logit or in "
+        "percent? Or name another threshold",
     )
 
 
@@ -235,11 +236,8 @@ def _taken(chosen: Chosen, rule: Rule, scores: Scores) -> dict[str, str]:
     if chosen.label is not None:
         taken["label"] = chosen.label
     if classes := list(scores.by_class):
-        columns = chosen.probabilities
-        shown = ", ".join(columns) if len(columns) < 6 else f"{columns[0]} … {columns[-1]}"
-        shown = shown if len(columns) > 1 else f"{columns[0]} (of class {classes[1]})"
         rounded = f" (rounded to {scores.decimals} decimals)" if scores.decimals else ""
-        taken["probabilities"] = shown + rounded
+        taken["probabilities"] = in_words(chosen, classes) + rounded
         if not is_given:
             taken["prediction"] = rule.in_words(classes)
     return taken

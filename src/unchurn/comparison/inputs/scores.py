@@ -19,6 +19,7 @@ TOLERANCE = 1e-3  # by which a row's probabilities may miss the sum of 1
 ROUNDED = (3, 2)  # decimals to which they may be rounded: half a unit each may be missing then
 DIGITS = 1e-3  # of a unit by which what is rounded may miss it: what a float of 32 bits does
 TINY = 1e-9  # for sums of floats
+HALF = 0.5  # from which one of two classes is predicted
 PERCENT = 2  # by which a row of rounded percent may miss 100
 
 
@@ -102,7 +103,36 @@ def read_scores(table: pl.DataFrame, chosen: Chosen, rule: Rule, *, may_be_wrong
         if not set(map(str, predicted)) <= set(by_class):
             which = f"of which class is {chosen.probabilities[0]!r}? Name the positive one"
             return Scores(by_class={}, problem=which)
+        if problem := _like_a_logit(predicted, by_class, chosen.probabilities[0]):
+            return Scores(by_class={}, problem=problem)
     return Scores(by_class=by_class, decimals=decimals)
+
+
+def _like_a_logit(predicted: pl.Series, by_class: dict[str, pl.Series], name: str) -> str | None:
+    """Why one column is no probability of the class that is predicted in every row, if so.
+
+    Of logits within 0 and 1, all are above 0, and predict the positive class.
+    """
+    positive = list(by_class)[1]
+    least = by_class[positive].min()
+    if list(map(str, predicted)) != [positive] or not isinstance(least, float) or least >= HALF:
+        return None
+    always = f"and yet {positive} is predicted, as in every row"
+    return f"{name!r} is {least:.3g} {always}: is it a logit?"
+
+
+def in_words(chosen: Chosen, classes: Sequence[str]) -> str:
+    """Which columns the probabilities are; of one whose name does not say it, what it is taken for.
+
+    Whether a single column within 0 and 1 is a probability, its values do not tell.
+    """
+    columns = chosen.probabilities
+    if len(columns) > 1:
+        return ", ".join(columns) if len(columns) < 6 else f"{columns[0]} … {columns[-1]}"
+    name = columns[0].lower()
+    says_so = name == "p" or name.startswith("p_") or "prob" in name
+    what = "of class" if says_so else "taken for the probability of class"
+    return f"{columns[0]} ({what} {classes[1]})"
 
 
 def _by_class(table: pl.DataFrame, chosen: Chosen, rule: Rule) -> dict[str, pl.Series]:

@@ -14,23 +14,20 @@ from unchurn.core.arrays import as_array
 from unchurn.core.errors import InputError
 from unchurn.core.numpy_files import check_claims
 from unchurn.core.tables import (
-    ARROW,
     TEXT,
     TextForm,
     TextTable,
+    check_ending,
     ending,
     guarded,
     open_text,
-    read_arrow,
-    refuse_workbook,
+    read_table,
 )
 
 if TYPE_CHECKING:
     import polars as pl
 
-# Of those that are read, the ones worth telling.
-SUFFIXES = (".csv", ".tsv", ".csv.gz", ".parquet", ".feather", ".arrow", ".jsonl", ".ndjson",
-            ".npz")  # fmt: skip
+OTHER_KINDS = (".jsonl", ".ndjson", ".npz")  # besides those of tables
 ARRAY = "the array"  # what the only column of an array of labels is called
 PROBABILITIES = "probabilities_"  # how the columns of an array of probabilities begin
 LAST_LETTER = 0x10FFFF  # of Unicode; NumPy's text may hold numbers beyond
@@ -94,7 +91,7 @@ def _open_file(path: Path, name: str, form: TextForm | None) -> Source:
     """Open a file of any of the kinds."""
     import polars as pl
 
-    kind = ending(path)
+    kind = check_ending(path, OTHER_KINDS)
     if kind == ".parquet":
         names = tuple(guarded(path, lambda: pl.read_parquet_schema(path)))
         return Source(name=name, names=names, held=path)
@@ -166,21 +163,18 @@ def _read_parquet(path: Path, columns: Sequence[str]) -> pl.DataFrame:
 
 
 def _read(path: Path) -> pl.DataFrame:
-    """A whole table: JSON lines, Arrow or NumPy's archive."""
+    """A whole table: JSON lines, NumPy's archive, Arrow or a workbook."""
     import polars as pl
 
     kind = ending(path)
-    if kind in ARROW:
-        return read_arrow(path)
-    if kind in (".jsonl", ".ndjson"):
-        if path.stat().st_size == 0:
-            raise InputError(f"{path}: is empty")
-        with path.open("rb") as file:  # a path would be taken for a pattern
-            return pl.read_ndjson(file, infer_schema_length=None)
     if kind == ".npz":
         return _read_npz(path)
-    refuse_workbook(path)
-    raise InputError(f"{path}: the name must end in {', '.join(SUFFIXES)}")
+    if kind not in OTHER_KINDS:
+        return read_table(path)
+    if path.stat().st_size == 0:
+        raise InputError(f"{path}: is empty")
+    with path.open("rb") as file:  # a path would be taken for a pattern
+        return pl.read_ndjson(file, infer_schema_length=None)
 
 
 def _read_text(

@@ -15,7 +15,7 @@ from unchurn.methods import Method
 from unchurn.metrics.intervals import Interval
 from unchurn.metrics.registry import Metric, Runs
 from unchurn.training.own_code import code_identity
-from unchurn.training.streams import reference_stream
+from unchurn.training.streams import reference_streams
 
 Rows = npt.NDArray[np.integer]
 PlainFit = tuple[int, int]  # a plain training: its run, and its stream in the run
@@ -42,12 +42,10 @@ class Scenario:
         """The older model that a run is held against; None: runs are compared with each other."""
         return None
 
-    def reference(self, method: Method, run: int) -> PlainFit | None:
-        """The plain fit that a method looks at in a run; None if it looks at none."""
-        if method.reference() is None:
-            return None
-        stream = reference_stream(method, seed=0, run=run)
-        return stream.run, stream.fit
+    def references(self, method: Method, run: int) -> list[PlainFit]:
+        """The plain fits that a method looks at in a run; none if it looks at none."""
+        streams = reference_streams(method, seed=0, run=run) if method.reference() else []
+        return [(stream.run, stream.fit) for stream in streams]
 
     @property
     def metrics(self) -> Mapping[str, Metric]:

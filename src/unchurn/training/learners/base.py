@@ -6,6 +6,8 @@ with scikit-learn's interface (boosted trees among them), `function.py` any func
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from unchurn.core.arrays import Array, Float32, IntArray, distinct_rows
@@ -29,6 +31,14 @@ class Predictor(Protocol):
 
     def logits(self, x: Array) -> Float32:
         """(n, L) logits."""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """About how long a plain fit on all examples takes, and what was trained to tell."""
+
+    seconds: float
+    fitted: Predictor
 
 
 class Learner(Protocol):
@@ -67,9 +77,9 @@ class Learner(Protocol):
     def check(self, x: Float32, n_classes: int) -> None:
         """Raise InputError, before any training, if it cannot take these inputs."""
 
-    def fit(
+    def fit_together(
         self,
-        method: Method,
+        methods: Sequence[Method],
         x: Float32,
         y: IntArray,
         n_classes: int,
@@ -78,11 +88,14 @@ class Learner(Protocol):
         run: int,
         fit: int = 0,
         reference: Reference | None = None,
-    ) -> Predictor:
-        """Train a run; `fit` is the number of its first stream in the run."""
+    ) -> Sequence[Predictor]:
+        """Train a run of methods whose training is the same, at the price of one.
 
-    def seconds(self, x: Float32, y: IntArray, n_classes: int) -> float | None:
-        """About how long a plain fit takes, from a probe; None if the probe fails."""
+        `fit` is the number of its first stream in the run.
+        """
+
+    def probe(self, x: Float32, y: IntArray, n_classes: int) -> Probe | None:
+        """A plain fit tried on a few examples; None if it fails."""
 
 
 def score_distinct(fitted: Predictor, x: Float32) -> Float32:

@@ -1,15 +1,15 @@
 """Any function that trains on soft targets: train(X, targets, seed) -> predict.
 
-predict(X) gives (n, L) probabilities. It takes part with the methods that only change targets, and
-ensembles.
+predict(X) gives (n, L) probabilities. It takes part with the methods that only change targets or
+rows, among them ensembles, bagging, the medoid and distillation.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -17,15 +17,17 @@ import numpy as np
 from unchurn.core.arrays import Array, Float32, IntArray
 from unchurn.core.errors import InputError
 from unchurn.methods import Method, Reference
+from unchurn.methods.base import Rows
 from unchurn.training.config import Training
 from unchurn.training.learners.base import (
     DivergedError,
     Predictor,
+    Probe,
     check_neighbours,
     score_distinct,
 )
 from unchurn.training.own_code import code_identity
-from unchurn.training.streams import Stream, member_fits, reference_stream
+from unchurn.training.streams import Stream, hold_out, member_fits, reference_streams
 
 Predict = Callable[[Array], Any]
 Train = Callable[[Array, Float32, int], Predict]
@@ -118,6 +120,12 @@ class FunctionLearner:
     def check(self, x: Float32, n_classes: int) -> None:
         """Nothing is known before it trains."""
 
+    def fit_together(
+        self, methods: Sequence[Method], *arguments: Any, **options: Any
+    ) -> Sequence[Predictor]:
+        """Train each by itself: a function has no weights of which others could serve."""
+        return [self.fit(method, *arguments, **options) for method in methods]
+
     def fit(
         self,
         method: Method,
@@ -133,29 +141,43 @@ class FunctionLearner:
         """Train on a method's targets; the function's seed is drawn from the stream of the fit."""
         one_hot = np.eye(n_classes, dtype=np.float32)[y]
 
-        def train(what: Method, known: Reference, stream: Stream) -> Predict:
+        def train(what: Method, known: Reference, stream: Stream, kept: Rows) -> Predict:
             targets = what.targets(one_hot, known)
-            rows = what.sample(stream.generator("sample"), len(x))
-            seen = slice(None) if rows is None else rows
+            rows = what.sample(stream.generator("sample"), len(kept))
+            seen = kept if rows is None else kept[rows]
             own_seed = int(stream.generator("weights").integers(2**31))
             return self.train(x[seen], targets[seen], own_seed)
 
-        def reference_logits() -> Float32:
-            plain = train(Method(), known, reference_stream(method, seed, run))
+        def member(what: Method, known: Reference, streams: list[Stream]) -> Predict:
+            kept, held = hold_out(what, streams[0], len(x))
+            each = zip(what.candidates(), streams, strict=True)
+            trained = [train(candidate, known, stream, kept) for candidate, stream in each]
+            if len(trained) == 1:
+                return trained[0]
+            said = [FittedFunction([one], n_classes).probabilities(x[held]) for one in trained]
+            return trained[what.pick(said)]
+
+        def reference_logits(stream: Stream) -> Float32:
+            plain = train(Method(), known, stream, np.arange(len(x)))
             return score_distinct(FittedFunction([plain], n_classes), x)
 
         check_neighbours(method, len(x))
-        known = reference or Reference(reference_logits, y)
+        streams = reference_streams(method, seed, run)
+        first, *more = [partial(reference_logits, stream) for stream in streams]
+        known = reference or Reference(first, y, more=more)
         fits = zip(method.members(), member_fits(method, fit), strict=True)
-        predictors = [train(member, known, Stream(seed, run, own[0])) for member, own in fits]
+        predictors = [
+            member(one, known, [Stream(seed, run, number) for number in numbers])
+            for one, numbers in fits
+        ]
         return FittedFunction(predictors, n_classes)
 
-    def seconds(self, x: Float32, y: IntArray, n_classes: int) -> float | None:
+    def probe(self, x: Float32, y: IntArray, n_classes: int) -> Probe | None:
         """From a fit of some of the examples, as if the time grew with their number."""
         rows = np.random.default_rng(0).permutation(len(x))[:PROBE_ROWS]
         start = time.perf_counter()
         try:
-            self.fit(Method(), x[rows], y[rows], n_classes, seed=0, run=0)
+            fitted = self.fit(Method(), x[rows], y[rows], n_classes, seed=0, run=0)
         except (InputError, DivergedError):  # which the first run says better
             return None
-        return (time.perf_counter() - start) * len(x) / len(rows)
+        return Probe((time.perf_counter() - start) * len(x) / len(rows), fitted)

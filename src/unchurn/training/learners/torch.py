@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from unchurn.core.arrays import Float32, IntArray
 from unchurn.core.errors import InputError
 from unchurn.methods import Method, Reference
 from unchurn.training.config import Training
-from unchurn.training.learners.base import DivergedError, Predictor
+from unchurn.training.learners.base import DivergedError, Predictor, Probe
 from unchurn.training.own_code import code_identity
 
 if TYPE_CHECKING:
@@ -116,9 +117,9 @@ class TorchLearner:
             name = self._written if isinstance(own, str) else f"{own.__module__}:{_name(own)}"
             raise InputError(f"model {name!r} fails on {shape}, {n_classes}: {error}") from error
 
-    def fit(
+    def fit_together(
         self,
-        method: Method,
+        methods: Sequence[Method],
         x: Float32,
         y: IntArray,
         n_classes: int,
@@ -127,12 +128,12 @@ class TorchLearner:
         run: int,
         fit: int = 0,
         reference: Reference | None = None,
-    ) -> Predictor:
+    ) -> Sequence[Predictor]:
         """Train a run by the loop."""
-        from unchurn.training.loop import fit_run
+        from unchurn.training.loop import fit_together
 
-        return fit_run(
-            method,
+        return fit_together(
+            methods,
             self._factory,
             x,
             y,
@@ -144,18 +145,18 @@ class TorchLearner:
             reference=reference,
         )
 
-    def seconds(self, x: Float32, y: IntArray, n_classes: int) -> float | None:
-        """From a probe of a few steps; None if it diverges."""
+    def probe(self, x: Float32, y: IntArray, n_classes: int) -> Probe | None:
+        """From a few steps; None if they diverge."""
         n = min(len(x), PROBE_BATCHES * self.training.batch_size)
         probe = replace(self, training=replace(self.training, epochs=1))
         for _ in range(2):  # the first warms torch up
             start = time.perf_counter()
             try:
-                probe.fit(Method(), x[:n], y[:n], n_classes, seed=0, run=0)
+                (fitted,) = probe.fit_together([Method()], x[:n], y[:n], n_classes, seed=0, run=0)
             except DivergedError:
                 return None
             taken = time.perf_counter() - start
-        return taken * self.training.n_steps(len(x)) / probe.training.n_steps(n)
+        return Probe(taken * self.training.n_steps(len(x)) / probe.training.n_steps(n), fitted)
 
 
 def _name(own: Any) -> str:

@@ -1,0 +1,63 @@
+"""What may make an answer another than was meant: the warnings above it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from unchurn.comparison.inputs.classes import UNLABELLED
+from unchurn.comparison.inputs.pairs import Paired
+from unchurn.comparison.inputs.predictions import Labels, Predictions
+from unchurn.core.arrays import IntArray
+
+STRIKING = 3  # standard deviations from half and half that are no accident
+
+
+def find_doubts(
+    base: Predictions,
+    candidate: Predictions,
+    labels: Labels | None,
+    retrains: Sequence[Predictions],
+    paired: Paired,
+    cover: str | None,
+) -> tuple[str, ...]:
+    """Everything that is doubtful, each once."""
+    models = [base, candidate, *retrains]
+    found = [warning for model in models for warning in model.warnings]
+    if cover == "all":  # labels on flips alone are mostly on what one of the two has wrong
+        found += _mostly_the_other(base, paired, paired.base)
+        found += _mostly_the_other(candidate, paired, paired.candidate)
+    return (*_spaces([*models, *([] if labels is None else [labels])]), *found)
+
+
+def _spaces(parts: Sequence[Predictions | Labels]) -> tuple[str, ...]:
+    """Classes that have spaces around their names."""
+    spaced = [part for part in parts if part.spaced is not None]
+    if not spaced:
+        return ()
+    where = ", ".join(part.name for part in spaced)
+    odd = f"classes have spaces around their names, such as {spaced[0].spaced!r}"
+    return (f"{odd}, which do not count: {where}",)
+
+
+def _mostly_the_other(model: Predictions, paired: Paired, predicted: IntArray) -> tuple[str, ...]:
+    """That what one column has below one half is mostly of its class, by the true labels.
+
+    So it is with logits, which are above 0 where the class is the likelier one, and with the
+    probability of the other class; no probability of the class itself does that.
+    """
+    if model.halved is None or paired.labels is None:
+        return ()
+    rest, one = model.probabilities
+    if not {rest, one} <= set(paired.classes):
+        return ()
+    low = (predicted == paired.classes.index(rest)) & (paired.labels != UNLABELLED)
+    n = int(low.sum())
+    of_class = int((paired.labels[low] == paired.classes.index(one)).sum())
+    if 2 * of_class - n <= STRIKING * np.sqrt(n):
+        return ()
+    return (
+        f"{model.name}: {of_class:,} of the {n:,} rows in which {model.halved!r} is below one half "
+        f"are {one}: is it a logit, or of another class? It is taken for the probability of {one}",
+    )

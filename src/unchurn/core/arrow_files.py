@@ -1,0 +1,43 @@
+"""Arrow's files (.feather, .arrow), tried in a process of their own before they are read.
+
+On a damaged one that claims too much, Rust ends the process, and nothing inside it can keep it from
+that. As a program (`python -m unchurn.core.arrow_files FILE`) it reads a file and does no more.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from unchurn.core.apart import run_apart, work_apart
+
+if TYPE_CHECKING:
+    import polars as pl
+
+ARROW = (".feather", ".arrow", ".ipc")
+KIND = "an Arrow file"
+
+
+def read_arrow(path: Path) -> pl.DataFrame:
+    """Read a .feather or .arrow file; its newer form, which is Arrow's own."""
+    with path.open("rb"):  # not there, or not ours to read, is an error of its own
+        pass
+    run_apart("unchurn.core.arrow_files", str(path), kind=KIND)
+    return _read(str(path))
+
+
+def _read(path: str) -> pl.DataFrame:
+    import polars as pl
+
+    with Path(path).open("rb") as file:
+        is_stream = not file.read(6).startswith((b"ARROW1", b"FEA1"))
+        file.seek(0)
+        return pl.read_ipc_stream(file.read()) if is_stream else pl.read_ipc(file)
+
+
+def _try(path: str) -> None:
+    _read(path)
+
+
+if __name__ == "__main__":
+    work_apart(_try, KIND)

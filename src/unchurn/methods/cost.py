@@ -1,0 +1,29 @@
+"""What a method costs, counted in plain trainings and in networks that are served."""
+
+from __future__ import annotations
+
+from unchurn.methods.base import Method
+
+
+def n_fits(method: Method) -> int:
+    """Fits of one run: of the members, their candidates, and the references."""
+    need = method.reference()
+    fits = sum(len(member.candidates()) for member in method.members())
+    return fits + (0 if need is None else need.m)
+
+
+def training_cost(method: Method) -> int:
+    """How many networks a run trains; plain training is 1.
+
+    >>> from unchurn.methods import make_method
+    >>> [training_cost(make_method(m)) for m in ("ema", "knn_ls+ema", "ensemble(m=5)", "twin")]
+    [1, 2, 5, 2]
+    """
+    need = method.reference()
+    nets = [one.n_nets for member in method.members() for one in member.candidates()]
+    return sum(nets) + (0 if need is None else need.m)
+
+
+def serving_cost(method: Method) -> int:
+    """How many networks must answer for one prediction; plain training is 1."""
+    return sum(member.n_served for member in method.members())

@@ -1,0 +1,64 @@
+"""ELODI (Zhao et al. 2022): logits are drawn to the mean logits of an ensemble of plain fits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from unchurn.core.arrays import as_fraction, as_number
+from unchurn.methods.base import Batch, Extras, Method
+from unchurn.methods.control import Control
+from unchurn.methods.ensemble import check_size
+from unchurn.methods.reference import Need, Reference
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+def logit_difference(logits: Tensor, towards: Tensor, label: Tensor, margin: float = 0.0) -> Tensor:
+    """Mean over classes of max(|z − z̄| − margin, 0)², the label's counted 0; one an example."""
+    excess = ((logits - towards).abs() - margin).clamp(min=0).square()
+    others = excess.scatter(1, label[:, None], 0.0)
+    return others.mean(dim=1)
+
+
+@dataclass
+class Elodi(Method):
+    """(1 − a)·cross-entropy + a·(difference to the mean logits of m plain fits of the same run).
+
+    Differences below `margin` are free, and so is the label's own class. One model is served, for
+    m + 1 trainings.
+    """
+
+    m: int = 5
+    a: float = 0.8
+    margin: float = 0.0
+
+    grid: ClassVar = {"m": (5,), "a": (0.5, 0.8)}
+
+    def check(self) -> None:
+        check_size(self.m)
+        as_fraction(self.a, "a")
+        as_number(self.margin, 0, "margin")
+
+    def simplest(self) -> Method:
+        return self if self.a > 0 else Control()
+
+    def reference(self) -> Need | None:
+        return Need(m=self.m) if self.a > 0 else None
+
+    def extras(self, n: int, reference: Reference, rng: np.random.Generator) -> Extras:
+        if self.a == 0:
+            return {}
+        return {"elodi": np.mean(reference.every(self.m), axis=0, dtype=np.float32)}
+
+    def loss(self, logits: Sequence[Tensor], batch: Batch, step: int) -> Tensor:
+        plain = super().loss(logits, batch, step)
+        if self.a == 0:
+            return plain
+        label = batch.targets.argmax(dim=1)
+        pulled = [logit_difference(z, batch.extras["elodi"], label, self.margin) for z in logits]
+        return (1 - self.a) * plain + self.a * sum(pulled[1:], pulled[0])

@@ -1,0 +1,42 @@
+"""SmeLU: a smooth activation in the place of ReLU. It costs next to nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from unchurn.core.arrays import as_number
+from unchurn.core.errors import InputError
+from unchurn.methods.base import Method
+from unchurn.methods.control import Control
+
+if TYPE_CHECKING:
+    from torch import nn
+
+
+@dataclass
+class Smelu(Method):
+    """Train and serve the network with SmeLU where it has a `torch.nn.ReLU`; at beta=0 it is one.
+
+    For a network that is trained elsewhere: `unchurn.methods.activations.replace_relu`.
+    """
+
+    beta: float = 1.0
+
+    grid: ClassVar = {"beta": (0.5, 1.0)}
+
+    def check(self) -> None:
+        as_number(self.beta, 0, "beta")
+
+    def simplest(self) -> Method:
+        return self if self.beta > 0 else Control()
+
+    def adapt(self, net: nn.Module) -> nn.Module:
+        from unchurn.methods.activations import SmeLU, replace_relu
+
+        if self.beta == 0:
+            return net
+        net = replace_relu(net, self.beta)
+        if not any(isinstance(layer, SmeLU) for layer in net.modules()):
+            raise InputError("smelu finds no torch.nn.ReLU in the network to replace")
+        return net

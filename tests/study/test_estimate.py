@@ -1,0 +1,102 @@
+"""What an estimate counts; the clock is one of ours, as no test holds a time against another."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import toys
+from unchurn.core.errors import InputError
+from unchurn.study import estimate
+from unchurn.study.api import make_experiment
+from unchurn.study.estimate import START_UP, Costs, makespan
+from unchurn.study.fresh import expected_schedule
+from unchurn.study.schedule import make_schedule
+from unchurn.study.settings import make_setting
+from unchurn.study.store import Store
+from unchurn.training.learners.base import Probe
+from unchurn.training.learners.make import make_learner
+
+DATA = toys.dataset(8000)  # 4,000 to train on and 4,000 to test on
+COSTS = Costs(fit=10.0, scoring=1.0, keeping_logits=4.0)
+
+
+@pytest.fixture
+def known(monkeypatch):
+    monkeypatch.setattr(Costs, "measure", classmethod(lambda cls, experiment: COSTS))
+
+
+def schedule(*methods, runs=3):
+    return make_schedule(make_experiment(DATA, list(methods), runs=runs, validation=False))
+
+
+def seconds(*schedules, workers):
+    return estimate.estimate(schedules, {key for one in schedules for key in one.jobs}, workers)
+
+
+def test_the_last_worker_to_be_done_counts():
+    assert makespan([], 2) == 0
+    assert makespan([5], 2) == 5
+    assert makespan([3, 3, 3, 3, 3], 2) == 9
+    assert makespan([1, 2, 3], 1) == 6
+
+
+def test_scoring_references_and_waiting_count(known):
+    assert seconds(schedule("control"), workers=1) == 3 * 11
+    assert seconds(schedule("codistill_ce"), workers=1) == 3 * 21  # two networks, scored once
+    # References keep logits; what looks at them begins when they are done.
+    assert seconds(schedule("knn_ls"), workers=1) == 3 * 15 + 3 * 11
+    assert seconds(schedule("knn_ls"), workers=2) == START_UP + 2 * 15 + 2 * 11
+
+
+def test_workers_take_time_to_start_where_there_are_any(known):
+    one = schedule("control", runs=2)
+    assert seconds(one, workers=2) == START_UP + 11
+    left = [next(iter(one.jobs))]
+    assert estimate.estimate([one], left, 2) == 11  # a single training is made here
+    assert estimate.estimate([one], [], 2) == 0
+
+
+def test_fresh_runs_count_and_what_they_share_only_once(known, tmp_path):
+    many = [make_setting("anchor", a=a / 10) for a in range(1, 7)]
+    one = schedule(*many, runs=2)
+    fresh = expected_schedule(one.experiment, Store(tmp_path))
+    assert seconds(one, workers=1) == 15 + 12 * 11  # one reference for all runs
+    assert seconds(one, fresh, workers=1) == 15 + 12 * 11 + 2 * 11
+
+
+def test_a_probe_scores_some_examples_and_reckons_with_all(monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr(estimate, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
+
+    class Fitted:
+        def probabilities(self, x):
+            clock[0] += len(x)  # a second for each
+            return np.full((len(x), 3), 1 / 3)
+
+        def logits(self, x):
+            clock[0] += 2 * len(x)
+            return np.zeros((len(x), 3), np.float32)
+
+    class Learner:
+        def __init__(self, probe):
+            self.probe = probe
+
+    experiment = schedule("control").experiment
+    ours = {"parts": experiment.parts, "learner": Learner(lambda x, y, n: Probe(7.0, Fitted()))}
+    found = Costs.measure(SimpleNamespace(**ours))
+    assert found == Costs(fit=7.0, scoring=4000.0, keeping_logits=8000.0)
+    assert clock[0] == 3 * estimate.PROBE_ROWS
+    ours["learner"] = Learner(lambda x, y, n: None)
+    assert Costs.measure(SimpleNamespace(**ours)) is None
+
+
+def test_what_cannot_be_probed_has_no_estimate():
+    def bad(x, targets, seed):
+        def predict(x):
+            raise InputError("no")
+
+        return predict
+
+    experiment = make_experiment(DATA, ["control"], learner=make_learner(bad), runs=2)
+    assert estimate.estimate([make_schedule(experiment)], ["any"], 1) is None
