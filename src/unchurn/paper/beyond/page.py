@@ -1,0 +1,248 @@
+"""docs/beyond.md: what lowers churn at which cost, from the kept results, and its charts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from unchurn.core.files import write_text
+from unchurn.methods.registry import PLUS
+from unchurn.paper.beyond.charts import costs, tasks
+from unchurn.paper.beyond.rows import (
+    Over,
+    Row,
+    add_papers,
+    over,
+    over_tables,
+    read_rows,
+    written,
+)
+from unchurn.paper.beyond.study import FORMER
+from unchurn.paper.beyond.tables import TABLES
+from unchurn.paper.studies import RECIPES
+from unchurn.report.numbers import NONE, bare_percent, difference, signed
+from unchurn.study.settings import make_setting
+
+DEFAULT = "safe_ema"
+REPRODUCTION = "reproduction"  # the folder of the paper's own results, beside ours
+# What the table of all tables has room for.
+SHOWN = (
+    "safe_ema", "ema", "swa", "decay+ema", "label_smoothing(a=0.1)+ema", "mixup(a=0.2)+ema",
+    "early", "distill(m=5, a=1)+ema", "ensemble(m=5)", "ensemble(m=5)+ema", "bagging(m=5)", *FORMER,
+)  # fmt: skip
+ENOUGH = 0.6  # of plain training's churn: a free recipe is to lower it by 40 %
+
+
+def write_beyond(folder: Path) -> list[Path]:
+    """Write FOLDER.md, and into the folder the charts that it shows; give their paths."""
+    from unchurn.report.charts import save
+
+    folder = folder.resolve() if folder.name in ("", "..") else folder
+    rows = _read(folder)
+    text = _render(folder, rows)  # what is wrong with them comes up before any writing
+    written = []
+    for name, chart in _charts(rows).items():
+        written.append(folder / name)
+        save(chart, written[-1])
+    written.append(folder.with_name(f"{folder.name}.md"))
+    write_text(written[-1], text)
+    return written
+
+
+def page(folder: Path) -> str:
+    """The page's Markdown, from the results in a folder."""
+    return _render(folder, _read(folder))
+
+
+def _read(folder: Path) -> dict[str, list[Row]]:
+    rows = read_rows(folder)
+    add_papers(
+        {name: own for name, own in rows.items() if name in RECIPES}, folder.with_name(REPRODUCTION)
+    )
+    return rows
+
+
+def _charts(rows: dict[str, list[Row]]) -> dict[str, Any]:
+    """The page's charts by name of file, as far as there are results for them."""
+    drawn = {}
+    on_tables = over_tables(rows)
+    if on_tables:
+        drawn["tables.svg"] = costs(on_tables, f"mean of {len(on_tables[0].rows)} tables")
+    there = [name for name in RECIPES if name in rows]
+    everywhere = [o for o in over(r for n in there for r in rows[n]) if len(o.rows) == len(there)]
+    if everywhere:
+        drawn["tasks.svg"] = costs(everywhere, f"mean of {len(there)} tasks of the paper")
+        drawn["six-tasks.svg"] = tasks({n: _shown(rows[n]) for n in there})
+    return drawn
+
+
+def _shown(rows: list[Row]) -> list[tuple[str, float]]:
+    """What the chart of the tasks has of each."""
+    goals = Goals(rows)
+    knn = next(row for row in rows if row.recipe.startswith("knn_ls") and PLUS not in row.recipe)
+    return [
+        ("plain training", 1.0),
+        ("the paper's k-NN smoothing", knn.ratio),
+        ("ensemble of five", goals.ensemble.ratio),
+        (f"averaged weights ({DEFAULT})", next(r for r in rows if r.recipe == DEFAULT).ratio),
+        ("best single model", goals.single.ratio),
+    ]
+
+
+def _render(folder: Path, rows: dict[str, list[Row]]) -> str:
+    environment = jinja2.Environment(  # noqa: S701 (Markdown, of numbers and names of our own)
+        loader=jinja2.PackageLoader("unchurn.paper.beyond", "."),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    there = [name for name in RECIPES if name in rows]
+    on_tables = over_tables(rows)
+    return environment.get_template("beyond.md.jinja").render(
+        folder=folder.name,
+        tasks=there,
+        missing=[name for name in RECIPES if name not in rows],
+        tables=[name for name in TABLES if name in rows],
+        missing_tables=[name for name in TABLES if name not in rows],
+        charts=_charts(rows),
+        goals={name: Goals(rows[name]) for name in there},
+        tables_table=_tables_table(on_tables),
+        every_table=_every_table(rows),
+        task_tables={name: _task_table(rows[name]) for name in there},
+        former=[one for one in on_tables if one.recipe in map(_recipe, FORMER)],
+        default=next((one for one in on_tables if one.recipe == DEFAULT), None),
+        ema=next((one for one in on_tables if one.recipe == "ema"), None),
+        harmless=[one for one in on_tables if one.is_harmless],
+        percent=bare_percent,
+        signed=signed,
+        reached=ENOUGH,
+    )
+
+
+@dataclass(frozen=True)
+class Goals:
+    """The best rows of a task: at no cost, of one served model, of all."""
+
+    rows: list[Row]
+
+    @property
+    def _harmless(self) -> list[Row]:
+        """Rows whose accuracy is not below control's, its own among them."""
+        least = self.rows[0].control.accuracy.mean
+        return [row for row in self.rows if row.summary.accuracy.mean >= least]
+
+    @property
+    def control(self) -> Row:
+        """Plain training."""
+        return next(row for row in self.rows if row.churn is None)
+
+    @property
+    def ensemble(self) -> Row:
+        """The paper's ensemble of five."""
+        return next(row for row in self.rows if row.recipe == _recipe("ensemble(m=5)"))
+
+    @property
+    def free(self) -> Row:
+        """The lowest churn at no extra cost and no loss of accuracy."""
+        return _lowest(row for row in self._harmless if row.is_free)
+
+    @property
+    def within_two(self) -> Row:
+        """The lowest churn of one served model at twice plain training's cost, at no loss."""
+        return _lowest(row for row in self._harmless if row.is_single and row.trained <= 2)
+
+    @property
+    def single(self) -> Row:
+        """The lowest churn of one served model, at no loss of accuracy."""
+        return _lowest(row for row in self._harmless if row.is_single)
+
+    @property
+    def any(self) -> Row:
+        """The lowest churn of all, at no loss of accuracy."""
+        return _lowest(self._harmless)
+
+
+def _recipe(text: str) -> str:
+    """A recipe as rows call it, without parameters that are the usual ones."""
+    return written(make_setting(text).facts())
+
+
+def _lowest(rows: Iterable[Row]) -> Row:
+    return min(rows, key=lambda row: row.summary.churn.mean)
+
+
+def _markdown(headings: list[str], rows: Iterable[list[str]]) -> str:
+    """A table, its first column set to the left."""
+    lines = [headings, ["---", *["---:"] * (len(headings) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _tables_table(recipes: list[Over]) -> str:
+    """Every recipe over all tables: its cost, its mean churn, on how many it helps and harms."""
+    headings = ["recipe", "trained", "served", "churn, % of control's", "accuracy − control's",
+                "churn lower", "churn higher", "accuracy lower", "accuracy higher"]  # fmt: skip
+    kinds = ("lowers_churn", "raises_churn", "loses", "gains")
+    return _markdown(
+        headings,
+        (
+            [
+                f"`{one.recipe}`", str(one.rows[0].trained), str(one.rows[0].served),
+                bare_percent(one.ratio, 0), signed(one.accuracy),
+                *(str(one.count(kind) or NONE) for kind in kinds),
+            ]
+            for one in recipes
+            if one.rows[0].churn is not None
+        ),
+    )  # fmt: skip
+
+
+def _every_table(rows: dict[str, list[Row]]) -> str:
+    """A line for each table: plain training's accuracy and churn, and churn of some recipes."""
+    lines, shown = [], [_recipe(text) for text in SHOWN]
+    for name in TABLES:
+        if name in rows:
+            by_recipe = {row.recipe: row for row in rows[name]}
+            plain = rows[name][0].control
+            cells = [_changed(by_recipe[r]) if r in by_recipe else NONE for r in shown]
+            about = [bare_percent(plain.accuracy.mean), bare_percent(plain.churn.mean)]
+            lines.append([name, str(TABLES[name].rows), *about, *cells])
+    return _markdown(["table", "rows", "accuracy", "churn", *(f"`{r}`" for r in shown)], lines)
+
+
+def _changed(row: Row) -> str:
+    """A recipe's churn, bold where it is lower beyond chance, with a mark where it does harm."""
+    text = bare_percent(row.summary.churn.mean)
+    text = f"**{text}**" if row.lowers_churn else text
+    return f"{text}{' ▲' if row.raises_churn else ''}{' ✗' if row.loses else ''}"
+
+
+def _task_table(rows: list[Row]) -> str:
+    """Everything that was tried on a task, lowest churn first."""
+    headings = [
+        "recipe", "trained", "served", "accuracy", "churn", "churn − control's",
+        "accuracy − control's", "correct", "incorrect", "calibration error", "log loss",
+    ]  # fmt: skip
+    return _markdown(
+        headings,
+        (
+            [
+                f"`{row.recipe}`{' (paper)' if row.is_papers else ''}",
+                str(row.trained),
+                str(row.served),
+                bare_percent(row.summary.accuracy.mean),
+                bare_percent(row.summary.churn.mean),
+                NONE if row.churn is None else difference(row.churn),
+                NONE if row.accuracy is None else difference(row.accuracy),
+                bare_percent(row.summary.churn_correct.mean),
+                bare_percent(row.summary.churn_incorrect.mean),
+                bare_percent(row.calibration_error),
+                NONE if row.is_papers else f"{row.log_loss:.3f}",
+            ]
+            for row in sorted(rows, key=lambda row: row.summary.churn.mean)
+        ),
+    )

@@ -1,0 +1,191 @@
+"""What was measured beyond the paper, a row for each setting on each dataset, against control."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from unchurn.core.errors import InputError
+from unchurn.methods import METHODS
+from unchurn.methods.registry import PLUS
+from unchurn.metrics.churn import ChurnSummary
+from unchurn.metrics.intervals import Interval
+from unchurn.paper.beyond.tables import BEYOND, TABLES
+from unchurn.paper.records import Record, read, read_all
+from unchurn.study.result import CONTROL, SettingResult
+from unchurn.study.scenarios.retrain import Retrain
+from unchurn.study.settings import SettingFacts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A setting on a dataset."""
+
+    dataset: str
+    recipe: str  # as it is written: `label_smoothing(a=0.1)+ema`
+    summary: ChurnSummary
+    control: ChurnSummary
+    churn: Interval | None  # less control's; None for control itself
+    accuracy: Interval | None
+    trained: int
+    served: int
+    is_papers: bool = False  # as the paper chose it, from the runs of the reproduction
+    calibration_error: float = math.nan
+    log_loss: float = math.nan
+
+    @property
+    def is_single(self) -> bool:
+        """Whether one network answers."""
+        return self.served == 1
+
+    @property
+    def is_free(self) -> bool:
+        """Whether one network is trained, and one answers."""
+        return self.is_single and self.trained == 1
+
+    @cached_property
+    def ratio(self) -> float:
+        """Churn over control's; NaN where control has none."""
+        plain = self.control.churn.mean
+        return self.summary.churn.mean / plain if plain > 0 else math.nan
+
+    @property
+    def lowers_churn(self) -> bool:
+        """Beyond chance."""
+        return self.churn is not None and self.churn.high < 0
+
+    @property
+    def raises_churn(self) -> bool:
+        """Beyond chance."""
+        return self.churn is not None and self.churn.low > 0
+
+    @property
+    def loses(self) -> bool:
+        """Accuracy, beyond chance."""
+        return self.accuracy is not None and self.accuracy.high < 0
+
+    @property
+    def gains(self) -> bool:
+        """Accuracy, beyond chance."""
+        return self.accuracy is not None and self.accuracy.low > 0
+
+
+def read_rows(folder: Path) -> dict[str, list[Row]]:
+    """The rows of every dataset that a folder has results of, tables and tasks alike."""
+    found: dict[str, list[Row]] = {}
+    for record in read_all(folder):
+        if record.study == BEYOND and record.is_main:
+            found[record.dataset] = _rows(record)
+    if not found:
+        raise InputError(f"{folder} has no results of `unchurn reproduce {BEYOND}`")
+    return found
+
+
+def add_papers(rows: dict[str, list[Row]], folder: Path) -> None:
+    """Add the paper's methods at their published settings, from the reproduction's runs."""
+    for dataset, own in rows.items():
+        path = folder / f"table1-{dataset}.json"
+        there = {row.recipe for row in own}
+        if path.exists():
+            own += [row for row in _rows(read(path)) if row.recipe not in there]
+
+
+def _rows(record: Record) -> list[Row]:
+    control = next((r for r in record.result.settings if r.setting.name == CONTROL), None)
+    if control is None or not control.runs:
+        raise InputError(f"{record.name} has no runs of {CONTROL}")
+    pairs = zip(record.result.settings, record.facts["settings"], strict=True)
+    return [_row(record.dataset, one, control, facts) for one, facts in pairs if one.runs]
+
+
+def _cost(facts: dict[str, Any], one: SettingResult) -> dict[str, Any]:
+    """What a result says of a setting besides predictions; the reproduction's say nothing."""
+    if "trained" not in facts:
+        return {"trained": one.setting.n_trained, "served": one.setting.n_models, "is_papers": True}
+    names = ("trained", "served", "calibration_error", "log_loss")
+    return {name: facts[name] for name in names if name in facts}
+
+
+def _row(dataset: str, one: SettingResult, control: SettingResult, facts: dict[str, Any]) -> Row:
+    differences = None
+    if one is not control:
+        differences = Retrain().differences(one.runs["test"], control.runs["test"])
+    return Row(
+        dataset=dataset,
+        recipe=written(one.setting),
+        summary=_summary(one),
+        control=_summary(control),
+        churn=differences["churn"] if differences else None,
+        accuracy=differences["accuracy"] if differences else None,
+        **_cost(facts, one),
+    )
+
+
+def _summary(one: SettingResult) -> ChurnSummary:
+    """Of the test part; correct churn is of both runs of a pair, whatever the result had."""
+    return replace(one.runs["test"], given="either").summary
+
+
+def written(setting: SettingFacts) -> str:
+    """A setting as one writes it, without what is usual or follows from the training's length."""
+    parts = []
+    for name, own in zip(setting.name.split(PLUS), setting.methods, strict=True):
+        usual, grid = METHODS[name]().get_params(), METHODS[name].grid
+        shown = ", ".join(f"{p}={own[p]:g}" for p in grid if own[p] != usual[p])
+        parts.append(f"{name}({shown})" if shown else name)
+    return PLUS.join(parts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Over:
+    """A recipe over several datasets."""
+
+    recipe: str
+    rows: tuple[Row, ...]
+
+    @property
+    def ratio(self) -> float:
+        """Mean churn over control's, of the datasets where control has any."""
+        known = [row.ratio for row in self.rows if not math.isnan(row.ratio)]
+        return sum(known) / len(known) if known else math.nan
+
+    @property
+    def n_changed(self) -> int:
+        """On how many datasets any of its numbers is another than control's."""
+        return sum(row.summary != row.control for row in self.rows)
+
+    @property
+    def accuracy(self) -> float:
+        """Mean accuracy less control's."""
+        return sum(r.summary.accuracy.mean - r.control.accuracy.mean for r in self.rows) / len(
+            self.rows
+        )
+
+    @property
+    def is_harmless(self) -> bool:
+        """Whether it neither raises churn nor loses accuracy beyond chance on any."""
+        return not self.count("raises_churn") and not self.count("loses")
+
+    def count(self, what: str) -> int:
+        """On how many datasets it `lowers_churn`, `raises_churn`, `loses` or `gains`."""
+        return sum(getattr(row, what) for row in self.rows)
+
+
+def over_tables(rows: dict[str, list[Row]]) -> list[Over]:
+    """Every recipe over the tables that there are results of, lowest churn first."""
+    there = [name for name in TABLES if name in rows]
+    every = over(row for name in there for row in rows[name])
+    return [one for one in every if len(one.rows) == len(there)]
+
+
+def over(rows: Iterable[Row]) -> list[Over]:
+    """Recipes over the datasets of these rows, lowest churn first."""
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row.recipe, []).append(row)
+    every = [Over(recipe=recipe, rows=tuple(own)) for recipe, own in groups.items()]
+    return sorted(every, key=lambda one: (math.isnan(one.ratio), one.ratio))

@@ -1,0 +1,144 @@
+"""TABLES: data that nobody here chose, on which defaults are decided.
+
+Two come with scikit-learn; tables.R, beside this file, writes the others from R's packages mlbench
+and kernlab, which Debian has, into the folder `tables` of UNCHURN_DATA.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from unchurn.core.errors import InputError
+from unchurn.datasets import Dataset, load_csv, load_table
+from unchurn.datasets.find import data_folder
+
+if TYPE_CHECKING:
+    import polars as pl
+
+BEYOND = "beyond"  # what `unchurn reproduce` calls the study
+FOLDER = "tables"
+MANY = 5000  # rows, from which on five runs say as much as ten do of fewer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """A table: where it is from, what is to be predicted, and how many rows it has."""
+
+    source: str  # the package; "scikit-learn" has its own
+    target: str
+    rows: int
+    sha256: str = ""  # of its CSV file
+
+    @property
+    def runs(self) -> int:
+        """Retrainings of each setting."""
+        return 5 if self.rows > MANY else 10
+
+
+def _of_r(package: str, target: str, rows: int, sha256: str) -> Table:
+    return Table(source=package, target=target, rows=rows, sha256=sha256)
+
+
+TABLES: dict[str, Table] = {
+    "wine": Table(source="scikit-learn", target="target", rows=178),
+    "Sonar": _of_r(
+        "mlbench",
+        "Class",
+        208,
+        "d74c6f0ac25b4872e444960438f2ffeb9326d09cda8e9cba4421e073e54092bb",
+    ),
+    "Glass": _of_r(
+        "mlbench", "Type", 214, "6c1bc5ccf98200009d2d12d72e5fb45e6eac9d3ab7ac5397a8e8d52565156b1f"
+    ),
+    "Ionosphere": _of_r(
+        "mlbench", "Class", 351, "d825dc02ab5c526a6ebdafd11b4730a40810d64f029521449515a0eea79bc7d5"
+    ),
+    "breast_cancer": Table(source="scikit-learn", target="target", rows=569),
+    "Soybean": _of_r(
+        "mlbench", "Class", 683, "96eac8047b2034523c57c5d6ae32ecc64ba2da139b1d930a838a35de3cda5ce6"
+    ),
+    "PimaIndiansDiabetes2": _of_r(
+        "mlbench",
+        "diabetes",
+        768,
+        "c3c0c04ee2d13380d1862d4b5d72f7ecc81fa265355741e3d695e7c7455438af",
+    ),
+    "Vehicle": _of_r(
+        "mlbench", "Class", 846, "6ac6c57691c9db640e54a973cde46928366b77b20b9f06341c66cc5a8bcf14c5"
+    ),
+    "Vowel": _of_r(
+        "mlbench", "Class", 990, "a994bb4b8cdb6d1be5dbe57c54116fcd611bfd4b3aaedb78607b37cb86ee8f31"
+    ),
+    "DNA": _of_r(
+        "mlbench",
+        "Class",
+        3186,
+        "279ecaf3353b1b8c1966aec10286ee5888f4de8ca426295720fd0e1eb5615003",
+    ),
+    "spam": _of_r(
+        "kernlab", "type", 4601, "eda6f048183b06c6f7dc530d09549e1cf7932a23f879a1f33e6589140260532b"
+    ),
+    "Satellite": _of_r(
+        "mlbench",
+        "classes",
+        6435,
+        "27ae219dba00d559961c99fcdec7ad0a30db524febcafb438a421fdf7b0107ba",
+    ),
+    "income": _of_r(
+        "kernlab",
+        "INCOME",
+        8993,
+        "d1a2dfaf71ab49a7b979611c25475c26072e633912cc93af87de335d27f13156",
+    ),
+    "ticdata": _of_r(
+        "kernlab",
+        "CARAVAN",
+        9822,
+        "b7a9fc72bac2b041a8205eb1e368d98567bd24dc66c120fbda00b84225e165fa",
+    ),
+    "LetterRecognition": _of_r(
+        "mlbench",
+        "lettr",
+        20000,
+        "b63c465dbba15552b15f1932b259704e5547c1b5a7a39fd9a15ef94c2ba99114",
+    ),
+    "Shuttle": _of_r(
+        "mlbench",
+        "Class",
+        58000,
+        "1a95c027d5a37afee401a5334fc69e863e75cb1cfc22be81dc88b6c8938c8af7",
+    ),
+}
+
+
+def load_other(name: str) -> Dataset:
+    """One of TABLES, split and prepared as any table of a user's own is."""
+    table = TABLES[name]
+    if table.source == "scikit-learn":
+        return load_table(_of_sklearn(name), table.target, name=name)
+    return load_csv(_find(name, table), table.target)
+
+
+def _of_sklearn(name: str) -> pl.DataFrame:
+    import polars as pl
+    from sklearn import datasets
+
+    frame = {"wine": datasets.load_wine, "breast_cancer": datasets.load_breast_cancer}[name]()
+    columns = {str(c): frame.data[:, i] for i, c in enumerate(frame.feature_names)}
+    return pl.DataFrame({**columns, "target": frame.target})
+
+
+def _find(name: str, table: Table) -> Path:
+    """The table's file, verified; how to make it, if it is not there."""
+    folder = data_folder(None)
+    path = None if folder is None else folder / FOLDER / f"{name}.csv"
+    if path is None or not path.exists():
+        where = path or f"{FOLDER}/{name}.csv in UNCHURN_DATA"
+        script = Path(__file__).with_name("tables.R")
+        raise InputError(f'{where} is not there: Rscript {script} "$UNCHURN_DATA/{FOLDER}"')
+    if hashlib.sha256(path.read_bytes()).hexdigest() != table.sha256:
+        raise InputError(f"{path}: its checksum is not that of {name} of R's {table.source}")
+    return path

@@ -1,0 +1,183 @@
+"""What goes beyond the paper: its settings, its tables, what is kept and what the page says."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import toys
+from unchurn.core.errors import InputError
+from unchurn.core.executors.local import Local
+from unchurn.metrics.calibration import calibration_error, log_loss
+from unchurn.paper import beyond
+from unchurn.paper.beyond.facts import setting_facts
+from unchurn.paper.beyond.page import Goals, page, write_beyond
+from unchurn.paper.beyond.rows import over_tables, read_rows
+from unchurn.paper.beyond.study import FREE, SEVERAL, SINGLE, experiment, settings
+from unchurn.paper.beyond.tables import TABLES, load_other
+from unchurn.paper.records import keep, read
+from unchurn.paper.studies import RECIPES
+from unchurn.study.experiment import Experiment
+from unchurn.study.parts import make_parts
+from unchurn.study.result import collect
+from unchurn.study.run import carry_out
+from unchurn.study.schedule import make_schedule
+from unchurn.study.settings import make_setting
+from unchurn.study.store import Store
+from unchurn.training.config import Training
+from unchurn.training.learners.torch import TorchLearner
+
+
+def test_settings_are_sorted_by_what_they_cost():
+    for group, trains, serves in (
+        (FREE, lambda n: n == 1, lambda n: n == 1),
+        (SINGLE, lambda n: n > 1, lambda n: n == 1),
+        (SEVERAL, lambda n: n > 1, lambda n: n > 1),
+    ):
+        for text in group:
+            facts = make_setting(text).facts()
+            assert trains(facts.n_trained), text
+            assert serves(facts.n_models), text
+
+
+@pytest.mark.parametrize("dataset", [*RECIPES, "wine"])
+def test_every_dataset_has_control_ema_and_the_ensemble(dataset):
+    tried = settings(dataset)
+    assert len({(s.name, repr(s.method)) for s in tried}) == len(tried)
+    assert {"control", "ema", "ensemble", "knn_ls+ema"} <= {s.name for s in tried}
+
+
+def test_warm_ups_are_suited_to_short_trainings():
+    (setting, *_) = experiment("wine", ["codistill_symmetric"]).settings
+    assert setting.method.n_warm < 5  # of 20 steps
+
+
+def test_unknown_names_are_told():
+    with pytest.raises(InputError, match="beyond has no dataset 'iris': it has svhn, "):
+        experiment("iris")
+    with pytest.raises(InputError, match="beyond has no method 'anchor': it has control, "):
+        experiment("wine", ["anchor"])
+
+
+def test_the_script_writes_the_tables_that_there_are():
+    script = Path(beyond.__file__).with_name("tables.R").read_text()
+    listed = set(re.findall(r'"(\w+)"[,)]', script.partition("list(")[2]))
+    assert listed == {name for name, table in TABLES.items() if table.source != "scikit-learn"}
+
+
+def test_a_table_that_is_not_there_says_how_to_make_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("UNCHURN_DATA", str(tmp_path))
+    with pytest.raises(InputError, match=r"DNA.csv is not there: Rscript .*tables.R"):
+        load_other("DNA")
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables/DNA.csv").write_text("a,Class\n1,x\n")
+    with pytest.raises(InputError, match="its checksum is not that of DNA of R's mlbench"):
+        load_other("DNA")
+
+
+def test_scikit_learns_tables_need_no_file():
+    assert len(load_other("wine").classes) == 3
+    assert load_other("breast_cancer").x_train.shape[1] == 30
+
+
+def test_calibration_against_a_loop(rng):
+    p = rng.dirichlet([1, 1, 1], size=400)
+    y = rng.integers(3, size=400)
+    confidence, right = p.max(axis=1), p.argmax(axis=1) == y
+    expected = 0.0
+    for low in np.arange(15) / 15:
+        inside = (confidence > low) & (confidence <= low + 1 / 15)
+        if inside.any():
+            gap = abs(right[inside].mean() - confidence[inside].mean())
+            expected += inside.mean() * gap
+    assert calibration_error(p, y) == pytest.approx(expected)
+    each = [-np.log(q[i]) for q, i in zip(p, y, strict=True)]
+    assert log_loss(p, y) == pytest.approx(np.mean(each))
+    assert np.isfinite(log_loss(np.array([[1.0, 0.0]]), np.array([1])))
+
+
+TRIED = (
+    "control", "ema(decay=0.5)", "ema", "safe_ema", "mixup(a=0.2)",
+    "knn_ls(k=5, a=0.5, b=0.5)+ema", "ensemble(m=5)", "ensemble(m=2)+ema",
+)  # fmt: skip
+
+
+def kept(folder, name, tried=TRIED, validation=True):
+    """Results of a small study, under the name of a dataset."""
+    data = toys.dataset(300, name=name)
+    what = Experiment(
+        data=data,
+        parts=make_parts(data, validation=validation),
+        settings=tuple(map(make_setting, tried)),
+        learner=TorchLearner("mlp", Training(epochs=2, batch_size=32)),
+        runs=3,
+    )
+    store, schedule = Store(folder / "store"), make_schedule(what)
+    result = collect(carry_out(schedule, store, Local(1)))
+    facts = setting_facts(schedule, store, result)
+    keep(folder / "beyond", f"beyond-{name}", "beyond", result, "unchurn reproduce", facts)
+    return result
+
+
+def test_what_is_kept_of_combinations_is_read_back(tmp_path):
+    result = kept(tmp_path, "wine")
+    again = read(tmp_path / "beyond/beyond-wine.json")
+    for ours, theirs in zip(again.result.settings, result.settings, strict=True):
+        assert ours.setting == theirs.setting
+        assert ours.summary["test"] == theirs.summary["test"]
+    rows = json.loads((tmp_path / "beyond/beyond-wine.json").read_text())["settings"]
+    assert [row["trained"] for row in rows] == [1, 1, 1, 1, 1, 2, 5, 2]
+    assert [row["served"] for row in rows] == [1, 1, 1, 1, 1, 1, 5, 2]
+    assert all(row["log_loss"] > 0 and 0 <= row["calibration_error"] <= 1 for row in rows)
+    assert rows[0]["validation"]["churn"] == pytest.approx(
+        result.settings[0].summary["validation"].churn.mean, abs=1e-6
+    )
+
+
+def test_the_page_has_every_dataset_and_recipe(tmp_path):
+    kept(tmp_path, "wine")
+    kept(tmp_path, "phishing", (*TRIED, "knn_ls(k=5, a=0.5, b=0.5)"), validation=False)
+    paths = write_beyond(tmp_path / "beyond")
+    assert {path.name for path in paths} == {
+        "beyond.md", "tables.svg", "tasks.svg", "six-tasks.svg",
+    }  # fmt: skip
+    text = (tmp_path / "beyond.md").read_text("utf-8")
+    assert text == page(tmp_path / "beyond")
+    for recipe in ("`ema`", "`ema(decay=0.5)`", "`mixup`", "`ensemble`", "`ensemble(m=2)+ema`"):
+        assert recipe in text
+    assert "**Not measured yet**: svhn" in text
+    assert "## phishing" in text
+    assert "nan" not in text
+
+
+def test_goals_keep_accuracy_and_costs(tmp_path):
+    kept(tmp_path, "phishing", validation=False)
+    rows = read_rows(tmp_path / "beyond")["phishing"]
+    goals = Goals(rows)
+    least = goals.control.summary.accuracy.mean
+    for row in (goals.free, goals.within_two, goals.single, goals.any):
+        assert row.summary.accuracy.mean >= least
+    assert goals.free.trained == 1
+    assert goals.within_two.trained <= 2
+    assert goals.single.served == 1
+    churn = [g.summary.churn.mean for g in (goals.free, goals.within_two, goals.single, goals.any)]
+    assert churn == sorted(churn, reverse=True)
+
+
+def test_recipes_over_tables_count_what_lies_beyond_chance(tmp_path):
+    for name in ("wine", "Glass"):
+        kept(tmp_path, name)
+    every = over_tables(read_rows(tmp_path / "beyond"))
+    assert [len(one.rows) for one in every] == [2] * len(TRIED)
+    control = next(one for one in every if one.recipe == "control")
+    assert control.ratio == 1
+    assert control.count("lowers_churn") == control.count("loses") == 0
+    ratios = [one.ratio for one in every]
+    assert ratios == sorted(ratios)
+
+
+def test_a_folder_without_results_says_so(tmp_path):
+    with pytest.raises(InputError, match="has no results of `unchurn reproduce beyond`"):
+        page(tmp_path)
