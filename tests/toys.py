@@ -165,4 +165,8 @@ NOTHING = {
     "distill": "distill(a=0)",
     "elodi": "elodi(a=0)",
     "medoid": "medoid(m=1)",
+    "rcp": "rcp(a=0, wrong=1)",
+    "focal": "focal(a=0)",
+    "warm_start": "warm_start(a=0)",
+    "project": "project(a=0, max_bad_flips=1)",
 }

@@ -107,7 +107,9 @@ def test_the_reference_is_asked_for_only_if_used(name):
         reference = Reference(logits, Y)
         method.targets(ONE_HOT, reference)
         method.extras(150, reference, np.random.default_rng(0))
-        assert bool(asked) == (method.reference() is not None)
+        method.weights(np.ones(150, np.float32), reference)
+        need = method.reference()
+        assert bool(asked) == (need is not None and not need.weights)
     assert method.reference() is None
 
 

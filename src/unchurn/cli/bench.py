@@ -61,7 +61,24 @@ def bench(
         ),
     ] = None,
     scenario: Annotated[
-        str | None, typer.Option(help="What happens between two models; else retrain.")
+        str | None,
+        typer.Option(
+            help="What happens between two models: retrain (another seed), resample (another "
+            "sample), upgrade (an older model is in production); else retrain."
+        ),
+    ] = None,
+    share: Annotated[
+        float | None,
+        typer.Option(help="resample: so much of the data a run, not a bootstrap (0.9)."),
+    ] = None,
+    same_seed: Annotated[
+        bool | None, typer.Option("--same-seed", help="resample: all runs have one seed.")
+    ] = None,
+    base_share: Annotated[
+        float | None, typer.Option(help="upgrade: what the older model was trained on; else 0.5.")
+    ] = None,
+    per_base: Annotated[
+        int | None, typer.Option(help="upgrade: runs that share an older model; else 2.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder of the finished runs; else bench-DATA.")

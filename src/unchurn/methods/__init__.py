@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unchurn.methods.anchor import Anchor, anchor_labels
 from unchurn.methods.bagging import Bagging
-from unchurn.methods.base import Batch, Extras, Fit, Method, cross_entropy
+from unchurn.methods.base import Batch, Extras, Fit, HeldOut, Method, cross_entropy
 from unchurn.methods.bi_tempered import BiTempered, bi_tempered_loss, tempered_softmax
 from unchurn.methods.codistill import (
     CodistillCE,
@@ -20,17 +20,21 @@ from unchurn.methods.early import Early
 from unchurn.methods.elodi import Elodi, logit_difference
 from unchurn.methods.ema import Ema, ema_decay
 from unchurn.methods.ensemble import Ensemble
+from unchurn.methods.focal import Focal, focal_distance
 from unchurn.methods.knn_ls import KnnLS
 from unchurn.methods.label_smoothing import LabelSmoothing
 from unchurn.methods.lp_reg import L1Reg, L2Reg, lp_penalty
 from unchurn.methods.medoid import Medoid, nearest_to_mean
 from unchurn.methods.mixup import Mixup, mix
+from unchurn.methods.project import Project
+from unchurn.methods.rcp import Rcp
 from unchurn.methods.reference import Need, Reference
 from unchurn.methods.registry import METHODS, make_method
 from unchurn.methods.safe_ema import SafeEma
 from unchurn.methods.smelu import Smelu
 from unchurn.methods.swa import Swa
 from unchurn.methods.twin import Twin
+from unchurn.methods.warm_start import WarmStart
 from unchurn.methods.weight_decay import WeightDecay
 
 __all__ = [
@@ -52,6 +56,8 @@ __all__ = [
     "Ensemble",
     "Extras",
     "Fit",
+    "Focal",
+    "HeldOut",
     "KnnLS",
     "L1Reg",
     "L2Reg",
@@ -60,11 +66,14 @@ __all__ = [
     "Method",
     "Mixup",
     "Need",
+    "Project",
+    "Rcp",
     "Reference",
     "SafeEma",
     "Smelu",
     "Swa",
     "Twin",
+    "WarmStart",
     "WeightDecay",
     "anchor_labels",
     "bi_tempered_loss",
@@ -74,6 +83,7 @@ __all__ = [
     "cross_entropy",
     "distill_labels",
     "ema_decay",
+    "focal_distance",
     "logit_difference",
     "lp_penalty",
     "make_method",

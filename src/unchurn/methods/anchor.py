@@ -27,8 +27,8 @@ class Anchor(Method):
     """Train on (1 − a)·y + a·softmax(reference).
 
     In an experiment, one reference is trained and serves all runs, as in the paper, unless
-    `fixed_reference` is off. On its own, a fit trains its own: to fix it, give the model that is
-    live in production as the reference.
+    `fixed_reference` is off; in an upgrade it is the base. On its own, a fit trains its own: to fix
+    it, give the model that is live in production as the reference.
     """
 
     a: float = 0.9
@@ -52,4 +52,8 @@ class Anchor(Method):
         return Need(is_fixed=self.fixed_reference) if self.a > 0 else None
 
     def targets(self, t: Float32, reference: Reference) -> Float32:
-        return anchor_labels(t, reference.logits, self.a) if self.a > 0 else t
+        if self.a == 0:
+            return t
+        # Of a class that the reference does not know, it has nothing to say.
+        anchored = anchor_labels(t, reference.logits, self.a)
+        return np.where(reference.may_know[:, None], anchored, t)

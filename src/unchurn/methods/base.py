@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from unchurn.core.arrays import Float32
 from unchurn.core.errors import InputError
-from unchurn.methods.reference import Need, Reference
+from unchurn.methods.reference import Need, Reference, Weights
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -26,6 +26,14 @@ if TYPE_CHECKING:
 Rows = npt.NDArray[np.integer]
 Extras = dict[str, Float32]
 LossOf = Callable[[Sequence["nn.Module"]], float]  # of networks on examples, above the least
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeldOut:
+    """Examples that a fit was not trained on, and what networks say of them."""
+
+    rows: Rows  # the examples' numbers in the training data
+    logits: Callable[[Sequence[nn.Module]], list[Float32]]  # (n, L) of each network
 
 
 @dataclass(kw_only=True)
@@ -159,6 +167,10 @@ class Method:
         """Targets so far (n, L), one-hot labels at first -> soft targets (n, L)."""
         return t
 
+    def weights(self, w: Float32, reference: Reference) -> Float32:
+        """Weights of the examples so far (n,), 1 at first -> their weights."""
+        return w
+
     def extras(self, n: int, reference: Reference, rng: np.random.Generator) -> Extras:
         """More of each of n examples than its target, by name, such as a teacher's logits."""
         return {}
@@ -179,6 +191,12 @@ class Method:
     def adapt(self, net: nn.Module) -> nn.Module:
         """A network as it was made -> the one to train; also called when a model is loaded."""
         return net
+
+    def start(self, net: nn.Module, weights: Weights) -> None:
+        """Give a network that was just made other weights, by those of its reference.
+
+        Called only for what needs them (`Need.weights`).
+        """
 
     def begin(self, nets: Sequence[nn.Module], n_steps: int) -> Fit:
         """The state of one fit of these networks, which takes so many steps."""
@@ -206,9 +224,17 @@ class Method:
 
     # Afterwards
 
+    def settle(self, nets: list[nn.Module], reference: Reference, held: HeldOut) -> list[nn.Module]:
+        """The networks that a fit has serve -> those that do."""
+        return nets
+
     def probabilities(self, logits: Sequence[Tensor]) -> Tensor:
         """One (n, L) tensor per network -> (n, L), rows that sum to 1."""
         return logits[0].softmax(dim=1)
+
+    def serve(self, new: Float32, base: Float32) -> Float32:
+        """What it and its reference say, (n, L) probabilities -> what is served."""
+        return new
 
 
 def cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:

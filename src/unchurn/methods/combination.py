@@ -11,9 +11,9 @@ import numpy as np
 
 from unchurn.core.arrays import Float32
 from unchurn.core.errors import InputError
-from unchurn.methods.base import Batch, Extras, Fit, LossOf, Method, Rows, overrides
+from unchurn.methods.base import Batch, Extras, Fit, HeldOut, LossOf, Method, Rows, overrides
 from unchurn.methods.control import Control
-from unchurn.methods.reference import Need, Reference
+from unchurn.methods.reference import Need, Reference, Weights
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -24,6 +24,9 @@ SINGLE = {
     "probabilities": "how logits become probabilities",
     "sample": "which examples are seen",
     "pick": "which of several fits serves",
+    "start": "which weights training starts from",
+    "settle": "which weights serve in the end",
+    "serve": "whose answer is served",
 }
 
 
@@ -68,6 +71,17 @@ class Combination(Method):
                 f"{self._names(lambda one: one.n_nets > 1)} cannot be combined: they train "
                 "different numbers of networks in tandem"
             )
+
+        alike = "networks in tandem would start alike"
+        self._check_alone("start", lambda one: one.n_nets > 1, alike)
+        each = "each of several models would be served so, not their mean"
+        self._check_alone("serve", lambda one: len(one.members()) > 1, each)
+
+    def _check_alone(self, hook: str, is_other: Callable[[Method], bool], reason: str) -> None:
+        """Refuse a hook beside a kind of method that leaves it without sense."""
+        if any(overrides(one, hook) for one in self.methods) and any(map(is_other, self.methods)):
+            names = self._names(lambda one: overrides(one, hook) or is_other(one))
+            raise InputError(f"{names} cannot be combined: {reason}")
 
     def _check_one(self, decides: str, is_one: Callable[[Method], bool]) -> None:
         if sum(map(is_one, self.methods)) > 1:
@@ -134,10 +148,15 @@ class Combination(Method):
             is_fixed=needs[0].is_fixed,
             ks=tuple(sorted({k for need in needs for k in need.ks})),
             m=max(need.m for need in needs),
+            weights=any(need.weights for need in needs),
+            serves=any(need.serves for need in needs),
         )
 
     def targets(self, t: Float32, reference: Reference) -> Float32:
         return reduce(lambda so_far, one: one.targets(so_far, reference), self.methods, t)
+
+    def weights(self, w: Float32, reference: Reference) -> Float32:
+        return reduce(lambda so_far, one: one.weights(so_far, reference), self.methods, w)
 
     def extras(self, n: int, reference: Reference, rng: np.random.Generator) -> Extras:
         found: Extras = {}
@@ -157,6 +176,9 @@ class Combination(Method):
 
     def adapt(self, net: nn.Module) -> nn.Module:
         return reduce(lambda so_far, one: one.adapt(so_far), self.methods, net)
+
+    def start(self, net: nn.Module, weights: Weights) -> None:
+        self._own("start").start(net, weights)
 
     def weight_decay(self) -> float:
         return sum(one.weight_decay() for one in self.methods)
@@ -178,8 +200,14 @@ class Combination(Method):
         there = [penalty for penalty in each if penalty is not None]
         return reduce(lambda a, b: a + b, there) if there else None
 
+    def settle(self, nets: list[nn.Module], reference: Reference, held: HeldOut) -> list[nn.Module]:
+        return self._own("settle").settle(nets, reference, held)
+
     def probabilities(self, logits: Sequence[Tensor]) -> Tensor:
         return self._own("probabilities").probabilities(logits)
+
+    def serve(self, new: Float32, base: Float32) -> Float32:
+        return self._own("serve").serve(new, base)
 
     def _own(self, hook: str) -> Method:
         """The one with a hook of its own, or plain training."""

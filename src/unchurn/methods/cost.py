@@ -25,5 +25,7 @@ def training_cost(method: Method) -> int:
 
 
 def serving_cost(method: Method) -> int:
-    """How many networks must answer for one prediction; plain training is 1."""
-    return sum(member.n_served for member in method.members())
+    """How many models must answer for one prediction; plain training is 1."""
+    need = method.reference()
+    beside = 1 if need is not None and need.serves else 0
+    return sum(member.n_served for member in method.members()) + beside

@@ -22,15 +22,19 @@ from unchurn.methods.early import Early
 from unchurn.methods.elodi import Elodi
 from unchurn.methods.ema import Ema
 from unchurn.methods.ensemble import Ensemble
+from unchurn.methods.focal import Focal
 from unchurn.methods.knn_ls import KnnLS
 from unchurn.methods.label_smoothing import LabelSmoothing
 from unchurn.methods.lp_reg import L1Reg, L2Reg
 from unchurn.methods.medoid import Medoid
 from unchurn.methods.mixup import Mixup
+from unchurn.methods.project import Project
+from unchurn.methods.rcp import Rcp
 from unchurn.methods.safe_ema import SafeEma
 from unchurn.methods.smelu import Smelu
 from unchurn.methods.swa import Swa
 from unchurn.methods.twin import Twin
+from unchurn.methods.warm_start import WarmStart
 from unchurn.methods.weight_decay import WeightDecay
 
 METHODS: dict[str, type[Method]] = {
@@ -58,6 +62,10 @@ METHODS: dict[str, type[Method]] = {
     "medoid": Medoid,
     "twin": Twin,
     "codistill_symmetric": CodistillSymmetric,
+    "rcp": Rcp,
+    "focal": Focal,
+    "warm_start": WarmStart,
+    "project": Project,
 }
 
 PLUS = "+"

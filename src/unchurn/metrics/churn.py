@@ -172,8 +172,8 @@ def churn_summary(
     return ChurnSummary(
         n_runs=n_runs,
         n_examples=n,
-        accuracy=_mean_sd(n_correct / n),
-        churn=_mean_sd(moved / n),
+        accuracy=mean_sd(n_correct / n),
+        churn=mean_sd(moved / n),
         churn_correct=_among(moved_correct, base, "correct", "right", notes),
         churn_incorrect=_among(moved - moved_correct, n - base, "incorrect", "wrong", notes),
         notes=tuple(notes),
@@ -196,10 +196,10 @@ def _among(moved: FloatArray, base: IntArray, name: str, kind: str, notes: list[
             f"churn {name} leaves out {left_out} of {there.size} pairs: {runs} no {kind} prediction"
         )
     rates = np.where(defined, moved, 0) / np.where(defined, base, 1)
-    return _mean_sd(rates.sum(axis=0)[there] / defined.sum(axis=0)[there])
+    return mean_sd(rates.sum(axis=0)[there] / defined.sum(axis=0)[there])
 
 
-def _mean_sd(values: FloatArray) -> MeanSd:
+def mean_sd(values: FloatArray) -> MeanSd:
     """Mean and sample standard deviation; NaN, without a warning, of too few values."""
     return MeanSd(
         mean=float(values.mean()) if values.size else float("nan"),

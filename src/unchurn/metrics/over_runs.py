@@ -40,8 +40,20 @@ def churn_difference(first: Array, second: Array) -> Interval:
 
 def accuracy_difference(first: Array, second: Array, labels: Array) -> Interval:
     """Accuracy of the first setting's runs less that of the second's, as `churn_difference`."""
-    each = (first == labels).astype(np.int8) - (second == labels).astype(np.int8)
-    return _student(each, _others(len(each)))
+    return rate_difference(first == labels, second == labels)
+
+
+def rate_difference(first: Array, second: Array, groups: Array | None = None) -> Interval:
+    """The share of the first setting's mask less that of the second's; both (R, n), paired by run.
+
+    Runs of one group, as of one older model, are not independent: groups are then left out one at a
+    time, if there are several.
+    """
+    each = first.astype(np.int8) - second.astype(np.int8)
+    numbers = np.unique(groups) if groups is not None else ()
+    if groups is None or len(numbers) < 2:
+        return _student(each, _others(len(each)))
+    return _student(each, [(groups != number).tolist() for number in numbers])
 
 
 def churn_over_runs(moved: Array, clusters: Array | None = None) -> Interval:

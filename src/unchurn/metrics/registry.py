@@ -1,4 +1,7 @@
-"""METRICS: what a study shows of a setting's runs. A new metric is one entry here."""
+"""What a study shows of a setting's runs. A new metric is one entry here.
+
+METRICS are of runs among each other, AGAINST_BASE of runs that are held against an older model.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from unchurn.metrics import against_base
 from unchurn.metrics.churn import ChurnSummary, Given, MeanSd, churn_summary
 
 
@@ -67,6 +71,49 @@ METRICS: dict[str, Metric] = {
             heading="incorrect",
             better=None,  # churn among wrong predictions may be good
             of=lambda runs: runs.summary.churn_incorrect,
+        ),
+    )
+}
+
+AGAINST_BASE: dict[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        METRICS["accuracy"],
+        Metric(
+            name="bad_flips",
+            heading="bad flips",
+            better="lower",
+            of=lambda runs: against_base.rate(against_base.bad_flips(runs)),
+        ),
+        Metric(
+            name="churn_to_base",
+            heading="churn to base",
+            better="lower",
+            of=lambda runs: against_base.rate(against_base.moved(runs)),
+        ),
+        Metric(
+            name="good_flips",
+            heading="good flips",
+            better="higher",
+            of=lambda runs: against_base.rate(against_base.good_flips(runs)),
+        ),
+        Metric(
+            name="flip_index",
+            heading="flip index",
+            better="lower",
+            of=against_base.flip_index,
+        ),
+        Metric(
+            name="churn_among",
+            heading="churn of two",
+            better="lower",
+            of=against_base.churn_among,
+        ),
+        Metric(
+            name="accuracy_base",
+            heading="base's accuracy",
+            better=None,  # it is the same whatever comes after it
+            of=lambda runs: against_base.rate(against_base.right_before(runs)),
         ),
     )
 }

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from unchurn.study.result import Result, SettingResult
 
 FEW_RUNS = 5  # with fewer, more of them are the first thing to try
-STEADIER = ("safe_ema", "ensemble")  # what to try next, where it was not
 
 
 def advice(result: Result) -> str:
@@ -41,8 +40,9 @@ def advice(result: Result) -> str:
     best = _cheapest(result, better)
     text = (
         f"Use {_name(best)}: {_measured(result, best)} (plain training: "
-        f"{_accuracy(result, control)} and {percent(_churn(result, control))}); churn falls by "
-        f"{_fall(_differences(result, best))}, beyond chance, {_cost(best)}"
+        f"{_accuracy(result, control)} and {percent(_churn(result, control))}); "
+        f"{result.subject.scenario.falls} by {_fall(_differences(result, best))}, beyond chance, "
+        f"{_cost(best)}"
     )
     if result.chosen_on == "test":  # the best of several methods, at that
         text += "; chosen on the test data itself, it may look better here than it is"
@@ -82,7 +82,8 @@ def _keep(result: Result, control: SettingResult) -> str:
     if n:
         tried = "the method" if n == 1 else f"none of the {n} methods"
         lowers = "does not lower" if n == 1 else "lowers"
-        text += f": {tried} tried {lowers} churn beyond chance at no loss of accuracy"
+        what = result.subject.scenario.churn_words
+        text += f": {tried} tried {lowers} {what} beyond chance at no loss of accuracy"
     return f"{text}. {_next(result)}".rstrip()
 
 
@@ -103,7 +104,8 @@ def _next(result: Result) -> str:
     untold = [name for name, row in single.items() if name != "control" and not _told(result, row)]
     if untold:
         return f"Settings of {untold[0]} were chosen on the test data: choose them on validation."
-    left = [name for name in STEADIER if not any(name in tried.split("+") for tried in chosen)]
+    known = {part for tried in chosen for part in (tried, *tried.split("+"))}
+    left = [name for name in result.subject.scenario.steadier if name not in known]
     return f"Try {' or '.join(left)}." if left else ""
 
 
@@ -134,10 +136,8 @@ def _fall(found: dict[str, Interval]) -> str:
 
 def _measured(result: Result, row: SettingResult) -> str:
     """Accuracy and churn on the test part, in words."""
-    return (
-        f"{_accuracy(result, row)} accurate, with {percent(_churn(result, row))} of its "
-        "predictions changing from one retraining to the next"
-    )
+    says = result.subject.scenario.says.format(percent(_churn(result, row)))
+    return f"{_accuracy(result, row)} accurate, {says}"
 
 
 def _accuracy(result: Result, row: SettingResult) -> str:

@@ -93,7 +93,9 @@ def bench(
         Choose settings on a fifth of the training data, held out, instead of on the test part; by
         default for data of your own, as opposed to those of `unchurn.load`.
     scenario
-        What happens between two models: "retrain" (another seed).
+        What happens between two models: "retrain" (another seed), "resample" (another sample and
+        another seed) or "upgrade" (an older model is in production, and more data has come), with
+        parameters as in "resample(share=0.9)"; or a `unchurn.study.scenarios.Scenario`.
     out
         A folder to keep finished runs and results in; the same call goes on where it stopped.
     workers
@@ -213,7 +215,9 @@ def make_experiment(
     parts = make_parts(data, validation=validation)
     learner.check(parts.x_train, parts.n_classes)
     n_steps = learner.n_steps(len(parts.x_train))
-    settings = _settings(methods, preset, data.name, n_steps)
+    happens = make_scenario(scenario)
+    tried = happens.recipes if methods is None and preset == "quick" else methods
+    settings = _settings(tried, preset, data.name, n_steps)
     if methods is None:  # of all methods, those that can be trained
         settings = [s for s in settings if learner.why_not(s.method) is None]
     return Experiment(
@@ -223,7 +227,7 @@ def make_experiment(
         learner=learner,
         runs=runs,
         seed=seed,
-        scenario=make_scenario(scenario),
+        scenario=happens,
     )
 
 

@@ -39,18 +39,22 @@ def _another(number: int) -> str:
 
 
 def frontier_data(result: Result) -> list[dict[str, Any]]:
-    """One row per setting: test accuracy and correct churn in percent; is it on its frontier?"""
+    """One row per setting: test accuracy and correct churn in percent; is it on its frontier?
+
+    Other scenarios chart something else than correct churn.
+    """
     on_frontier = {id(r) for method in result.by_method for r in result.pareto(method)}
+    charted = [(r, *result.charted(r)) for r in result.settings if r.runs]
     return [
         {
             "method": r.setting.name,
             "setting": r.setting.text,
-            "accuracy": round(100 * r.summary["test"].accuracy.mean, 4),
-            "churn_correct": round(100 * r.summary["test"].churn_correct.mean, 4),
+            "accuracy": round(100 * accuracy, 4),
+            result.subject.scenario.charted: round(100 * churn, 4),
             "frontier": id(r) in on_frontier,
         }
-        for r in result.settings
-        if r.summary and not np.isnan(r.summary["test"].churn_correct.mean)
+        for r, accuracy, churn in charted
+        if not np.isnan(churn)
     ]
 
 
@@ -61,10 +65,15 @@ def frontier(result: Result) -> alt.LayerChart:
     """
     # Control on top: all else is held against it.
     rows = sorted(frontier_data(result), key=lambda row: row["method"] == "control")
-    x, y = _zoom(rows)
+    scenario = result.subject.scenario
+    x, y = _zoom(rows, scenario.charted)
     methods = [name for name in result.by_method if any(r["method"] == name for r in rows)]
     base = alt.Chart(alt.InlineData(values=rows)).encode(
-        alt.X("churn_correct:Q", title="correct churn, %", scale=alt.Scale(domain=x)),
+        alt.X(
+            f"{scenario.charted}:Q",
+            title=f"{scenario.charted_words}, %",
+            scale=alt.Scale(domain=x),
+        ),
         alt.Y("accuracy:Q", title="accuracy, %", scale=alt.Scale(domain=y)),
         alt.Color(
             "method:N",
@@ -72,7 +81,7 @@ def frontier(result: Result) -> alt.LayerChart:
             sort=methods,
         ),
     )
-    tooltip = ["method:N", "setting:N", "accuracy:Q", "churn_correct:Q"]
+    tooltip = ["method:N", "setting:N", "accuracy:Q", f"{scenario.charted}:Q"]
     points = base.mark_circle(size=60, opacity=0.7, clip=True).encode(tooltip=tooltip)
     lines = base.transform_filter("datum.frontier").mark_line(
         strokeDash=[3, 3], interpolate="step-after", clip=True
@@ -81,7 +90,7 @@ def frontier(result: Result) -> alt.LayerChart:
     return chart
 
 
-def _zoom(rows: list[dict[str, Any]]) -> tuple[list[float], list[float]]:
+def _zoom(rows: list[dict[str, Any]], charted: str) -> tuple[list[float], list[float]]:
     """Domains of the axes: control and all settings but the much less accurate, with a margin.
 
     A few hopeless settings would otherwise press all others into a corner. Much less is a point
@@ -92,7 +101,7 @@ def _zoom(rows: list[dict[str, Any]]) -> tuple[list[float], list[float]]:
     least = median - max(1, 3 * (max(accuracies) - median))
     near = [row for row in rows if row["accuracy"] >= least or row["method"] == "control"]
     domains = []
-    for key in ("churn_correct", "accuracy"):
+    for key in (charted, "accuracy"):
         values = [row[key] for row in near]
         margin = 0.05 * (max(values) - min(values)) or 0.1
         domains.append([min(values) - margin, max(values) + margin])

@@ -12,6 +12,7 @@ from unchurn.core.plain import read_plain
 from unchurn.core.tables import TextForm, stem
 from unchurn.study.api import check_asked, is_table, load_data, make_experiment
 from unchurn.study.experiment import Experiment
+from unchurn.study.scenarios import Scenario, make_scenario
 from unchurn.training.config import Training
 from unchurn.training.learners.make import make_learner
 
@@ -38,6 +39,10 @@ class BenchConfig(BaseModel):
     seed: int = Field(default=0, ge=0)
     select_on: Literal["test", "validation"] | None = None
     scenario: str = "retrain"
+    share: float | None = None
+    same_seed: bool | None = None
+    base_share: float | None = None
+    per_base: int | None = None
     out: Path | None = None
     engine: Literal["local", "ray"] = "local"
     ray_address: str | None = None
@@ -52,7 +57,8 @@ class BenchConfig(BaseModel):
 
     def experiment(self) -> Experiment:
         """The experiment that was asked for, as `unchurn.bench` makes it."""
-        check_asked(self.methods, self.preset, self.scenario)
+        scenario = self._scenario()
+        check_asked(self.methods, self.preset, scenario)
         form = TextForm(delimiter=self.delimiter, decimal=self.decimal, encoding=self.encoding)
         training = Training(self.epochs, self.batch_size, self.learning_rate, device=self.device)
         learner = make_learner(self.model, training, self.model_args)
@@ -64,8 +70,15 @@ class BenchConfig(BaseModel):
             runs=self.runs,
             seed=self.seed,
             validation=None if self.select_on is None else self.select_on == "validation",
-            scenario=self.scenario,
+            scenario=scenario,
         )
+
+    def _scenario(self) -> Scenario:
+        """What happens between two models, with the parameters that were given."""
+        of_scenarios = ("share", "same_seed", "base_share", "per_base")
+        given = {name: getattr(self, name) for name in of_scenarios}
+        there = {name: value for name, value in given.items() if value is not None}
+        return make_scenario(self.scenario, **there)
 
 
 def make_config(path: Path | None, options: dict[str, Any]) -> BenchConfig:

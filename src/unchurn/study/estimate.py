@@ -45,7 +45,7 @@ class Costs:
     def of(self, schedule: Schedule, keys: Sequence[Key]) -> float:
         """Seconds of one training, which serves jobs together."""
         nets = sum(one.n_nets for one in schedule.jobs[keys[0]].method.candidates())
-        kept = sum(schedule.keeps_logits(key) for key in keys)
+        kept = sum(schedule.keeps(key).logits for key in keys)
         return self.fit * nets + self.scoring * len(keys) + self.keeping_logits * kept
 
 

@@ -41,7 +41,7 @@ def _charts(result: Result) -> list[dict[str, Any]]:
     shown: dict[str, Any] = {}
     if charts.frontier_data(result):
         chart = charts.frontier(result).properties(width="container")
-        shown["Accuracy against correct churn"] = chart
+        shown[f"Accuracy against {result.subject.scenario.charted_words}"] = chart
     shown |= {f"Along {name}": chart for name, chart in charts.curves(result).items()}
     return [{"title": title, "spec": chart.to_dict()} for title, chart in shown.items()]
 

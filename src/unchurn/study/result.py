@@ -111,16 +111,25 @@ class Result:
         return chosen.get(CONTROL) or next(iter(chosen.values()), None)
 
     def pareto(self, method: str | None = None) -> list[SettingResult]:
-        """Settings that none beats in both test accuracy and correct churn, lowest churn first."""
+        """Settings that none beats in both test accuracy and correct churn, lowest churn first.
+
+        In another scenario than retraining, it is what that charts in the place of correct churn.
+        """
         there = [
-            r
+            (r, accuracy, churn)
             for r in self.settings
             if r.runs and method in (None, r.setting.name)
-            if not math.isnan(r.summary["test"].churn_correct.mean)
+            for accuracy, churn in [self.charted(r)]
+            if not math.isnan(churn)
         ]
-        accuracy = [r.summary["test"].accuracy.mean for r in there]
-        churn = [r.summary["test"].churn_correct.mean for r in there]
-        return [there[i] for i in selection.pareto(accuracy, churn)]
+        on = selection.pareto([a for _, a, _ in there], [churn for *_, churn in there])
+        return [there[i][0] for i in on]
+
+    def charted(self, result: SettingResult) -> tuple[float, float]:
+        """A setting's accuracy on the test part, and what it is charted against."""
+        metrics, runs = self.subject.scenario.metrics, result.runs["test"]
+        accuracy, churn = (metrics[n].of(runs) for n in ("accuracy", self.subject.scenario.charted))
+        return accuracy.mean, churn.mean
 
     def differences(self, first: str, second: str) -> dict[str, Interval]:
         """A method's chosen setting less another's on the test part, by metric."""
@@ -266,7 +275,7 @@ def collect(trainings: Trainings) -> Result:
             )
             for part, labels in parts.items()
         }
-        settings.append(SettingResult(setting.facts(), found, failures))
+        settings.append(SettingResult(setting.facts(experiment.scenario), found, failures))
     records = [run.record for run in trainings.by_key.values()]
     result = Result(
         subject=subject_of(experiment),

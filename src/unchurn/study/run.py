@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from unchurn.core.executors import Call, Executor
-from unchurn.study.believed import LOGITS, believed
+from unchurn.study.believed import believed
 from unchurn.study.experiment import Experiment, Job
 from unchurn.study.schedule import Key, Schedule
 from unchurn.study.store import DamagedError, Store, TrainedRun, key_of
@@ -105,7 +105,7 @@ class _Driver:
                 missing.append(key)
                 continue
             self.trainings.take(key, stored)
-            if self.schedule.keeps_logits(key):
+            if self.schedule.keeps(key).logits:
                 references[key] = stored
         self.on_progress(len(self.trainings.by_key), len(self.schedule.jobs), None)
         if not missing:
@@ -144,14 +144,14 @@ class _Driver:
             k = most_neighbours(self.schedule.jobs[first].method)
             for key in keys:
                 self._finish(key, failed_run(TOO_FEW.format(k=k, n=n)))
-        elif first in self.schedule.references:
-            self.waiting[keys] = self.schedule.references[first]
+        elif references := self.schedule.looks_at(keys):
+            self.waiting[keys] = references
         else:
             self._train(keys)
 
     def _train(self, keys: tuple[Key, ...], *known: Any) -> None:
         """Call for a training; `known` stands for what is known of its references."""
-        jobs = [(self.schedule.jobs[key], self.schedule.keeps_logits(key)) for key in keys]
+        jobs = [(self.schedule.jobs[key], self.schedule.keeps(key)) for key in keys]
         gpus = self.experiment.learner.n_gpus
         arguments = (jobs, self.common, *known)
         self.calls.append(Call(_Training(keys), train_jobs, arguments, gpus=gpus))
@@ -171,7 +171,8 @@ class _Driver:
             self._fail_waiting(key, reason)
             return
         ks = sorted(self.schedule.neighbours.get(key, ()))
-        arguments = (reference.arrays[LOGITS], self.common, ks)
+        job = self.schedule.jobs[key]
+        arguments = (reference.arrays, (job.run, job.fit), self.common, ks)
         self.calls.appendleft(Call(_Search(key), find_neighbours, arguments, stays=True))
 
     def _finish(self, key: Key, trained: TrainedRun) -> None:
@@ -199,8 +200,7 @@ class _Driver:
             if stored is None:
                 return None
             failure = stored.record["failure"]
-            lacks_logits = self.schedule.keeps_logits(key) and LOGITS not in stored.arrays
-            if failure is None and not lacks_logits:
+            if failure is None and self.schedule.keeps(key).are_in(stored):
                 return stored
             if failure is not None and not failure.endswith(KILLED):
                 return stored

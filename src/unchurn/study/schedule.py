@@ -15,6 +15,7 @@ from unchurn.methods import Control
 from unchurn.methods.cost import n_fits
 from unchurn.study.experiment import Experiment, Job
 from unchurn.study.settings import Setting
+from unchurn.study.train import Keeps
 from unchurn.training.learners.base import most_neighbours
 from unchurn.training.streams import member_fits
 
@@ -52,13 +53,26 @@ class Schedule:
             groups.setdefault(self.experiment.key(trained), []).append(key)
         return [tuple(group) for group in groups.values()]
 
-    def keeps_logits(self, key: Key) -> bool:
-        """Whether a job's logits of the training data are kept, for whoever looks at it."""
-        return self.jobs[key].is_reference or key in self._looked_at
+    def keeps(self, key: Key) -> Keeps:
+        """What is kept of a job besides its predictions, for whoever looks at it."""
+        return Keeps(
+            logits=self.jobs[key].is_reference or key in self._looked_at,
+            weights=key in self._started_from,
+        )
+
+    def looks_at(self, keys: Iterable[Key]) -> list[Key]:
+        """The jobs that any of these look at, which are one training; what each needs first."""
+        each = [self.references[key] for key in keys if key in self.references]
+        return max(each, key=len, default=[])
 
     @cached_property
     def _looked_at(self) -> set[Key]:
         return {key for references in self.references.values() for key in references}
+
+    @cached_property
+    def _started_from(self) -> set[Key]:
+        needs = {key: self.jobs[key].method.reference() for key in self.references}
+        return {self.references[key][0] for key, need in needs.items() if need and need.weights}
 
     @property
     def in_ensembles(self) -> set[Key]:

@@ -9,8 +9,9 @@ import numpy as np
 
 from unchurn.core.errors import InputError
 from unchurn.methods import Method, combine
-from unchurn.methods.cost import serving_cost, training_cost
+from unchurn.methods.cost import serving_cost
 from unchurn.methods.registry import PLUS, name_of, named_method, parse_method
+from unchurn.study.scenarios import Scenario, make_scenario
 
 
 @dataclass(frozen=True)
@@ -40,16 +41,17 @@ class Setting:
             for key, value in _shown(one).items()
         }
 
-    def facts(self) -> SettingFacts:
-        """What results say of it."""
+    def facts(self, scenario: str | Scenario = "retrain") -> SettingFacts:
+        """What results say of it in a scenario."""
+        scenario = make_scenario(scenario)
         return SettingFacts(
             name=self.name,
             text=self.text,
             parameters=self.parameters,
             methods=tuple(plain_parameters(one) for one in self.method.combined),
             n_models=serving_cost(self.method),
-            n_trained=training_cost(self.method),
-            note=self.method.note() or "",
+            n_trained=scenario.training_cost(self.method),
+            note=scenario.note_on(self.method) or "",
         )
 
 

@@ -49,7 +49,7 @@ class Subject:
     def to_dict(self) -> dict[str, Any]:
         """All but the labels, as plain values."""
         plain = {name: value for name, value in vars(self).items() if name != "labels"}
-        return {**plain, "data": asdict(self.data), "scenario": self.scenario.name}
+        return {**plain, "data": asdict(self.data), "scenario": self.scenario.text}
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any], labels: Mapping[str, Classes]) -> Self:

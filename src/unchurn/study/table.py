@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from unchurn.metrics.registry import Metric
 from unchurn.report import formats, numbers
 from unchurn.report.table import Cell, Column, Note, Table
+from unchurn.study.scenarios.retrain import Retrain
 
 if TYPE_CHECKING:
     from unchurn.metrics.churn import MeanSd
@@ -28,7 +29,7 @@ GOES = {
     "beside": 6, "optimism": 6, "neither better": 5, "difference": 4, "more": 3,
     "first difference": 1,
 }  # fmt: skip
-OPTIMISM = "churn, chosen − fresh"
+OPTIMISM = "{}, chosen − fresh"
 BRACKETS = "Brackets: 95 %, runs paired, jackknife over runs plus the variance of the examples."
 
 
@@ -61,7 +62,7 @@ def chosen_table(result: Result) -> Table:
     about = _columns_about(result, chosen)
     found = [
         *_metric_columns(result, chosen),
-        *_beside_columns(result.subject.data.name, chosen),
+        *_beside_columns(result, chosen),
         *_difference_columns(result, differences),
         *_optimism_columns(result, chosen),
     ]
@@ -140,7 +141,10 @@ def _columns_about(result: Result, chosen: dict[str, SettingResult]) -> list[Fil
 
 
 def _metric_columns(result: Result, chosen: dict[str, SettingResult]) -> list[Filled]:
-    """A column for each metric, the best single model marked."""
+    """A column for each metric, the best single model marked.
+
+    Accuracy and churn stay; what none can be best in goes before the differences.
+    """
     values = {name: measured(result, row.reported) for name, row in chosen.items()}
     single = single_models(chosen)
     columns = []
@@ -148,20 +152,17 @@ def _metric_columns(result: Result, chosen: dict[str, SettingResult]) -> list[Fi
         means = {name: own[metric.name] for name, own in values.items()}
         best = _best(metric, {name: means[name].mean for name in single})
         cells = {name: _mean_cell(value, is_best=name == best) for name, value in means.items()}
-        columns.append((Column(heading=metric.heading, may_go=_metric_may_go(metric)), cells))
+        stays = metric.name in ("accuracy", result.subject.scenario.churn)
+        may_go = 0 if stays else GOES["neither better" if metric.better is None else "more"]
+        columns.append((Column(heading=metric.heading, may_go=may_go), cells))
     return columns
 
 
-def _metric_may_go(metric: Metric) -> int:
-    """Accuracy and churn stay; what none can be best in goes before the differences."""
-    if metric.better is None:
-        return GOES["neither better"]
-    return 0 if metric.name in ("accuracy", "churn") else GOES["more"]
-
-
-def _beside_columns(dataset: str, chosen: Iterable[str]) -> list[Filled]:
-    """What somebody else measured, where that is anything."""
-    columns = []
+def _beside_columns(result: Result, chosen: Iterable[str]) -> list[Filled]:
+    """What somebody else measured, where that is anything: of retraining, as far as is known."""
+    if type(result.subject.scenario) is not Retrain:
+        return []
+    columns, dataset = [], result.subject.data.name
     for beside in handed_down():
         texts = {name: beside.of(dataset, name) for name in chosen}
         if any(texts.values()):
@@ -196,7 +197,8 @@ def _optimism_columns(result: Result, chosen: dict[str, SettingResult]) -> list[
         else Cell(text="")
         for name in chosen
     }
-    return [(Column(heading=OPTIMISM, may_go=GOES["optimism"]), cells)]
+    words = result.subject.scenario.churn_words
+    return [(Column(heading=OPTIMISM.format(words), may_go=GOES["optimism"]), cells)]
 
 
 def _optimism(result: Result) -> dict[str, float]:
@@ -217,7 +219,8 @@ def _note_on_fresh_runs(result: Result, optimism: dict[str, float]) -> str:
         return f"{text}."
     of = "the method" if len(several) == 1 else f"the {len(several)} methods"
     mean = numbers.signed(sum(several) / len(several))
-    return f"{text} (churn chosen − fresh: {mean}, the mean of {of} that tried several settings)."
+    words = result.subject.scenario.churn_words
+    return f"{text} ({words} chosen − fresh: {mean}, the mean of {of} that tried several settings)."
 
 
 def _difference_headings(
@@ -268,7 +271,8 @@ def _notes(result: Result, differences: Iterable[dict[str, Interval] | None]) ->
         more = " A method that tried more settings had more chances: it gets no interval."
         yield Note(
             text=f"Settings chosen on the {result.chosen_on} part: highest accuracy; of those less "
-            f"than 0.1 points below it, lowest churn.{more if result.chosen_on == 'test' else ''}"
+            f"than 0.1 points below it, lowest {subject.scenario.churn_words}."
+            f"{more if result.chosen_on == 'test' else ''}"
         )
     if optimism := _optimism(result):
         yield Note(text=_note_on_fresh_runs(result, optimism))

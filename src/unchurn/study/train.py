@@ -16,11 +16,11 @@ import numpy.typing as npt
 
 from unchurn.core.arrays import Array, Float32
 from unchurn.core.version import __version__
-from unchurn.methods import Reference
+from unchurn.methods import Method, Reference
 from unchurn.neighbors import knn_labels
 from unchurn.study.believed import LOGITS
 from unchurn.study.experiment import Job
-from unchurn.study.parts import Classes, Parts
+from unchurn.study.parts import Parts
 from unchurn.study.scenarios import Scenario
 from unchurn.study.scenarios.base import Rows
 from unchurn.study.store import TrainedRun
@@ -34,7 +34,31 @@ from unchurn.training.learners.base import (
 )
 
 TOO_FEW = "k={k} is more than the {n} training examples"
-Known = tuple[Float32, dict[int, Float32]]  # of a reference: its logits, and k-NN labels by k
+WEIGHTS = "weights "  # how the names of arrays begin that hold a network's weights
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keeps:
+    """What is kept of a training besides its predictions."""
+
+    logits: bool = False  # of the training data
+    weights: bool = False
+
+    def are_in(self, run: TrainedRun) -> bool:
+        """Whether a training that is there has all of it."""
+        has_weights = any(name.startswith(WEIGHTS) for name in run.arrays)
+        return (LOGITS in run.arrays or not self.logits) and (has_weights or not self.weights)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """What is known of a reference."""
+
+    logits: Float32  # of the training data
+    knn: dict[int, Float32]  # k-NN labels among them, by k
+    weights: dict[str, Array]  # empty where nobody asks
+    said: dict[str, Float32]  # probabilities by part
+    fit: tuple[int, int]  # its run, and its stream in the run
 
 
 @dataclass(frozen=True)
@@ -47,8 +71,10 @@ class Common:
     seed: int
 
 
-def train_jobs(jobs: Sequence[tuple[Job, bool]], common: Common, *known: Known) -> list[TrainedRun]:
-    """Carry out jobs that are one training, in whatever process this is; some keep their logits."""
+def train_jobs(
+    jobs: Sequence[tuple[Job, Keeps]], common: Common, *known: Known
+) -> list[TrainedRun]:
+    """Carry out jobs that are one training, in whatever process this is."""
     start = time.perf_counter()
     parts, first = common.parts, jobs[0][0]
     rows = common.scenario.rows(common.seed, first.run, first.fit, len(parts.x_train))
@@ -65,12 +91,13 @@ def train_jobs(jobs: Sequence[tuple[Job, bool]], common: Common, *known: Known) 
                 y,
                 parts.n_classes,
                 seed=common.seed,
-                run=first.run,
+                run=common.scenario.seeded_by(first.run),
                 fit=first.fit,
-                reference=_reference(known, y, rows),
+                reference=_reference(known, common, rows),
             )
         each: list[dict[str, Array] | str] = [
-            _predicted(one, parts, keeps) for one, (_, keeps) in zip(fitted, jobs, strict=True)
+            _predicted(one, job.method, common, keeps, known)
+            for one, (job, keeps) in zip(fitted, jobs, strict=True)
         ]
     except DivergedError as error:
         each = [str(error)] * len(jobs)
@@ -84,29 +111,51 @@ def train_jobs(jobs: Sequence[tuple[Job, bool]], common: Common, *known: Known) 
     ]
 
 
-def _reference(known: Sequence[Known], y: Classes, rows: Rows | None) -> Reference | None:
+def _reference(known: Sequence[Known], common: Common, rows: Rows | None) -> Reference | None:
     """What is known of the references, as far as these rows of the training examples go."""
     if not known:
         return None
-    seen = slice(None) if rows is None else rows
-    first, *more = [partial(_rows_of, logits, seen) for logits, _ in known]
-    # Neighbours are known among all examples: of some of them they are found anew.
-    return Reference(first, y, more=more, knn=known[0][1] if rows is None else None)
+    taken = slice(None) if rows is None else rows
+    first, *more = [partial(_rows_of, one.logits, taken) for one in known]
+    weights = known[0].weights
+    return Reference(
+        first,
+        common.parts.y_train[taken],
+        more=more,
+        # Neighbours are known among all examples: of some of them they are found anew.
+        knn=known[0].knn if rows is None else None,
+        weights=(lambda: weights) if weights else None,
+        seen=_seen(known[0], common)[taken],
+    )
 
 
-def _rows_of(logits: Float32, seen: slice | Rows) -> Float32:
-    return logits[seen]
+def _rows_of(logits: Float32, taken: slice | Rows) -> Float32:
+    return logits[taken]
 
 
-def _predicted(fitted: Predictor, parts: Parts, keeps_logits: bool) -> dict[str, Array] | str:
+def _seen(reference: Known, common: Common) -> npt.NDArray[np.bool_]:
+    """Which training examples a reference was trained on."""
+    n = len(common.parts.x_train)
+    rows = common.scenario.rows(common.seed, *reference.fit, n)
+    seen = np.full(n, rows is None)
+    seen[slice(0) if rows is None else rows] = True
+    return seen
+
+
+def _predicted(
+    fitted: Predictor, method: Method, common: Common, keeps: Keeps, known: Sequence[Known]
+) -> dict[str, Array] | str:
     """Probabilities and classes of every part; why not, if they are not finite."""
     arrays: dict[str, Array] = {}
     try:
-        for part, inputs in parts.x.items():
-            arrays[part] = fitted.probabilities(np.asarray(inputs))
+        for part, inputs in common.parts.x.items():
+            said = fitted.probabilities(np.asarray(inputs))
+            arrays[part] = method.serve(said, known[0].said[part]) if known else said
             arrays[f"{part}_predictions"] = _classes(arrays[part])
-        if keeps_logits:
-            arrays[LOGITS] = score_distinct(fitted, np.asarray(parts.x_train))
+        if keeps.logits:
+            arrays[LOGITS] = score_distinct(fitted, np.asarray(common.parts.x_train))
+        if keeps.weights:
+            arrays |= {f"{WEIGHTS}{name}": own for name, own in fitted.weights().items()}
     except DivergedError as error:
         return str(error)
     return arrays
@@ -117,11 +166,19 @@ def failed_run(reason: str) -> TrainedRun:
     return TrainedRun({**circumstances(), "failure": reason}, {})
 
 
-def find_neighbours(logits: Float32, common: Common, ks: list[int]) -> Known:
-    """A reference's logits, and the k-NN labels among them."""
-    labels, n_classes = common.parts.y_train, common.parts.n_classes
+def find_neighbours(
+    arrays: dict[str, Array], fit: tuple[int, int], common: Common, ks: list[int]
+) -> Known:
+    """What is known of a reference, from what was kept of it; the k-NN labels are found here."""
+    labels, n_classes, logits = common.parts.y_train, common.parts.n_classes, arrays[LOGITS]
     found = knn_labels(logits, labels, ks, n_classes=n_classes, workers=1) if ks else []
-    return logits, dict(zip(ks, found, strict=True))
+    return Known(
+        logits=logits,
+        knn=dict(zip(ks, found, strict=True)),
+        weights={n.removeprefix(WEIGHTS): a for n, a in arrays.items() if n.startswith(WEIGHTS)},
+        said={part: arrays[part] for part in common.parts.x},
+        fit=fit,
+    )
 
 
 def _classes(probabilities: Float32) -> npt.NDArray[np.unsignedinteger]:

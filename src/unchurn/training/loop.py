@@ -3,10 +3,12 @@
 fit_run, one run of a setting:
     for member in [hook] method.members(), for candidate in [hook] member.candidates():
         targets = [hook] candidate.targets(one-hot labels, reference)
+        weights = [hook] candidate.weights(those of the examples, reference)
         extras  = [hook] candidate.extras(n, reference, rng)
                   where reference's logits are of plain fits, trained only if asked for
         rows    = [hook] candidate.sample(rng, n) of all but the share [hook] member.holds_out()
-        train [hook] candidate.n_nets networks on them, each [hook] candidate.adapt(network):
+        train [hook] candidate.n_nets networks on them, each [hook] candidate.adapt(network),
+              which starts from its own weights or [hook] candidate.start(network, weights)'s:
             fit = [hook] candidate.begin(networks, number of steps)
             for each epoch (in `steps.py`, the only training loop):
                 for each batch of a fresh permutation:
@@ -17,7 +19,7 @@ fit_run, one run of a setting:
                     [hook] fit.after_step(step)
                 [hook] fit.after_epoch(loss on what is held out)
             [hook] fit.finish(loss on what was trained on)
-            networks = [hook] fit.served()
+            networks = [hook] candidate.settle([hook] fit.served(), reference, held-out examples)
         of the candidates, [hook] member.pick(…) has one serve
     probabilities = mean over the members of [hook] member.probabilities(logits of their networks)
 
@@ -29,9 +31,9 @@ number of cores, and the fastest way on a CPU is one process per core anyway.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import cache, partial, reduce
 from typing import Any
 
 import numpy as np
@@ -41,9 +43,10 @@ from torch import Tensor, nn
 
 from unchurn.core.arrays import Array, Float32
 from unchurn.core.errors import InputError
-from unchurn.methods import Control, Method, Reference
+from unchurn.methods import Control, HeldOut, Method, Reference
 from unchurn.methods.base import Rows
 from unchurn.methods.cost import serving_cost
+from unchurn.methods.reference import Weights
 from unchurn.training.config import Training
 from unchurn.training.determinism import one_thread
 from unchurn.training.learners.base import DivergedError, check_neighbours, score_distinct
@@ -82,6 +85,13 @@ class Fitted:
             logits: Float32 = _score(self.members[0][:1], x, self.device)[0].cpu().numpy()
         return logits
 
+    def weights(self) -> Weights:
+        """Of the network that serves, by name; InputError if several do."""
+        if serving_cost(self.method) > 1:
+            raise InputError("several networks serve: there are no weights to start from")
+        state = self.members[0][0].state_dict()
+        return {name: value.detach().cpu().numpy() for name, value in state.items()}
+
 
 def fit_run(method: Method, *arguments: Any, **options: Any) -> Fitted:
     """Train one run of a method; the arguments are those of `fit_together`."""
@@ -101,6 +111,7 @@ def fit_together(
     fit: int = 0,
     weights: Float32 | None = None,
     reference: Reference | None = None,
+    targets: Float32 | None = None,
     on_epoch: OnEpoch = lambda: None,
 ) -> list[Fitted]:
     """Train one run of methods whose `trained()` is the same; see the top of this file.
@@ -118,11 +129,14 @@ def fit_together(
         Of the examples; all equal if not given.
     reference
         What is known of the references. If not given, plain fits, if the methods ask for any.
+    targets
+        (n, L) to begin with, in the place of one-hot labels.
     on_epoch
         Called after every epoch of every network trained.
     """
     check_neighbours(methods[0], len(x))  # before training a reference
-    ours = _Run(factory, x, y, n_classes, weights, training, on_epoch)
+    one_hot = np.eye(n_classes, dtype=np.float32)[y] if targets is None else targets
+    ours = _Run(factory, x, y, one_hot, weights, training, on_epoch)
     known = reference or ours.references(reference_streams(methods[0], seed, run))
     by_member = zip(*(method.members() for method in methods), strict=True)
     with one_thread():
@@ -144,26 +158,30 @@ class _Run:
         factory: Factory,
         x: Float32,
         y: npt.NDArray[np.integer],
-        n_classes: int,
+        targets: Float32,
         weights: Float32 | None,
         training: Training,
         on_epoch: OnEpoch,
     ) -> None:
         self.factory, self.x, self.y = factory, x, y
         self.weights = np.ones(len(x), np.float32) if weights is None else weights
-        self.one_hot = np.eye(n_classes, dtype=np.float32)[y]
+        self.targets = targets
         self.training, self.on_epoch = training, on_epoch
         self.made: Nets = []
 
     def references(self, streams: Sequence[Stream]) -> Reference:
         """Plain fits, trained when a method first asks for their logits."""
-        first, *more = [partial(self._plain_logits, stream) for stream in streams]
-        return Reference(first, self.y, more=more)
+        plain = [cache(partial(self._plain, stream)) for stream in streams]
+        first, *more = [partial(self._logits_of, fit) for fit in plain]
+        return Reference(first, self.y, more=more, weights=lambda: plain[0]().weights())
 
-    def _plain_logits(self, stream: Stream) -> Float32:
+    def _plain(self, stream: Stream) -> Fitted:
         plain = Control()
         nets = self.member([plain], self.references([stream]), [stream])[0]
-        return score_distinct(Fitted(plain, [nets], self.training.device), self.x)
+        return Fitted(plain, [nets], self.training.device)
+
+    def _logits_of(self, fit: Callable[[], Fitted]) -> Float32:
+        return score_distinct(fit(), self.x)
 
     def member(
         self, together: Sequence[Method], known: Reference, streams: list[Stream]
@@ -203,24 +221,39 @@ class _Run:
         rows = method.sample(streams[0].generator("sample"), len(kept))
         examples = Examples(
             x=self.x,
-            targets=method.targets(self.one_hot, known),
-            weights=self.weights,
+            targets=method.targets(self.targets, known),
+            weights=method.weights(self.weights, known),
             extras=method.extras(len(self.x), known, streams[0].generator("extras")),
             seen=kept if rows is None else kept[rows],
             held=held,
         )
-        make = partial(self._network, method)
-        return train_networks(together, make, examples, self.training, streams, self.on_epoch)
+        need = method.reference()
+        # Asked for here: a reference that is still to be trained draws its own random numbers.
+        weights = known.weights if need is not None and need.weights else None
+        make = partial(self._network, method, weights)
+        served = train_networks(together, make, examples, self.training, streams, self.on_epoch)
+        unseen = HeldOut(rows=held, logits=partial(self._logits, held))
+        each = zip(together, served, strict=True)
+        return [one.settle(nets, known, unseen) for one, nets in each]
 
-    def _network(self, method: Method) -> nn.Module:
+    def _logits(self, rows: Rows, nets: Sequence[nn.Module]) -> list[Float32]:
+        """What networks say of some examples."""
+        with torch.no_grad():
+            scored = _score(list(nets), self.x[rows], self.training.device)
+        return [logits.cpu().numpy() for logits in scored]
+
+    def _network(self, method: Method, weights: Weights | None) -> nn.Module:
         """A new network, as a method wants it."""
-        net = self.factory(tuple(self.x.shape[1:]), self.one_hot.shape[1])
+        net = self.factory(tuple(self.x.shape[1:]), self.targets.shape[1])
         if any(net is other for other in self.made):
             raise InputError(
                 "module gave the same network twice: it must make a new one at each call"
             )
         self.made.append(net)
-        return method.adapt(net)
+        net = method.adapt(net)
+        if weights is not None:
+            method.start(net, weights)
+        return net
 
 
 def _score(nets: list[nn.Module], x: Array, device: str) -> list[Tensor]:

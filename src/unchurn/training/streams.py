@@ -3,7 +3,8 @@
 Stream (r, j) is the initialisation and batch order of one plain fit, the j-th of run r. Every
 setting's own fit in run r is stream (r, 0), so settings are paired by run. The references of run r
 are streams (r, 1), (r, 2) …; fixed ones (0, 1) …. Further members of an ensemble, candidates, and
-networks in tandem, have the next streams; a method that looks at references leaves out theirs.
+networks in tandem, have the next streams; a method that looks at references leaves out theirs. The
+older model of an upgrade is stream (b, BASE_FIT).
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from unchurn.methods import Method, Need
 from unchurn.methods.base import Rows
 
 REFERENCE_FIT = 1
-PURPOSES = ("weights", "order", "mixing", "sample", "held", "extras")
+BASE_FIT = 1 << 20  # of the older model that runs are held against: beyond any other's
+PURPOSES = ("weights", "order", "mixing", "sample", "held", "extras", "resample")
 
 
 @dataclass(frozen=True)

@@ -2,19 +2,43 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+from typing import Any
+
 from unchurn.core.errors import InputError
+from unchurn.methods.registry import parse_method
 from unchurn.study.scenarios.base import Scenario
+from unchurn.study.scenarios.resample import Resample
 from unchurn.study.scenarios.retrain import Retrain
+from unchurn.study.scenarios.upgrade import Upgrade
 
-SCENARIOS: dict[str, type[Scenario]] = {kind.name: kind for kind in (Retrain,)}
+SCENARIOS: dict[str, type[Scenario]] = {kind.name: kind for kind in (Retrain, Resample, Upgrade)}
 
-__all__ = ["SCENARIOS", "Scenario", "make_scenario"]
+__all__ = ["SCENARIOS", "Resample", "Retrain", "Scenario", "Upgrade", "make_scenario"]
 
 
-def make_scenario(scenario: str | Scenario = "retrain") -> Scenario:
-    """A scenario by its name, or as it is."""
+def make_scenario(scenario: str | Scenario = "retrain", **parameters: Any) -> Scenario:
+    """A scenario as it is, or as it is written, with more of its parameters by name.
+
+    >>> make_scenario("resample(share=0.9)", same_seed=True)
+    Resample(share=0.9, same_seed=True)
+    """
     if isinstance(scenario, Scenario):
+        if parameters:
+            raise InputError(f"give {next(iter(parameters))} to the scenario itself")
         return scenario
-    if scenario not in SCENARIOS:
+    name = scenario.partition("(")[0].strip()
+    if name not in SCENARIOS:
         raise InputError(f"no scenario {scenario!r}: there are {', '.join(SCENARIOS)}")
-    return SCENARIOS[scenario]()
+    try:
+        ((_, given),) = parse_method(scenario)
+    except (InputError, ValueError) as error:
+        raise InputError(f"{scenario!r} is no scenario: write {name} or {name}(…=…)") from error
+    kind = SCENARIOS[name]
+    known = [field.name for field in fields(kind)]
+    both = {**given, **parameters}
+    if unknown := [parameter for parameter in both if parameter not in known]:
+        raise InputError(
+            f"the scenario {name} takes no {unknown[0]}: it takes {', '.join(known) or 'nothing'}"
+        )
+    return kind(**both)

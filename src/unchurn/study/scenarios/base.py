@@ -1,17 +1,20 @@
 """`Scenario`: what happens between two models, and so what a study compares.
 
-A new one is a subclass in a file of its own, plus one line in `SCENARIOS`.
+A new one is a subclass in a file of its own, plus one line in `SCENARIOS`. Its parameters are the
+fields of a dataclass, if it has any, and it is written with them: `resample(share=0.9)`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from unchurn.methods import Method
+from unchurn.methods.cost import training_cost
 from unchurn.metrics.intervals import Interval
 from unchurn.metrics.registry import Metric, Runs
 from unchurn.training.own_code import code_identity
@@ -21,6 +24,7 @@ Rows = npt.NDArray[np.integer]
 PlainFit = tuple[int, int]  # a plain training: its run, and its stream in the run
 
 
+@dataclass(frozen=True)
 class Scenario:
     """What decides how the runs of a study differ and how they are compared.
 
@@ -29,10 +33,35 @@ class Scenario:
 
     name: ClassVar[str]
     churn: ClassVar[str] = "churn"  # the metric that is to be low: settings are chosen by it
+    charted: ClassVar[str] = "churn_correct"  # the metric that accuracy is charted against
+    # In words: the two metrics, that the first falls, and what a share of it is.
+    churn_words: ClassVar[str] = "churn"
+    charted_words: ClassVar[str] = "correct churn"
+    falls: ClassVar[str] = "churn falls"
+    says: ClassVar[str] = "with {} of its predictions changing from one retraining to the next"
+    # What the preset "quick" tries, where no method is named; None: as it does for retraining.
+    recipes: ClassVar[tuple[str, ...] | None] = None
+    steadier: ClassVar[tuple[str, ...]] = ("safe_ema", "ensemble")  # advised where nothing helped
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Those that are not as usual, by name."""
+        own = {field.name: (getattr(self, field.name), field.default) for field in fields(self)}
+        return {name: value for name, (value, usual) in own.items() if value != usual}
+
+    @property
+    def text(self) -> str:
+        """Its name with its parameters, from which `make_scenario` makes it again."""
+        given = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items())
+        return f"{self.name}({given})" if given else self.name
 
     def identity(self) -> dict[str, Any]:
         """What of it decides a run's result, besides data, learner, method and seed."""
         return {"scenario": code_identity(self)}
+
+    def seeded_by(self, run: int) -> int:
+        """The run whose random numbers a run uses: its own, so that each has another seed."""
+        return run
 
     def rows(self, seed: int, run: int, fit: int, n: int) -> Rows | None:
         """Which of the n training examples a training sees, by run and stream; None: all."""
@@ -46,6 +75,14 @@ class Scenario:
         """The plain fits that a method looks at in a run; none if it looks at none."""
         streams = reference_streams(method, seed=0, run=run) if method.reference() else []
         return [(stream.run, stream.fit) for stream in streams]
+
+    def training_cost(self, method: Method) -> int:
+        """How many networks a run of a method trains; plain training is 1."""
+        return training_cost(method)
+
+    def note_on(self, method: Method) -> str | None:
+        """What a reader of a method's results must know."""
+        return method.note()
 
     @property
     def metrics(self) -> Mapping[str, Metric]:

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from unchurn.core.arrays import Array, Float32, IntArray, distinct_rows
 from unchurn.core.errors import InputError
 from unchurn.methods import Method, Reference
+from unchurn.methods.reference import Weights
 
 
 class DivergedError(RuntimeError):
@@ -31,6 +32,9 @@ class Predictor(Protocol):
 
     def logits(self, x: Array) -> Float32:
         """(n, L) logits."""
+
+    def weights(self) -> Weights:
+        """Of a network, by name; InputError where there are none."""
 
 
 @dataclass(frozen=True)

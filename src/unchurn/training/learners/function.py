@@ -18,6 +18,7 @@ from unchurn.core.arrays import Array, Float32, IntArray
 from unchurn.core.errors import InputError
 from unchurn.methods import Method, Reference
 from unchurn.methods.base import Rows
+from unchurn.methods.reference import Weights
 from unchurn.training.config import Training
 from unchurn.training.learners.base import (
     DivergedError,
@@ -71,6 +72,10 @@ class FittedFunction:
     def logits(self, x: Array) -> Float32:
         """Clipped log-probabilities, which are logits up to a constant per row."""
         return np.asarray(np.log(self.probabilities(x).clip(min=CLIP)), np.float32)
+
+    def weights(self) -> Weights:
+        """None that we know of."""
+        raise InputError("a model of another framework has no weights to start from")
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +147,9 @@ class FunctionLearner:
         one_hot = np.eye(n_classes, dtype=np.float32)[y]
 
         def train(what: Method, known: Reference, stream: Stream, kept: Rows) -> Predict:
-            targets = what.targets(one_hot, known)
+            weights = what.weights(np.ones(len(x), np.float32), known)
+            # A row of less weight asks for less: its targets sum to that.
+            targets = weights[:, None] * what.targets(one_hot, known)
             rows = what.sample(stream.generator("sample"), len(kept))
             seen = kept if rows is None else kept[rows]
             own_seed = int(stream.generator("weights").integers(2**31))

@@ -98,7 +98,7 @@ class SklearnLearner(FunctionLearner):
 
     def why_not(self, method: Method) -> str | None:
         """Soft targets are rows with weights, which the estimator must take."""
-        softens = overrides(method, "targets")
+        softens = overrides(method, "targets") or overrides(method, "weights")
         if softens and not has_fit_parameter(self.train.estimator, "sample_weight"):
             return f"softens targets: {self.label}.fit takes no sample_weight"
         return super().why_not(method)

@@ -1,0 +1,80 @@
+"""Runs held against an older model: what it had right and they have not, and the other way round.
+
+Masks are (R, n), of R runs and n examples; numbers are a run's, then a mean over runs.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from unchurn.core.arrays import Array, IntArray
+from unchurn.metrics.churn import MeanSd, mean_sd
+
+if TYPE_CHECKING:
+    from unchurn.metrics.registry import Runs
+
+Mask = npt.NDArray[np.bool_]
+
+
+def right(runs: Runs) -> Mask:
+    """What a run has right."""
+    return np.asarray(runs.predictions == runs.labels)
+
+
+def right_before(runs: Runs) -> Mask:
+    """What the older model had right."""
+    return np.asarray(_base(runs) == runs.labels)
+
+
+def moved(runs: Runs) -> Mask:
+    """What a run predicts otherwise than the older model."""
+    return np.asarray(runs.predictions != _base(runs))
+
+
+def bad_flips(runs: Runs) -> Mask:
+    """Right before, wrong now."""
+    return right_before(runs) & ~right(runs)
+
+
+def good_flips(runs: Runs) -> Mask:
+    """Wrong before, right now."""
+    return right(runs) & ~right_before(runs)
+
+
+def rate(mask: Mask) -> MeanSd:
+    """The share of the examples, over runs."""
+    return mean_sd(mask.mean(axis=1))
+
+
+def flip_index(runs: Runs) -> MeanSd:
+    """Of what a run has wrong, the share that was right before (the negative-flip index).
+
+    A run without an error has none.
+    """
+    wrong = (~right(runs)).sum(axis=1)
+    bad = bad_flips(runs).sum(axis=1)
+    return mean_sd(bad[wrong > 0] / wrong[wrong > 0])
+
+
+def churn_among(runs: Runs) -> MeanSd:
+    """Churn between runs that are held against the same older model, over their pairs."""
+    same = same_base(runs)
+    pairs = [(i, j) for i, j in combinations(range(len(same)), 2) if same[i] == same[j]]
+    own = runs.predictions
+    return mean_sd(np.array([np.mean(own[i] != own[j]) for i, j in pairs]))
+
+
+def same_base(runs: Runs) -> IntArray:
+    """A number for each run, equal where the older models predict the same."""
+    numbers: IntArray = np.unique(_base(runs), axis=0, return_inverse=True)[1].reshape(-1)
+    return numbers
+
+
+def _base(runs: Runs) -> Array:
+    if runs.base is None:
+        raise ValueError("these runs are held against no older model")
+    return runs.base

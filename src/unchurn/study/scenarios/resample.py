@@ -1,0 +1,59 @@
+"""Resampling: every run draws its own sample of the training data; every run against every other.
+
+For learners whose seed changes nothing, as of many boosted trees, this is the only noise there is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from unchurn.core.arrays import as_fraction
+from unchurn.core.errors import InputError
+from unchurn.study.scenarios.base import Rows
+from unchurn.study.scenarios.retrain import Retrain
+from unchurn.training.streams import Stream
+
+
+@dataclass(frozen=True)
+class Resample(Retrain):
+    """Runs of one setting, each on its own sample, are compared in pairs.
+
+    A sample is a bootstrap, as many draws with replacement as there are examples; or, given
+    `share`, so much of them without replacement. All that a run trains sees the run's sample, in
+    every setting alike. With `same_seed` all runs have one seed: what moves is the data's part.
+    """
+
+    share: float | None = None
+    same_seed: bool = False
+
+    name: ClassVar[str] = "resample"
+
+    def __post_init__(self) -> None:
+        if self.share is not None and as_fraction(self.share, "share") in (0, 1):
+            raise InputError(f"share must be above 0 and below 1, not {self.share!r}")
+        if not isinstance(self.same_seed, bool):
+            raise InputError(f"same_seed must be true or false, not {self.same_seed!r}")
+
+    def identity(self) -> dict[str, Any]:
+        """How samples are drawn, and whether seeds differ."""
+        return {"scenario": {"name": self.name, "share": self.share, "same_seed": self.same_seed}}
+
+    def seeded_by(self, run: int) -> int:
+        """Its own, or that of the first run."""
+        return 0 if self.same_seed else run
+
+    def rows(self, seed: int, run: int, fit: int, n: int) -> Rows:
+        """The run's sample, the same for whatever it trains."""
+        rng = Stream(seed, run, 0).generator("resample")
+        if self.share is None:
+            return np.sort(rng.integers(n, size=n))
+        return np.sort(rng.permutation(n)[: max(round(self.share * n), 1)])
+
+    def note(self) -> str:
+        """What differs between runs, and over what each metric is a mean."""
+        drawn = "a bootstrap" if self.share is None else f"{self.share:.4g} of the training data"
+        seed = "the same seed" if self.same_seed else "another seed"
+        return f"Every run: {drawn} of its own, {seed}. {super().note()}"
