@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from unchurn.study.settings import make_setting as make_setting
     from unchurn.training.estimator import StableClassifier as StableClassifier
     from unchurn.training.learners.function import weighted_rows as weighted_rows
+    from unchurn.training.upgrade import Upgraded as Upgraded
+    from unchurn.training.upgrade import upgrade as upgrade
 
 _HOME = {
     # measure
@@ -71,6 +73,8 @@ _HOME = {
     "knn_smooth_labels": "neighbors.soft_labels",
     "METHODS": "methods",
     "StableClassifier": "training.estimator",
+    "upgrade": "training.upgrade",
+    "Upgraded": "training.upgrade",
     # study
     "bench": "study.api",
     "Result": "study.result",

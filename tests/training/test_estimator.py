@@ -272,7 +272,7 @@ def test_logits_and_probabilities_of_any_model_may_be_the_reference():
             {},
             r"logits of shape \(32, 3\).*not \(32, 1\)",
         ),
-        ({"method": "anchor", "reference": Control()}, {}, "reference must be a StableClassifier"),
+        ({"method": "anchor", "reference": Control()}, {}, "reference must be a fitted classifier"),
         ({"method": KnnLS(k=121)}, {}, "k must be from 1 to the number of points, 120"),
         ({}, {"sample_weight": np.ones(3)}, r"shape \(120,\), not \(3,\)"),
         ({}, {"sample_weight": -np.ones(120)}, "0 or more"),

@@ -11,7 +11,7 @@ from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError
 from unchurn.core.tables import TextForm, check_ending, read_table, stem, text_among_numbers
 from unchurn.datasets.base import Dataset, split
-from unchurn.datasets.preparation import is_category, is_number, prepare
+from unchurn.datasets.preparation import Preparation, is_category, is_number, prepare
 from unchurn.datasets.registry import DATASETS
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ def load_table(
     name: str = "table",
     test_size: float = 0.25,
     missing: Missing = "fill",
+    preparation: Preparation | None = None,
 ) -> Dataset:
     """Split a table, the same way every time, with every class in both parts.
 
@@ -74,6 +75,9 @@ def load_table(
     missing
         What to do with gaps: "fill" (a number's is the training part's median, with a column that
         says where gaps were; a category's is one more category) or "refuse".
+    preparation
+        That of a model before, whose table had the same columns; if not given, it is learned from
+        the training part.
     """
     if not 0 < test_size < 1:
         raise InputError(f"test_size must be between 0 and 1, not {test_size}")
@@ -97,7 +101,7 @@ def load_table(
         )
     except ValueError as error:  # too few rows for every class to be in both parts
         raise InputError(f"too few rows to split: {error}") from error
-    preparation = prepare(features, train)
+    preparation = preparation or prepare(features, train)
     x = preparation.transform(features)
     return Dataset(
         name=name,

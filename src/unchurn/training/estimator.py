@@ -19,16 +19,18 @@ from unchurn.core.progress import progress_bar
 from unchurn.datasets.base import Dataset
 from unchurn.datasets.preparation import Preparation
 from unchurn.datasets.table import as_frame, is_frame
-from unchurn.methods import Method, Reference, make_method
+from unchurn.methods import Method, make_method
 from unchurn.methods.base import overrides
 from unchurn.methods.cost import n_fits
 from unchurn.methods.registry import name_of
 from unchurn.training.config import Training
-from unchurn.training.learners.base import RemarkWarning, score_distinct
+from unchurn.training.examples import Rows
+from unchurn.training.learners.base import RemarkWarning
 from unchurn.training.loop import fit_run
 from unchurn.training.networks import Factory, make_factory
+from unchurn.training.references import Model, Said, said_by_arrays, what_model_says
 
-LOOK_AT_ONE = "anchor, knn_ls, distill and elodi"
+LOOK_AT_ONE = "anchor, rcp, focal, warm_start, project, knn_ls, distill and elodi"
 
 
 class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -48,9 +50,10 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     epochs, batch_size, learning_rate
         Of Adam; the defaults are the paper's.
     reference
-        For the methods that look at a model before (k-NN smoothing, anchor): a fitted
-        StableClassifier, or the path of a saved one, such as the model now in production. If not
-        given, here or in `fit`, a plain network is trained first.
+        The model before, as now in production, for the methods that look at one (`anchor`, `rcp`,
+        `focal`, `warm_start`, `knn_ls` …): anything fitted with `predict_proba` and `classes_`, as
+        a pipeline or boosted trees, or the path of a saved StableClassifier. Classes are matched by
+        name; it may lack some. If not given, here or in `fit`, a plain network is trained first.
     device
         Where to train, as torch names it.
     random_state
@@ -89,7 +92,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         epochs: int = 20,
         batch_size: int = 128,
         learning_rate: float = 0.001,
-        reference: StableClassifier | str | Path | None = None,
+        reference: Model | None = None,
         device: str = "cpu",
         random_state: int | np.random.RandomState | None = None,
         verbose: bool = False,
@@ -110,6 +113,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y: npt.ArrayLike | None = None,
         sample_weight: npt.ArrayLike | None = None,
         *,
+        X_unlabelled: npt.ArrayLike | None = None,
         reference_logits: npt.ArrayLike | None = None,
         reference_probabilities: npt.ArrayLike | None = None,
     ) -> Self:
@@ -119,7 +123,8 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         a table of your own the model keeps how it was prepared, and takes frames of new rows.
 
         What a model before says of these rows may be given as (n, L) logits or as probabilities,
-        columns in the order of the sorted labels: anchor a release to the one it replaces.
+        columns in the order of the sorted labels: anchor a release to the one it replaces. Rows
+        without labels, `X_unlabelled`, are trained on with what the `reference` says of them.
         """
         data = X if isinstance(X, Dataset) else None
         if data is not None and y is not None:
@@ -133,35 +138,39 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if data is not None:
             classes = np.array(data.classes)[classes]  # in the data's order: 2 before 10
         preparation = None if data is None else data.preparation
-        weights = None if sample_weight is None else _as_weights(sample_weight, len(inputs))
         method, factory = make_method(self.method), make_factory(self.module)
-        logits, need = None, method.reference()
-        if need is not None:
-            given = (reference_logits, reference_probabilities)
-            logits = self._reference_logits(inputs, classes, preparation, *given)
-        elif reference_logits is not None or reference_probabilities is not None:
-            raise InputError(f"{name_of(method)} looks at no reference: {LOOK_AT_ONE} do")
-        elif self.reference is not None:
-            warnings.warn(
-                f"reference is not used: {name_of(method)} looks at none; {LOOK_AT_ONE} do",
-                RemarkWarning,
-                stacklevel=2,
-            )
-        reference = None if logits is None else Reference(lambda: logits, numbers)
+        given = (reference_logits, reference_probabilities)
+        self._check_reference(method, *given, is_labelling=X_unlabelled is not None)
+        said = None
+        if method.reference() is not None:
+            said = self._said(examples[0], inputs, classes, preparation, *given)
+        rows = Rows(
+            inputs=inputs,
+            numbers=numbers,
+            n_classes=len(classes),
+            weights=None if sample_weight is None else _as_weights(sample_weight, len(inputs)),
+            said=said,
+        )
+        if X_unlabelled is not None:
+            more = self._prepared(X_unlabelled, preparation, inputs.shape[1:])
+            told = what_model_says(self.reference, X_unlabelled, more, classes, preparation)
+            rows = rows.with_unlabelled(more, told)
+        need, reference = method.reference(), rows.reference
         training = Training(self.epochs, self.batch_size, self.learning_rate, device=self.device)
-        n_given = 0 if need is None or logits is None else need.m
+        n_given = 0 if need is None or reference is None else need.m
         n_epochs = training.epochs * (n_fits(method) - n_given)
         with progress_bar(f"fitting {method}", n_epochs, show=self.verbose) as advance:
             fitted = fit_run(
                 method,
                 factory,
-                inputs,
-                numbers,
-                len(classes),
+                rows.inputs,
+                rows.numbers,
+                rows.n_classes,
                 training=training,
                 seed=_as_seed(self.random_state),
-                weights=weights,
+                weights=rows.weights,
                 reference=reference,
+                targets=rows.targets,
                 on_epoch=lambda: advance(1),
             )
         # Only now, all together: an interrupted fit leaves the model as it was.
@@ -216,92 +225,63 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         cloned = {name: clone(value, safe=False) for name, value in parameters.items()}
         return type(self)(**cloned, reference=reference)
 
-    def _reference_logits(
+    def _check_reference(
+        self, method: Method, *given: npt.ArrayLike | None, is_labelling: bool
+    ) -> None:
+        """Refuse a reference that would not be used, or that is not there."""
+        name, is_given = name_of(method), any(g is not None for g in given)
+        if overrides(method, "serve"):
+            raise InputError(
+                f"{name} serves two models: train the new one, then make unchurn.Stay(base, new)"
+            )
+        if is_labelling and (self.reference is None or is_given):
+            raise InputError("X_unlabelled is labelled by the reference: give it as a model")
+        if method.reference() is None and is_given:
+            raise InputError(f"{name} looks at no reference: {LOOK_AT_ONE} do")
+        if method.reference() is None and self.reference is not None and not is_labelling:
+            warnings.warn(
+                f"reference is not used: {name} looks at none; {LOOK_AT_ONE} do",
+                RemarkWarning,
+                stacklevel=3,
+            )
+
+    def _said(
         self,
+        x: Any,
         inputs: Array,
         classes: Array,
         preparation: Preparation | None,
         logits: npt.ArrayLike | None,
         probabilities: npt.ArrayLike | None,
-    ) -> npt.NDArray[np.float32] | None:
-        """The one reference that was given, if any, as logits in the order of `classes`."""
+    ) -> Said | None:
+        """What the one reference that was given says, if any."""
         if sum(g is not None for g in (self.reference, logits, probabilities)) > 1:
             raise InputError(
                 "give only one of reference, reference_logits and reference_probabilities"
             )
         if self.reference is not None:
-            return _logits_of_model(self.reference, inputs, classes, preparation)
-        given = logits if logits is not None else probabilities
-        if given is None:
-            return None
-        name = "reference_logits" if logits is not None else "reference_probabilities"
-        array = as_array(given, name).astype(np.float32)
-        if name == "reference_logits" and array.ndim == 1 and len(classes) == 2:
-            array = np.stack([np.zeros_like(array), array], axis=1)  # a margin, as ours is
-        shape = (len(inputs), len(classes))
-        if array.shape != shape or not np.isfinite(array).all():
-            raise InputError(f"{name} must be finite numbers of shape {shape}, not {array.shape}")
-        if logits is not None:
-            return array
-        if (array < 0).any() or not np.allclose(array.sum(axis=1), 1, atol=1e-3):
-            raise InputError(
-                f"{name} must be 0 or more and sum to 1 in every row (within 0.001: do not round)"
-            )
-        return _log(array)
+            return what_model_says(self.reference, x, inputs, classes, preparation)
+        return said_by_arrays(logits, probabilities, len(inputs), len(classes))
 
     def _inputs(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """Check inputs to predict; rows of a table are prepared first."""
         check_is_fitted(self)
-        preparation = _preparation_of(self)
+        # What was pickled before models had a preparation has none.
+        return self._prepared(X, getattr(self, "preparation_", None), self.shape_)
+
+    def _prepared(
+        self, X: Any, preparation: Preparation | None, shape: tuple[int, ...]
+    ) -> npt.NDArray[np.float32]:
+        """Inputs of this shape, checked."""
         prepared = X
         if preparation is not None and is_frame(X):
             prepared = preparation.transform(as_frame(X))
         inputs: npt.NDArray[np.float32] = validate_data(
             self, prepared, dtype=np.float32, order="C", allow_nd=True, reset=False
         )
-        if inputs.shape[1:] != self.shape_:
-            raise InputError(f"X has inputs of shape {inputs.shape[1:]}, the model {self.shape_}")
+        if inputs.shape[1:] != shape:
+            raise InputError(f"X has inputs of shape {inputs.shape[1:]}, the model {shape}")
         return inputs
-
-
-def _preparation_of(model: StableClassifier) -> Preparation | None:
-    """How a fitted model's table is prepared; what was pickled before there was this has none."""
-    preparation: Preparation | None = getattr(model, "preparation_", None)
-    return preparation
-
-
-def _logits_of_model(
-    model: StableClassifier | str | Path,
-    inputs: Array,
-    classes: Array,
-    preparation: Preparation | None,
-) -> npt.NDArray[np.float32]:
-    """What a model before says, as logits whose softmax is its probabilities."""
-    if isinstance(model, str | Path):
-        model = StableClassifier.load(model)
-    if not isinstance(model, StableClassifier):
-        raise InputError(
-            "reference must be a StableClassifier or the path of a saved one, not "
-            f"{type(model).__name__}: of other models give reference_probabilities to fit"
-        )
-    check_is_fitted(model)
-    if model.classes_.tolist() != classes.tolist():
-        raise InputError(
-            f"the reference knows the classes {model.classes_.tolist()}, not {classes.tolist()}"
-        )
-    if model.shape_ != inputs.shape[1:]:
-        raise InputError(f"the reference takes inputs of {model.shape_}, not {inputs.shape[1:]}")
-    if preparation is not None and _preparation_of(model) not in (None, preparation):
-        raise InputError(
-            "the reference's table was prepared otherwise: give its reference_probabilities to fit"
-        )
-    if overrides(model.fitted_.method, "probabilities"):
-        return _log(model.fitted_.probabilities(inputs))
-    return score_distinct(model.fitted_, inputs)
-
-
-def _log(probabilities: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    return np.asarray(np.log(probabilities.clip(min=np.finfo(np.float32).tiny)), np.float32)
 
 
 def _as_weights(sample_weight: npt.ArrayLike, n: int) -> npt.NDArray[np.float32]:

@@ -1,0 +1,129 @@
+"""What a model before says of training examples: of any kind, its classes matched by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+
+from unchurn.core.arrays import Array, Float32, as_array
+from unchurn.core.errors import InputError
+from unchurn.methods.base import overrides
+from unchurn.methods.cost import serving_cost
+from unchurn.methods.reference import Mask, Weights
+from unchurn.training.learners.base import score_distinct
+
+if TYPE_CHECKING:
+    from unchurn.datasets.preparation import Preparation
+    from unchurn.training.estimator import StableClassifier
+
+Model = Any  # a StableClassifier, the path of a saved one, or what has predict_proba and classes_
+
+
+@dataclass(frozen=True, kw_only=True)
+class Said:
+    """What a model before says: logits whose softmax is its probabilities."""
+
+    logits: Float32  # (n, L), columns in the order of the new classes
+    known: Mask | None = None  # the classes that it knows; None: all
+    weights: Callable[[], Weights] | None = None  # of a single network for the same classes
+
+
+def what_model_says(
+    model: Model, x: Any, inputs: Array, classes: Array, preparation: Preparation | None
+) -> Said:
+    """What a model says of examples: as they were given, x, and as checked inputs for networks."""
+    from unchurn.training.estimator import StableClassifier
+
+    if isinstance(model, str | Path):
+        model = StableClassifier.load(model)
+    if isinstance(model, StableClassifier):
+        return _of_ours(model, inputs, classes, preparation)
+    if not (hasattr(model, "predict_proba") and hasattr(model, "classes_")):
+        raise InputError(
+            "reference must be a fitted classifier with predict_proba and classes_, or the path of "
+            f"a saved StableClassifier, not {type(model).__name__}: of other models give "
+            "reference_probabilities to fit"
+        )
+    said = as_array(model.predict_proba(x), "the reference's probabilities").astype(np.float32)
+    own = np.asarray(model.classes_)
+    if said.shape != (len(inputs), len(own)) or not np.isfinite(said).all():
+        raise InputError(
+            f"the reference's probabilities must be finite numbers of shape "
+            f"{(len(inputs), len(own))}, not {said.shape}"
+        )
+    return _matched(said, own, classes)
+
+
+def _of_ours(
+    model: StableClassifier, inputs: Array, classes: Array, preparation: Preparation | None
+) -> Said:
+    """What a network of ours says; of one for the same classes, its very logits."""
+    check_is_fitted(model)
+    if model.shape_ != inputs.shape[1:]:
+        raise InputError(f"the reference takes inputs of {model.shape_}, not {inputs.shape[1:]}")
+    # What was pickled before models had a preparation has none.
+    if preparation is not None and getattr(model, "preparation_", None) not in (None, preparation):
+        raise InputError(
+            "the reference's table was prepared otherwise: give its reference_probabilities to fit"
+        )
+    fitted = model.fitted_
+    if model.classes_.tolist() != classes.tolist():
+        return _matched(fitted.probabilities(inputs), model.classes_, classes)
+    weights = fitted.weights if serving_cost(fitted.method) == 1 else None
+    if overrides(fitted.method, "probabilities"):
+        return Said(logits=log(fitted.probabilities(inputs)), weights=weights)
+    return Said(logits=score_distinct(fitted, inputs), weights=weights)
+
+
+def _matched(probabilities: Float32, own: Array, classes: Array) -> Said:
+    """Probabilities of a model's own classes as logits of the new ones, found by name.
+
+    What it gives to classes that there are no more is shared out among the others.
+    """
+    places = {name: place for place, name in enumerate(own.tolist())}
+    found = np.array([places.get(name, -1) for name in classes.tolist()])
+    known = found >= 0
+    if not known.any():
+        raise InputError(
+            f"the reference knows the classes {own.tolist()}, none of {classes.tolist()}"
+        )
+    said = np.zeros((len(probabilities), len(classes)), np.float32)
+    said[:, known] = probabilities[:, found[known]]
+    total = said.sum(axis=1, keepdims=True)
+    share = known / known.sum()
+    said = np.where(total > 0, said / np.where(total > 0, total, 1), share).astype(np.float32)
+    return Said(logits=log(said), known=None if known.all() else known)
+
+
+def log(probabilities: npt.NDArray[np.float32]) -> Float32:
+    """Logits whose softmax is the probabilities; of none, finite all the same."""
+    return np.asarray(np.log(probabilities.clip(min=np.finfo(np.float32).tiny)), np.float32)
+
+
+def said_by_arrays(
+    logits: npt.ArrayLike | None, probabilities: npt.ArrayLike | None, n: int, n_classes: int
+) -> Said | None:
+    """What was given as (n, L) logits or as probabilities, checked; None if neither was."""
+    given = logits if logits is not None else probabilities
+    if given is None:
+        return None
+    name = "reference_logits" if logits is not None else "reference_probabilities"
+    array = as_array(given, name).astype(np.float32)
+    if name == "reference_logits" and array.ndim == 1 and n_classes == 2:
+        array = np.stack([np.zeros_like(array), array], axis=1)  # a margin, as ours is
+    if array.shape != (n, n_classes) or not np.isfinite(array).all():
+        shape = (n, n_classes)
+        raise InputError(f"{name} must be finite numbers of shape {shape}, not {array.shape}")
+    if logits is not None:
+        return Said(logits=array)
+    if (array < 0).any() or not np.allclose(array.sum(axis=1), 1, atol=1e-3):
+        raise InputError(
+            f"{name} must be 0 or more and sum to 1 in every row (within 0.001: do not round)"
+        )
+    return Said(logits=log(array))

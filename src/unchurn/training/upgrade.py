@@ -1,0 +1,137 @@
+"""`upgrade`: train the model that is to replace the one in production, and compare the two."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from unchurn.comparison.compare import compare
+from unchurn.comparison.result import Comparison
+from unchurn.core.arrays import Array
+from unchurn.core.errors import InputError
+from unchurn.datasets.base import Dataset, split
+from unchurn.datasets.table import is_frame, load_table
+from unchurn.methods import Method, make_method
+from unchurn.methods.cost import serving_cost
+from unchurn.training.estimator import StableClassifier
+from unchurn.training.references import Model
+
+# From the weights of a base that is the same network for the same classes; else without them.
+FROM_WEIGHTS = "warm_start+anchor(a=0.5)+safe_ema"
+FROM_ANSWERS = "anchor(a=0.5)+safe_ema"
+TEST_SIZE = 0.25  # of rows that come without others to test on
+KEPT = ("module", "epochs", "batch_size", "learning_rate")  # of a base of ours
+
+
+@dataclass(frozen=True, kw_only=True)
+class Upgraded:
+    """The new model, how it was trained, and what it changes on rows it has not seen."""
+
+    model: StableClassifier
+    method: str | Method
+    comparison: Comparison
+
+
+def upgrade(
+    base: Model,
+    X: Any,  # noqa: N803 (scikit-learn's)
+    y: npt.ArrayLike | None = None,
+    *,
+    target: str | None = None,
+    X_test: npt.ArrayLike | None = None,  # noqa: N803
+    y_test: npt.ArrayLike | None = None,
+    X_unlabelled: npt.ArrayLike | None = None,  # noqa: N803
+    method: str | Method | None = None,
+    **options: Any,
+) -> Upgraded:
+    """Train a successor of the model in production that breaks little of what it has right.
+
+    Parameters
+    ----------
+    base
+        The model in production: a StableClassifier, the path of a saved one, or anything fitted
+        with `predict`, `predict_proba` and `classes_`.
+    X, y
+        All rows to train on, old and new, and their labels. Or a `Dataset`. Or a frame, whose
+        column `target` has the labels: it is prepared as the base's table was.
+    X_test, y_test
+        Rows to compare the two models on, best such that neither has seen; of a dataset its test
+        part, and if not given a quarter of the rows.
+    X_unlabelled
+        More rows to train on, with what the base says of them.
+    method
+        How to train; if not given, averaged weights anchored to the base, which training also
+        starts from where the base is the same network for the same classes.
+    options
+        Of `StableClassifier`; if not given, those of a base that is one.
+
+    Returns
+    -------
+    Upgraded
+        `model`, and `comparison`: `upgraded.comparison.gate(policy)` decides on it.
+    """
+    if isinstance(base, str | Path):
+        base = StableClassifier.load(base)
+    data = _as_dataset(base, X, target) if is_frame(X) and target is not None else X
+    if isinstance(data, Dataset):
+        train: tuple[Any, ...] = (data,)
+        names = np.array(data.classes)
+        x_test, labels, classes = data.x_test, names[data.y_test], names[np.unique(data.y_train)]
+    else:
+        train, (x_test, labels) = _parts(X, y, X_test, y_test)
+        classes = np.unique(np.asarray(train[1]))
+    own = {name: getattr(base, name) for name in KEPT} if _is_ours(base) else {}
+    options = {**own, **options}
+    can_start = _is_ours(base) and _is_same_network(base, classes, options)
+    method = method or (FROM_WEIGHTS if can_start else FROM_ANSWERS)
+    is_used = make_method(method).reference() is not None or X_unlabelled is not None
+    model = StableClassifier(method=method, reference=base if is_used else None, **options)
+    model.fit(*train, X_unlabelled=X_unlabelled)
+    before, after = (np.asarray(one.predict(x_test)) for one in (base, model))
+    return Upgraded(model=model, method=method, comparison=compare(before, after, labels=labels))
+
+
+def _is_ours(base: Model) -> bool:
+    return isinstance(base, StableClassifier)
+
+
+def _as_dataset(base: Model, frame: Any, target: str) -> Dataset:
+    """A table prepared as the base's was."""
+    if not _is_ours(base) or getattr(base, "preparation_", None) is None:
+        raise InputError(
+            "the base does not say how its table was prepared: give X and y as the base takes them"
+        )
+    return load_table(frame, target, test_size=TEST_SIZE, preparation=base.preparation_)
+
+
+def _parts(x: Any, y: Any, x_test: Any, y_test: Any) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
+    """Rows and labels to train on, and to compare on: a quarter, if none are given."""
+    if y is None:
+        raise InputError("which are the labels? Give y, or a frame and its target")
+    if (x_test is None) != (y_test is None):
+        raise InputError("give X_test and y_test, or neither")
+    if x_test is not None:
+        return (x, y), (x_test, y_test)
+    labels = np.asarray(y)
+    train, test, y_train, held = split(
+        np.arange(len(labels)), labels, test_size=TEST_SIZE, stratify=True
+    )
+    return (_taken(x, train), y_train), (_taken(x, test), held)
+
+
+def _taken(x: Any, rows: Array) -> Any:
+    """Some rows of an array, or of a pandas or Polars frame, as what it is."""
+    if hasattr(x, "iloc"):
+        return x.iloc[rows]
+    return x[rows] if hasattr(x, "shape") else np.asarray(x)[rows]
+
+
+def _is_same_network(base: StableClassifier, classes: Array, options: dict[str, Any]) -> bool:
+    """Whether training can start from the base's weights."""
+    is_one = serving_cost(base.fitted_.method) == 1
+    same_classes = base.classes_.tolist() == classes.tolist()
+    return is_one and same_classes and options.get("module") == base.module

@@ -1,0 +1,117 @@
+"""`upgrade`, and references of every kind."""
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import toys
+from unchurn import StableClassifier, load_table, upgrade
+from unchurn.core.errors import InputError
+from unchurn.training.references import what_model_says
+from unchurn.training.upgrade import FROM_ANSWERS, FROM_WEIGHTS
+
+X, Y = toys.blobs(240, distance=1.5)
+NAMES = np.array(["cat", "dog", "eel"])[Y]
+FEW = {"epochs": 4, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def base():
+    return StableClassifier(method="control", epochs=8, random_state=5).fit(X[:120], NAMES[:120])
+
+
+def test_a_base_of_ours_is_started_from_and_the_comparison_is_of_unseen_rows(base, tmp_path):
+    base.save(tmp_path / "base.safetensors")
+    found = upgrade(
+        tmp_path / "base.safetensors", X[:200], NAMES[:200], X_test=X[200:], y_test=NAMES[200:],
+        random_state=0,
+    )  # fmt: skip
+    assert found.method == FROM_WEIGHTS
+    assert found.model.epochs == 8  # as the base was trained
+    assert found.comparison.n == 40
+    moved = np.mean(found.model.predict(X[200:]) != base.predict(X[200:]))
+    assert found.comparison.estimates["churn"].value == moved
+    alone = StableClassifier(method=FROM_WEIGHTS, reference=base, epochs=8, random_state=0)
+    alone.fit(X[:200], NAMES[:200])
+    assert alone.predict_proba(X).tobytes() == found.model.predict_proba(X).tobytes()
+
+
+def test_without_rows_to_test_on_a_quarter_is_held_out(base):
+    assert upgrade(base, X, NAMES, **FEW).comparison.n == 60
+
+
+def test_any_classifier_may_be_the_base():
+    trees = make_pipeline(StandardScaler(), LogisticRegression()).fit(X[:120], NAMES[:120])
+    found = upgrade(trees, X, NAMES, **FEW)
+    assert found.method == FROM_ANSWERS
+    assert found.model.predict(X[:3]).dtype == NAMES.dtype
+
+
+def test_a_frame_is_prepared_as_the_bases_table_was():
+    frame = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "kind": NAMES, "y": NAMES})
+    first = load_table(frame[:160], "y")
+    base = StableClassifier(method="control", **FEW).fit(first)
+    found = upgrade(base, frame, target="y", random_state=0)
+    assert found.method == FROM_WEIGHTS
+    assert found.model.preparation_ == base.preparation_
+    assert set(found.model.predict(frame.drop("y"))) == set(NAMES)
+    with pytest.raises(InputError, match="does not say how its table was prepared"):
+        upgrade(LogisticRegression(), frame, target="y")
+
+
+def test_classes_are_matched_by_name_and_new_ones_are_left_to_the_labels(base):
+    two = LogisticRegression().fit(X[NAMES != "dog"], NAMES[NAMES != "dog"])
+    said = what_model_says(two, X, X, np.array(["cat", "dog", "eel"]), None)
+    assert said.known.tolist() == [True, False, True]
+    assert said.weights is None
+    probabilities = np.exp(said.logits)
+    np.testing.assert_allclose(probabilities[:, [0, 2]], two.predict_proba(X), atol=1e-5)
+    found = upgrade(two, X, NAMES, epochs=60, random_state=0)
+    assert "dog" in found.model.predict(X)  # which the base never says
+    # A base with a class that is no more: what it gave to that goes to the others.
+    left = base.predict_proba(X)[:, [0, 2]]
+    said = what_model_says(base, X, X, np.array(["cat", "eel"]), None)
+    expected = left / left.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(np.exp(said.logits), expected, atol=1e-5)
+    with pytest.raises(InputError, match=r"knows the classes .* none of \['x', 'y'\]"):
+        what_model_says(base, X, X, np.array(["x", "y"]), None)
+
+
+def test_what_starts_from_weights_says_that_other_classes_have_others(base):
+    some = NAMES != "eel"
+    with pytest.raises(InputError, match="the reference's weights are not known"):
+        StableClassifier(method="warm_start", reference=base, **FEW).fit(X[some], NAMES[some])
+
+
+def test_unlabelled_rows_are_trained_on_as_the_reference_labels_them(base):
+    model = StableClassifier(method="anchor(a=1)", reference=base, **FEW)
+    model.fit(X[:100], NAMES[:100], X_unlabelled=X[100:])
+    # All targets are then what the reference says, as if it were given for all rows.
+    same = StableClassifier(method="anchor(a=1)", reference=base, **FEW).fit(X, NAMES)
+    assert model.predict_proba(X).tobytes() == same.predict_proba(X).tobytes()
+    plain = StableClassifier(method="control", reference=base, **FEW)
+    with_more = plain.fit(X[:100], NAMES[:100], X_unlabelled=X[100:]).predict_proba(X)
+    without = StableClassifier(method="control", **FEW).fit(X[:100], NAMES[:100]).predict_proba(X)
+    assert (with_more != without).any()
+
+
+@pytest.mark.parametrize(
+    ("options", "given", "message"),
+    [
+        ({}, {"X_unlabelled": X}, "X_unlabelled is labelled by the reference"),
+        ({"reference": LogisticRegression()}, {}, "reference must be a fitted classifier"),
+    ],
+)
+def test_bad_references_are_named(options, given, message):
+    with pytest.raises(InputError, match=message):
+        StableClassifier(method="anchor", **options, **FEW).fit(X, Y, **given)
+
+
+def test_labels_and_rows_to_test_on_go_together(base):
+    with pytest.raises(InputError, match="Give y, or a frame and its target"):
+        upgrade(base, X)
+    with pytest.raises(InputError, match="give X_test and y_test, or neither"):
+        upgrade(base, X, NAMES, X_test=X)
