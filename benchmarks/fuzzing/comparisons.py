@@ -1,4 +1,4 @@
-"""`compare`, `gate` and `plan` on files of every kind; one table in many types gives one answer."""
+"""`compare`, `gate`, `blend`, `plan` on files of every kind; one table in many types is one."""
 
 import codecs
 import io
@@ -24,6 +24,11 @@ TEXTS = (
     (), (), (), (), (), (), (), ("--delimiter", "tab"), ("--delimiter", ";", "--decimal", ","),
     ("--encoding", "latin-1"), ("--encoding", "utf-16"), ("--encoding", "cp037"),
 )  # fmt: skip
+BLENDS = (
+    (), (), (), ("--cluster", "user"), ("--id", "id"), ("--prediction", "prediction"),
+    ("--positive", "a"), ("--label", "label"), ("--min-overlap", "0"), ("--threshold", "0.5"),
+)  # fmt: skip
+BUDGET = 0.3  # of churn, of which the two models have more
 POLICY = b"""max_churn = 0.2
 max_bad_flips = {limit = 0.1, burden = "prove-harm"}
 max_slice_churn = 0.5
@@ -82,6 +87,27 @@ def compare_targets() -> Iterator[Target]:
         ),
         weight=15,
     )  # fmt: skip
+    yield from _blends()
+
+
+def _blends() -> Iterator[Target]:
+    """`blend` on files of every kind: its budget holds, and `compare` reads what it wrote alike."""
+    for suffix in (".csv", ".parquet", ".jsonl", ".npz"):
+        files = {f"base{suffix}": predictions(1, suffix), f"cand{suffix}": predictions(2, suffix)}
+
+        def blend(rng: random.Random, files: Files = files) -> None:
+            out = f"served{rng.choice(('.csv', '.parquet', '.jsonl'))}"
+            budget = ("--max-churn", f"{BUDGET}", "-o", out, "--json")
+            options = rng.choice(BLENDS)
+            churn = json.loads(command("blend", *files, *budget, *options))["served"]["churn"]
+            if churn["value"] > BUDGET:
+                raise WrongError(f"churn of {churn['value']}")
+            base = next(iter(files))
+            again = json.loads(command("compare", base, out, "--json", *options))["churn"]
+            if again != churn:
+                raise WrongError(f"{churn['value']} is read back as {again['value']}")
+
+        yield Target(f"blend {suffix}", files, blend, weight=5)
 
 
 def _other_tables() -> Iterator[Target]:

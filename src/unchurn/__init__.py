@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from unchurn.datasets import load as load
     from unchurn.datasets import load_csv as load_csv
     from unchurn.datasets import load_table as load_table
+    from unchurn.gate.blend import Blend as Blend
+    from unchurn.gate.blend import blend as blend
     from unchurn.gate.policy import Policy as Policy
     from unchurn.gate.verdict import Verdict as Verdict
     from unchurn.methods import METHODS as METHODS
@@ -56,6 +58,8 @@ _HOME = {
     # decide
     "Policy": "gate.policy",
     "Verdict": "gate.verdict",
+    "blend": "gate.blend",
+    "Blend": "gate.blend",
     # data
     "Dataset": "datasets",
     "load": "datasets",
