@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from unchurn.study.settings import make_setting as make_setting
     from unchurn.training.estimator import StableClassifier as StableClassifier
     from unchurn.training.learners.function import weighted_rows as weighted_rows
+    from unchurn.training.stay import Stay as Stay
 
 _HOME = {
     # measure
@@ -60,6 +61,7 @@ _HOME = {
     "Verdict": "gate.verdict",
     "blend": "gate.blend",
     "Blend": "gate.blend",
+    "Stay": "training.stay",
     # data
     "Dataset": "datasets",
     "load": "datasets",
