@@ -49,6 +49,7 @@ def test_a_ratio_that_was_chosen_serves_other_rows_without_labels(rng):
     assert again.table.equals(chosen.table)
     assert (chosen.is_chosen, again.is_chosen) == (True, False)
     assert set(again.served) == {"churn"}
+    assert repr(again).startswith(f"Ratio {chosen.ratio}: 50 of ")
 
 
 def test_infinity_serves_the_base_and_zero_the_candidate(rng):

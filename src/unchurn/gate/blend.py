@@ -35,7 +35,7 @@ SHOWN = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Blend:
     """What is served of two models, and what that changes."""
 
@@ -55,6 +55,11 @@ class Blend:
     def served(self) -> dict[str, Interval]:
         """What is served changes so much."""
         return _shown(self.estimates)
+
+    def __repr__(self) -> str:
+        from unchurn.gate.blend_words import headline
+
+        return headline(self)
 
     def write(self, path: str | Path) -> None:
         """Write what is served as .parquet, .csv or .jsonl, which `compare` reads."""
