@@ -20,7 +20,7 @@ from unchurn.comparison.result import Comparison
 from unchurn.core.arrays import Float64, IntArray
 from unchurn.core.errors import InputError
 from unchurn.core.tables import TextForm, write_table
-from unchurn.gate.stay import Mask, Switches, as_ratio, doubt_ratios, doubts
+from unchurn.gate.stay import NO_BUDGET, Mask, Switches, as_ratio, doubt_ratios, doubts
 from unchurn.metrics.intervals import Interval
 
 if TYPE_CHECKING:
@@ -121,8 +121,9 @@ def blend(
     >>> found.ratio, found.table["prediction"].to_list()
     (0.4, [1, 0, 0])
     """
-    if ratio is not None and (max_bad_flips is not None or max_churn is not None):
-        raise InputError("give ratio= or a budget, not both")
+    has_budget = max_bad_flips is not None or max_churn is not None
+    if has_budget == (ratio is not None):  # said before anything is read
+        raise InputError("give ratio= or a budget, not both" if has_budget else NO_BUDGET)
     given = read_given(
         base, candidate, labels, columns=columns, cluster=cluster, min_overlap=min_overlap,
         form=form, names=names,
