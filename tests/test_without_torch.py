@@ -63,3 +63,13 @@ def test_every_method_is_there(tmp_path):
     from unchurn import METHODS
 
     assert run(script, tmp_path).stdout == f"{len(METHODS)}\n"
+
+
+def test_two_models_are_served_as_one(tmp_path):
+    script = """
+from sklearn.naive_bayes import GaussianNB
+from unchurn import Stay
+x, y = [[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"]
+print(Stay(GaussianNB().fit(x, y), GaussianNB().fit(x, y[::-1]), ratio=1).predict(x).tolist())
+"""
+    assert run(script, tmp_path).stdout == "['a', 'a', 'b', 'b']\n"

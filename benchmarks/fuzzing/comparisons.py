@@ -1,4 +1,4 @@
-"""`compare`, `gate` and `plan` on files of every kind; one table in many types gives one answer."""
+"""`compare`, `gate`, `blend`, `plan` on files of every kind; one table in many types is one."""
 
 import codecs
 import io
@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from fuzzing.base import Files, Target, WrongError, command, table_bytes
+from unchurn.core.errors import InputError
 
 OPTIONS = (
     (), (), (), (), (), (), (), ("--json",), ("--markdown",), ("--slices", "country"),
@@ -24,6 +25,12 @@ TEXTS = (
     (), (), (), (), (), (), (), ("--delimiter", "tab"), ("--delimiter", ";", "--decimal", ","),
     ("--encoding", "latin-1"), ("--encoding", "utf-16"), ("--encoding", "cp037"),
 )  # fmt: skip
+ROWS = (
+    (), (), (), ("--id", "id"), ("--prediction", "prediction"), ("--positive", "a"),
+    ("--min-overlap", "0"),
+)  # fmt: skip
+BESIDES = ((), (), ("--cluster", "user"), ("--label", "label"))  # which a candidate may have alone
+BUDGET = 0.3  # of churn, of which the two models have more
 POLICY = b"""max_churn = 0.2
 max_bad_flips = {limit = 0.1, burden = "prove-harm"}
 max_slice_churn = 0.5
@@ -82,6 +89,30 @@ def compare_targets() -> Iterator[Target]:
         ),
         weight=15,
     )  # fmt: skip
+    yield from _blends()
+
+
+def _blends() -> Iterator[Target]:
+    """`blend` on files of every kind: its budget holds, and `compare` reads what it wrote alike."""
+    for suffix in (".csv", ".parquet", ".jsonl", ".npz"):
+        files = {f"base{suffix}": predictions(1, suffix), f"cand{suffix}": predictions(2, suffix)}
+
+        def blend(rng: random.Random, files: Files = files) -> None:
+            out = f"served{rng.choice(('.csv', '.parquet', '.jsonl'))}"
+            budget = ("--max-churn", f"{BUDGET}", "-o", out, "--json")
+            options = rng.choice(ROWS)
+            said = command("blend", *files, *budget, *options, *rng.choice(BESIDES))
+            churn = json.loads(said)["served"]["churn"]["value"]
+            if churn > BUDGET:
+                raise WrongError(f"churn of {churn}")
+            try:
+                said = command("compare", next(iter(files)), out, "--json", *options)
+            except InputError as error:
+                raise WrongError(f"not read back: {error}") from error
+            if (again := json.loads(said)["churn"]["value"]) != churn:
+                raise WrongError(f"{churn} is read back as {again}")
+
+        yield Target(f"blend {suffix}", files, blend, weight=5)
 
 
 def _other_tables() -> Iterator[Target]:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from unchurn.datasets import load as load
     from unchurn.datasets import load_csv as load_csv
     from unchurn.datasets import load_table as load_table
+    from unchurn.gate.blend import Blend as Blend
+    from unchurn.gate.blend import blend as blend
     from unchurn.gate.policy import Policy as Policy
     from unchurn.gate.verdict import Verdict as Verdict
     from unchurn.methods import METHODS as METHODS
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from unchurn.training.learners.function import weighted_rows as weighted_rows
     from unchurn.training.upgrade import Upgraded as Upgraded
     from unchurn.training.upgrade import upgrade as upgrade
+    from unchurn.training.stay import Stay as Stay
 
 _HOME = {
     # measure
@@ -58,6 +61,9 @@ _HOME = {
     # decide
     "Policy": "gate.policy",
     "Verdict": "gate.verdict",
+    "blend": "gate.blend",
+    "Blend": "gate.blend",
+    "Stay": "training.stay",
     # data
     "Dataset": "datasets",
     "load": "datasets",

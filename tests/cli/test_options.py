@@ -12,6 +12,7 @@ from unchurn.cli.options import in_options, make_columns
         ("Name it with prediction=, or", "Name it with --prediction, or"),
         ("for? Give positive= no or yes", "for? Give --positive no or yes"),
         ("no column 'x' for slices= in", "no column 'x' for --slices in"),
+        ("Give max_bad_flips= or max_churn=", "Give --max-bad-flips or --max-churn"),
         ("slice_churn of label=x has no", "slice_churn of label=x has no"),
         ("for label=x", "for label=x"),
     ],

@@ -89,7 +89,7 @@ def test_names_that_are_guessed_are_documented_in_their_order():
 
 def test_flags_exist():
     commands = typer.main.get_command(cli.app).commands  # type: ignore[attr-defined]
-    options = [p for name in ("compare", "gate", "plan") for p in commands[name].params]
+    options = [p for name in ("compare", "gate", "blend", "plan") for p in commands[name].params]
     flags = {flag for option in options for flag in option.opts}
     assert set(re.findall(r"--[a-z][a-z-]+", PAGE)) <= flags
 

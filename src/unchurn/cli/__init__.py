@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from unchurn.cli import bench, compare, data, gate, plan, reproduce, smooth
+from unchurn.cli import bench, blend, compare, data, gate, plan, reproduce, smooth
 from unchurn.cli.guard import NO_MEMORY, run_watched
 from unchurn.cli.help import Command, Group, examples
 from unchurn.cli.options import FilesAfter, in_options
@@ -38,6 +38,7 @@ app = typer.Typer(
 for name, kind, function in (
     ("compare", FilesAfter, compare.compare),
     ("gate", FilesAfter, gate.gate),
+    ("blend", Command, blend.blend),
     ("plan", FilesAfter, plan.plan),
     ("bench", Command, bench.bench),
     ("report", Command, bench.report),

@@ -116,11 +116,6 @@ def compare_files(
     """Compare two files, which go by their names as far as these differ, by a command's options."""
     from unchurn.comparison.compare import compare
 
-    names = (base.name, candidate.name)
-    if names[0] == names[1]:
-        names = (str(base), str(candidate))
-    if names[0] == names[1]:  # a file with itself
-        names = (f"{base} (base)", f"{candidate} (candidate)")
     return compare(
         base,
         candidate,
@@ -131,8 +126,17 @@ def compare_files(
         min_slice=min_slice,
         labels_cover=options["labels_cover"],
         min_overlap=options["min_overlap"],
-        names=names,
+        names=file_names(base, candidate),
     )
+
+
+def file_names(base: Path, candidate: Path) -> tuple[str, str]:
+    """What two files are called, as short as tells them apart."""
+    if base.name != candidate.name:
+        return base.name, candidate.name
+    if str(base) != str(candidate):
+        return str(base), str(candidate)
+    return f"{base} (base)", f"{candidate} (candidate)"  # a file with itself
 
 
 def write_files(

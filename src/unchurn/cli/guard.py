@@ -14,7 +14,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import IO
 
-WATCHED = ("compare", "gate", "plan")  # whose work is Polars'
+WATCHED = ("compare", "gate", "blend", "plan")  # whose work is Polars'
 NO_ANSWER, CRASH = 2, 70  # exit codes: bad input, and a bug of ours
 NO_MEMORY = "out of memory: compare fewer rows or columns at once, or where there is more of it"
 DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux

@@ -24,6 +24,11 @@ EXAMPLES = {
         "unchurn gate old.csv new.csv --max-excess-churn 0 --retrains again*.csv",
         "unchurn gate --policy policy.toml --explain",
     ),
+    "blend": (
+        "unchurn blend old.csv new.csv --max-bad-flips 0.002 -o served.csv",
+        "unchurn blend old.csv new.csv --max-churn 0.02 -o served.parquet",
+        "unchurn blend old2.csv new2.csv --ratio 3 -o served2.csv",
+    ),
     "plan": (
         "unchurn plan --accuracy-loss 0.005 --churn 0.05",
         "unchurn plan --excess 0.01 --retrains again1.csv again2.csv again3.csv",

@@ -1,4 +1,4 @@
-"""What `compare`, `gate` and `plan` share: options, how they are parsed, the words of errors."""
+"""What `compare`, `gate`, `blend`, `plan` share: options, how they are parsed, errors' words."""
 
 from __future__ import annotations
 
@@ -57,8 +57,9 @@ FlipsFile = Annotated[Path | None, typer.Option("--flips", help="Write the flips
 HtmlFile = Annotated[Path | None, typer.Option("--html", help="Write a page with charts.")]
 # Arguments that the library's errors tell to give, and that are options of the same name here.
 ARGUMENT = re.compile(
-    r"\b(give|with|for|say) (id|prediction|label|labels|probabilities|positive|slices|cluster"
-    r"|retrains|target|labels_cover|delimiter|decimal|encoding|min_overlap)=(?!\w)",
+    r"\b(give|with|for|say|or) (id|prediction|label|labels|probabilities|positive|slices|cluster"
+    r"|retrains|target|labels_cover|delimiter|decimal|encoding|min_overlap"
+    r"|max_bad_flips|max_churn|ratio)=(?!\w)",
     re.IGNORECASE,
 )
 TABS = ("tab", "\\t")  # how one is written where a key for it does something else

@@ -8,24 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from unchurn.comparison.doubts import find_doubts
+from unchurn.comparison.given import Given, read_given
 from unchurn.comparison.inputs.classes import cross
 from unchurn.comparison.inputs.columns import Columns
-from unchurn.comparison.inputs.flip_list import read_truth
-from unchurn.comparison.inputs.matching import (
-    MIN_OVERLAP,
-    check_overlap,
-    check_retrainings,
-    goes_by_index,
-)
-from unchurn.comparison.inputs.pairs import Paired, no_column, pair
-from unchurn.comparison.inputs.predictions import (
-    Predictions,
-    read_groups,
-    read_predictions,
-)
-from unchurn.comparison.inputs.sources import open_source
+from unchurn.comparison.inputs.matching import MIN_OVERLAP, check_retrainings
+from unchurn.comparison.inputs.pairs import Paired
 from unchurn.comparison.labels_cover import cover_note, find_cover
-from unchurn.comparison.noise_floor import Floor, noise_floor, retraining_files
+from unchurn.comparison.noise_floor import Floor, noise_floor
 from unchurn.comparison.outcomes import (
     BAD,
     EVERY,
@@ -45,8 +34,7 @@ from unchurn.comparison.outcomes import (
 from unchurn.comparison.probabilities import movement
 from unchurn.comparison.result import MEASURES, Comparison
 from unchurn.comparison.slices import compare_slices, count_slices
-from unchurn.core.arrays import IntArray, as_fraction
-from unchurn.core.errors import InputError
+from unchurn.core.arrays import IntArray
 from unchurn.core.tables import TextForm
 from unchurn.metrics.intervals import Interval, mcnemar
 
@@ -100,87 +88,28 @@ def compare(
     >>> result.estimates["churn"].value
     0.333...
     """
-    slices = (slices,) if isinstance(slices, str) else slices
-    own_slices = slices if isinstance(slices, dict) else {}
-    own_cluster = None if isinstance(cluster, str) else cluster
-    asked = columns or Columns()
-    asked = replace(
-        asked,
-        slices=asked.slices if slices is None or own_slices else tuple(slices),
-        cluster=cluster if isinstance(cluster, str) else asked.cluster,
-    )
-    as_fraction(min_overlap, "min_overlap")
-    retrained = _retrainings(retrains, base, candidate)
-    one_source = open_source(base, names[0], form)
-    two_source = open_source(candidate, names[1], form)
-    truth_source = None if labels is None else open_source(labels, "labels", form)
-    sources = [open_source(x, f"retraining {i}", form) for i, x in enumerate(retrained, 1)]
-    given = [one_source, two_source, *([truth_source] if truth_source else []), *sources]
-    by_index = goes_by_index(given, asked)
-    one = read_predictions(one_source, names[0], asked, by_index=by_index)
-    two = read_predictions(two_source, names[1], _not_in(asked, one), by_index=by_index)
-    truth, is_list = None, False
-    if truth_source is not None:
-        asked_of_labels = _not_in(asked, one, two)
-        truth, is_list = read_truth(truth_source, asked_of_labels, one, by_index=by_index)
-    elif asked.label is not None and one.labels is None and two.labels is None:
-        raise no_column(asked.label, "label", one, two)
-    groups = read_groups(own_slices, own_cluster)
-    alone = replace(asked, slices=(), cluster=None)
-    others = [read_predictions(s, s.name, alone, by_index=by_index) for s in sources]
-    if not (one.has_ids or two.has_ids or (truth is not None and truth.has_ids)):
-        _check_indexes(base, candidate, labels, *retrained, *own_slices.values(), own_cluster)
-    paired = pair(one, two, truth, asked, groups)
-    check_overlap(one, two, paired.n, min_overlap)
-    floor = noise_floor(one, paired, others) if others else None
-    if floor is not None:
-        check_retrainings(floor.n, paired.n, min_overlap)
-    taken = {one.name: one.taken, two.name: two.taken}
-    if truth is not None:
-        taken[truth.name] = truth.taken
-    taken |= _taken_of_all(others)
-    cover = labels_cover or ("flips" if is_list else None)
-    result = _compared(paired, floor, taken, min_slice, cover)
-    doubts = find_doubts(one, two, truth, others, paired, result.labels_cover)
-    return replace(result, warnings=doubts)
+    given = read_given(
+        base, candidate, labels, slices, retrains, columns=columns, cluster=cluster,
+        min_overlap=min_overlap, form=form, names=names,
+    )  # fmt: skip
+    floor = None
+    if given.retrains:
+        floor = noise_floor(given.base, given.paired, given.retrains)
+        check_retrainings(floor.n, given.paired.n, min_overlap)
+    return compare_given(given, floor, min_slice=min_slice, labels_cover=labels_cover)
 
 
-def _not_in(asked: Columns, *models: Predictions) -> Columns:
-    """Without slices and clusters that a model has: they are taken from there."""
-    there = {column for model in models for column in model.slices}
-    return replace(
-        asked,
-        slices=tuple(column for column in asked.slices if column not in there),
-        cluster=asked.cluster if all(model.cluster is None for model in models) else None,
-    )
-
-
-def _retrainings(given: Any, base: Any, candidate: Any) -> list[Any]:
-    """The retrainings, one by one: of a bench's folder, its runs of plain training."""
-    if given is None:
-        return []
-    several = [given] if isinstance(given, str | Path) else list(given)
-    paths = [Path(one) for one in several if isinstance(one, str | Path)]
-    models = [Path(one) if isinstance(one, str | Path) else None for one in (base, candidate)]
-    others = [one for one in several if not isinstance(one, str | Path)]
-    return [*(retraining_files(paths, *models) if paths else []), *others]
-
-
-def _check_indexes(*given: Any) -> None:
-    """Refuse pandas objects that are joined by place though their indexes differ."""
-    indexes = [source.index for source in given if hasattr(source, "iloc")]
-    if any(not index.equals(indexes[0]) for index in indexes[1:]):
-        raise InputError(
-            "the pandas indexes differ: make them a column (reset_index) to join by it, or bring "
-            "the rows into one order and drop them (reset_index(drop=True))"
-        )
-
-
-def _taken_of_all(retrainings: list[Predictions]) -> dict[str, dict[str, str]]:
-    """What the retrainings' columns were taken for: once for all, if it is the same."""
-    if len({str(one.taken) for one in retrainings}) == 1:
-        return {"retrainings": retrainings[0].taken}
-    return {one.name: one.taken for one in retrainings}
+def compare_given(
+    given: Given,
+    floor: Floor | None = None,
+    *,
+    min_slice: int = 50,
+    labels_cover: str | None = None,
+) -> Comparison:
+    """The same of what is read already; `compare` says what the arguments are."""
+    cover = labels_cover or ("flips" if given.is_flip_list else None)
+    result = _compared(given.paired, floor, given.taken, min_slice, cover)
+    return replace(result, warnings=find_doubts(given, result.labels_cover))
 
 
 def _compared(
@@ -215,7 +144,7 @@ def _compared(
         outcomes=outcomes,
         counts=counts,
         labels_cover=cover,
-        estimates=_estimates(counts, cover),
+        estimates=estimates(counts, cover),
         mcnemar=mcnemar(counts.number(GOOD), counts.number(BAD)) if is_tested else None,
         movement=moved,
         classes=_by_class(paired, outcomes),
@@ -228,7 +157,7 @@ def _compared(
     )
 
 
-def _estimates(counts: Counts, cover: str | None) -> dict[str, Interval]:
+def estimates(counts: Counts, cover: str | None) -> dict[str, Interval]:
     """Every measure that the labels tell, with its interval, in the order of MEASURES."""
     found = {"churn": counts.rate(FLIPPED)}
     if cover is not None:

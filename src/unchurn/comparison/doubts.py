@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from unchurn.comparison.given import Given
 from unchurn.comparison.inputs.classes import UNLABELLED
 from unchurn.comparison.inputs.pairs import Paired
 from unchurn.comparison.inputs.predictions import Labels, Predictions
@@ -14,21 +15,14 @@ from unchurn.core.arrays import IntArray
 STRIKING = 3  # standard deviations from half and half that are no accident
 
 
-def find_doubts(
-    base: Predictions,
-    candidate: Predictions,
-    labels: Labels | None,
-    retrains: Sequence[Predictions],
-    paired: Paired,
-    cover: str | None,
-) -> tuple[str, ...]:
+def find_doubts(given: Given, cover: str | None) -> tuple[str, ...]:
     """Everything that is doubtful, each once."""
-    models = [base, candidate, *retrains]
+    models, paired = [given.base, given.candidate, *given.retrains], given.paired
     found = [warning for model in models for warning in model.warnings]
     if cover == "all":  # labels on flips alone are mostly on what one of the two has wrong
-        found += _mostly_the_other(base, paired, paired.base)
-        found += _mostly_the_other(candidate, paired, paired.candidate)
-    return (*_spaces([*models, *([] if labels is None else [labels])]), *found)
+        found += _mostly_the_other(given.base, paired, paired.base)
+        found += _mostly_the_other(given.candidate, paired, paired.candidate)
+    return (*_spaces([*models, *([] if given.labels is None else [given.labels])]), *found)
 
 
 def _spaces(parts: Sequence[Predictions | Labels]) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -154,7 +154,7 @@ def retraining_files(
     return list(files.values())
 
 
-def noise_floor(base: Predictions, candidate: Paired, retrains: list[Predictions]) -> Floor:
+def noise_floor(base: Predictions, candidate: Paired, retrains: Sequence[Predictions]) -> Floor:
     """Compare base with each retraining, on the rows that all have and the candidate has too."""
     pairs = [pair(base, other, one_class=candidate.one_class) for other in retrains]
     for other, paired in zip(retrains, pairs, strict=True):

@@ -234,16 +234,30 @@ def show(console: Console, comparison: Comparison, banner: Banner | None = None)
         console.print(Text(banner.decision.upper(), style=f"bold {COLOURS[banner.decision]}"))
         console.print(_rich_checks(banner))
         console.print()
-    for warning in comparison.warnings:
-        console.print(Text(visible(f"warning: {warning}"), style="yellow"))
+    show_warnings(console, comparison)
     first, *more = sentences(comparison)
     console.print(Text(first, style="bold"))
     for sentence in more:
         console.print(Text(sentence))
     for table in _tables(comparison):
-        console.print(_rich_table(table))
+        console.print(rich_table(table))
         for note in table.notes:
             console.print(Text(note.text, style="dim"))
+    show_remarks(console, comparison)
+
+
+def show_warnings(console: Console, comparison: Comparison) -> None:
+    """What may make it another answer than was meant, on the terminal."""
+    from rich.text import Text
+
+    for warning in comparison.warnings:
+        console.print(Text(visible(f"warning: {warning}"), style="yellow"))
+
+
+def show_remarks(console: Console, comparison: Comparison) -> None:
+    """The remarks on the terminal."""
+    from rich.text import Text
+
     for line in remarks(comparison):
         console.print(Text(visible(line), style="dim"))
 
@@ -290,7 +304,7 @@ def _rich_checks(banner: Banner) -> RichTable:
     return grid
 
 
-def _rich_table(table: Table) -> RichTable:
+def rich_table(table: Table) -> RichTable:
     """A table that fits the terminal's width."""
     from rich import box
     from rich.table import Table as RichTable

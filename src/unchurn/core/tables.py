@@ -1,4 +1,4 @@
-"""Tables read from files: text in any spelling, Parquet, Arrow, workbooks; refused with the fix."""
+"""Tables in files: text in any spelling, Parquet, Arrow, workbooks; refused with the fix."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from unchurn.core.arrow_files import ARROW, read_arrow
 from unchurn.core.errors import InputError
-from unchurn.core.files import reading
+from unchurn.core.files import atomic_write, reading
 from unchurn.core.workbooks import OTHER_WORKBOOKS, WORKBOOKS, read_workbook
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ MARKS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
+WRITTEN = (".parquet", ".csv", ".jsonl")  # all that `write_table` writes
 BEGINNING = 1 << 16  # bytes of a text that are looked at to see how it is written
 Found = TypeVar("Found")
 
@@ -194,6 +195,25 @@ def read_table(path: Path, form: TextForm | None = None) -> pl.DataFrame:
     if kind in WORKBOOKS:
         return guarded(path, lambda: read_workbook(path))
     return open_text(path, form).read()
+
+
+def check_written(path: Path) -> str:
+    """The ending of a file's name, if it is one that we write."""
+    if (kind := ending(path)) not in WRITTEN:
+        raise InputError(f"{path}: the name must end in {', '.join(WRITTEN)}")
+    return kind
+
+
+def write_table(table: pl.DataFrame, path: Path) -> None:
+    """Write a table by the ending of the file's name: all of it, or the old file stays."""
+    kind = check_written(path)
+    with atomic_write(path) as temporary:
+        if kind == ".parquet":
+            table.write_parquet(temporary)
+        elif kind == ".csv":
+            table.write_csv(temporary)
+        else:
+            table.write_ndjson(temporary)
 
 
 def guarded(path: Path, read: Callable[[], Found]) -> Found:

@@ -50,6 +50,7 @@ class Predictions:
     excluded: dict[str, int]  # rows left out, by reason
     ids_without_prediction: pl.Series
     all_columns: tuple[str, ...]  # that the source has by name
+    id_column: str | None
     n_rows_if_no_ids: int | None  # rows without ids are told by their place
     spaced: str | None  # a class that has spaces around its name
     halved: str | None  # the one column, of the positive class, that decides at one half
@@ -144,6 +145,7 @@ def read_predictions(
         excluded={f"without a prediction in {name}": rows.n_gone} if rows.n_gone else {},
         ids_without_prediction=gone_ids,
         all_columns=() if opened.is_array else opened.names,
+        id_column=chosen.id,
         n_rows_if_no_ids=table.height if chosen.id is None else None,
         spaced=_spaced(table, chosen.prediction if is_given else None, chosen.label),
         halved=halved,

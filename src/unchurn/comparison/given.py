@@ -1,0 +1,133 @@
+"""`Given`: all that is compared, read and brought together: two models, labels, retrainings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from unchurn.comparison.inputs.columns import Columns
+from unchurn.comparison.inputs.flip_list import read_truth
+from unchurn.comparison.inputs.matching import MIN_OVERLAP, check_overlap, goes_by_index
+from unchurn.comparison.inputs.pairs import Paired, no_column, pair
+from unchurn.comparison.inputs.predictions import (
+    Labels,
+    Predictions,
+    read_groups,
+    read_predictions,
+)
+from unchurn.comparison.inputs.sources import open_source
+from unchurn.comparison.noise_floor import retraining_files
+from unchurn.core.arrays import as_fraction
+from unchurn.core.errors import InputError
+from unchurn.core.tables import TextForm
+
+
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """Two models' predictions, each as it was read, and what both have side by side."""
+
+    base: Predictions
+    candidate: Predictions
+    labels: Labels | None  # where they came by themselves
+    is_flip_list: bool  # whether these are the labelled list of `--flips`
+    retrains: tuple[Predictions, ...]
+    paired: Paired
+
+    @property
+    def taken(self) -> dict[str, dict[str, str]]:
+        """What each file's columns were taken for; of retrainings once for all, if it is so."""
+        taken = {model.name: model.taken for model in (self.base, self.candidate)}
+        if self.labels is not None:
+            taken[self.labels.name] = self.labels.taken
+        if len({str(one.taken) for one in self.retrains}) == 1:
+            return {**taken, "retrainings": self.retrains[0].taken}
+        return taken | {one.name: one.taken for one in self.retrains}
+
+
+def read_given(
+    base: Any,
+    candidate: Any,
+    labels: Any = None,
+    slices: str | Sequence[str] | dict[str, Any] | None = None,
+    retrains: Sequence[Any] | str | Path | None = None,
+    *,
+    columns: Columns | None = None,
+    cluster: Any = None,
+    min_overlap: float = MIN_OVERLAP,
+    form: TextForm | None = None,
+    names: tuple[str, str] = ("base", "candidate"),
+) -> Given:
+    """Read what `compare` is given, by the same arguments, and join it by id."""
+    slices = (slices,) if isinstance(slices, str) else slices
+    own_slices = slices if isinstance(slices, dict) else {}
+    own_cluster = None if isinstance(cluster, str) else cluster
+    asked = columns or Columns()
+    asked = replace(
+        asked,
+        slices=asked.slices if slices is None or own_slices else tuple(slices),
+        cluster=cluster if isinstance(cluster, str) else asked.cluster,
+    )
+    as_fraction(min_overlap, "min_overlap")
+    retrained = _retrainings(retrains, base, candidate)
+    one_source = open_source(base, names[0], form)
+    two_source = open_source(candidate, names[1], form)
+    truth_source = None if labels is None else open_source(labels, "labels", form)
+    sources = [open_source(x, f"retraining {i}", form) for i, x in enumerate(retrained, 1)]
+    given = [one_source, two_source, *([truth_source] if truth_source else []), *sources]
+    by_index = goes_by_index(given, asked)
+    one = read_predictions(one_source, names[0], asked, by_index=by_index)
+    two = read_predictions(two_source, names[1], _not_in(asked, one), by_index=by_index)
+    truth, is_list = None, False
+    if truth_source is not None:
+        asked_of_labels = _not_in(asked, one, two)
+        truth, is_list = read_truth(truth_source, asked_of_labels, one, by_index=by_index)
+    elif asked.label is not None and one.labels is None and two.labels is None:
+        raise no_column(asked.label, "label", one, two)
+    groups = read_groups(own_slices, own_cluster)
+    alone = replace(asked, slices=(), cluster=None)
+    others = [read_predictions(s, s.name, alone, by_index=by_index) for s in sources]
+    if not (one.has_ids or two.has_ids or (truth is not None and truth.has_ids)):
+        _check_indexes(base, candidate, labels, *retrained, *own_slices.values(), own_cluster)
+    paired = pair(one, two, truth, asked, groups)
+    check_overlap(one, two, paired.n, min_overlap)
+    return Given(
+        base=one,
+        candidate=two,
+        labels=truth,
+        is_flip_list=is_list,
+        retrains=tuple(others),
+        paired=paired,
+    )
+
+
+def _not_in(asked: Columns, *models: Predictions) -> Columns:
+    """Without slices and clusters that a model has: they are taken from there."""
+    there = {column for model in models for column in model.slices}
+    return replace(
+        asked,
+        slices=tuple(column for column in asked.slices if column not in there),
+        cluster=asked.cluster if all(model.cluster is None for model in models) else None,
+    )
+
+
+def _retrainings(given: Any, base: Any, candidate: Any) -> list[Any]:
+    """The retrainings, one by one: of a bench's folder, its runs of plain training."""
+    if given is None:
+        return []
+    several = [given] if isinstance(given, str | Path) else list(given)
+    paths = [Path(one) for one in several if isinstance(one, str | Path)]
+    models = [Path(one) if isinstance(one, str | Path) else None for one in (base, candidate)]
+    others = [one for one in several if not isinstance(one, str | Path)]
+    return [*(retraining_files(paths, *models) if paths else []), *others]
+
+
+def _check_indexes(*given: Any) -> None:
+    """Refuse pandas objects that are joined by place though their indexes differ."""
+    indexes = [source.index for source in given if hasattr(source, "iloc")]
+    if any(not index.equals(indexes[0]) for index in indexes[1:]):
+        raise InputError(
+            "the pandas indexes differ: make them a column (reset_index) to join by it, or bring "
+            "the rows into one order and drop them (reset_index(drop=True))"
+        )

@@ -1,0 +1,261 @@
+"""`blend`: serve the base's answers, and the candidate's where it is surer by a ratio."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unchurn.comparison.compare import compare_given, estimates
+from unchurn.comparison.given import Given, read_given
+from unchurn.comparison.inputs.columns import Columns
+from unchurn.comparison.inputs.ids import alike, find
+from unchurn.comparison.inputs.matching import MIN_OVERLAP
+from unchurn.comparison.inputs.predictions import Predictions
+from unchurn.comparison.outcomes import Counting, Outcomes
+from unchurn.comparison.result import Comparison
+from unchurn.core.arrays import Float64, IntArray
+from unchurn.core.errors import InputError
+from unchurn.core.tables import TextForm, write_table
+from unchurn.gate.stay import NO_BUDGET, Mask, Switches, as_ratio, doubt_ratios, doubts
+from unchurn.metrics.intervals import Interval
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SCHEMA = "unchurn.blend/1"
+PREFIX = "probability_"  # before a class: how the columns of served probabilities are called
+# What is told of the candidate alone and of what is served, by the names of a comparison's.
+SHOWN = {
+    "accuracy": "accuracy_candidate", "accuracy_difference": "accuracy_difference",
+    "churn": "churn", "bad_flips": "bad_flips", "good_flips": "good_flips",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Blend:
+    """What is served of two models, and what that changes."""
+
+    ratio: float
+    is_chosen: bool  # on these rows, whose numbers are then better than those of others
+    table: pl.DataFrame  # served: ids where there are any, predictions, probabilities
+    switched: Mask  # the rows that have the candidate's answer instead of the base's
+    comparison: Comparison  # of the candidate alone with the base
+    estimates: dict[str, Interval]  # the same measures of what is served
+
+    @property
+    def candidate(self) -> dict[str, Interval]:
+        """What the candidate alone would change, as far as labels tell it."""
+        return _shown(self.comparison.estimates)
+
+    @property
+    def served(self) -> dict[str, Interval]:
+        """What is served changes so much."""
+        return _shown(self.estimates)
+
+    def __repr__(self) -> str:
+        from unchurn.gate.blend_words import headline
+
+        return headline(self)
+
+    def write(self, path: str | Path) -> None:
+        """Write what is served as .parquet, .csv or .jsonl, which `compare` reads."""
+        write_table(self.table, Path(path))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the rows as plain values; docs/compare.md describes it."""
+        whole = self.comparison.to_dict()
+        same = ("n", "n_labelled", "labels_cover", "accuracy_base")
+        return {
+            "schema": SCHEMA,
+            "ratio": self.ratio if math.isfinite(self.ratio) else None,
+            "is_chosen": self.is_chosen,
+            "new_answers": int(self.switched.sum()),
+            **{name: whole[name] for name in same},
+            **{
+                who: {name: found[name].to_dict() if name in found else None for name in SHOWN}
+                for who, found in (("candidate", self.candidate), ("served", self.served))
+            },
+            **{name: whole[name] for name in ("excluded", "columns", "notes", "warnings")},
+        }
+
+
+def blend(
+    base: Any,
+    candidate: Any,
+    labels: Any = None,
+    *,
+    max_bad_flips: float | None = None,
+    max_churn: float | None = None,
+    ratio: float | None = None,
+    columns: Columns | None = None,
+    cluster: Any = None,
+    labels_cover: str | None = None,
+    min_overlap: float = MIN_OVERLAP,
+    form: TextForm | None = None,
+    names: tuple[str, str] = ("base", "candidate"),
+) -> Blend:
+    """Keep the base's answers, and take the candidate's where it is surer by a ratio.
+
+    The ratio is that of the two models' doubts: 1 less the probability of the model's own answer.
+
+    Parameters
+    ----------
+    base, candidate, labels, columns, cluster, labels_cover, min_overlap, form
+        As `compare` takes them; both models need probabilities.
+    max_bad_flips, max_churn
+        The budget by which the ratio is chosen: the most bad flips, which need labels, and the most
+        answers other than the base's, each a share as `compare` has it. Within it the answers are
+        as accurate as can be; without labels, as many as can be are the candidate's.
+    ratio
+        One that was chosen before, instead of a budget: more than it must be the ratio of the
+        doubts. 0 takes all of the candidate's answers, infinity none.
+
+    >>> import numpy as np
+    >>> base = np.array([[0.6, 0.4], [0.9, 0.1], [0.2, 0.8]])
+    >>> candidate = np.array([[0.1, 0.9], [0.3, 0.7], [0.6, 0.4]])
+    >>> found = blend(base, candidate, labels=[1, 0, 0], max_bad_flips=0.0)
+    >>> found.ratio, found.table["prediction"].to_list()
+    (0.4, [1, 0, 0])
+    """
+    has_budget = max_bad_flips is not None or max_churn is not None
+    if has_budget == (ratio is not None):  # said before anything is read
+        raise InputError("give ratio= or a budget, not both" if has_budget else NO_BUDGET)
+    given = read_given(
+        base, candidate, labels, columns=columns, cluster=cluster, min_overlap=min_overlap,
+        form=form, names=names,
+    )  # fmt: skip
+    sides = [_Side.of(model, given) for model in (given.base, given.candidate)]
+    comparison = compare_given(given, labels_cover=labels_cover)
+    switches = _switches(comparison, *sides)
+    chosen = (
+        as_ratio(ratio)
+        if ratio is not None
+        else switches.choose(max_bad_flips=max_bad_flips, max_churn=max_churn)
+    )
+    switched = comparison.outcomes.flipped.copy()
+    switched[switched] = switches.ratios > chosen
+    return Blend(
+        ratio=chosen,
+        is_chosen=ratio is None,
+        table=_table(given, switched, columns or Columns(), *sides),
+        switched=switched,
+        comparison=comparison,
+        estimates=_estimates(comparison, switched),
+    )
+
+
+@dataclass(frozen=True)
+class _Side:
+    """A model, and the row of each example among its own; None: as they stand."""
+
+    model: Predictions
+    rows: IntArray | None
+
+    @classmethod
+    def of(cls, model: Predictions, given: Given) -> _Side:
+        """One of the two models, which needs probabilities."""
+        if not model.probabilities:
+            why = model.taken.get("probabilities", "none")
+            raise InputError(
+                f"{model.name}: probabilities are needed, and there are {why}: name their columns "
+                "with probabilities="
+            )
+        return cls(model, find(*alike(given.paired.ids, model.ids)))
+
+    def at(self, column: pl.Series) -> pl.Series:
+        """A column of the model's in the order of the examples."""
+        return column if self.rows is None else column.gather(self.rows)
+
+    def doubts(self, examples: IntArray, ids: pl.Series) -> Float64:
+        """Its doubts in its own answers to some examples."""
+        rows = examples if self.rows is None else self.rows[examples]
+        columns = [column.gather(rows).to_numpy() for column in self.model.probabilities.values()]
+        probabilities = np.column_stack(columns)
+        gaps = np.isnan(probabilities).any(axis=1)
+        if gaps.any():
+            raise InputError(
+                f"{self.model.name}: {int(gaps.sum()):,} answers that differ have no "
+                f"probabilities, such as that of id {ids[int(examples[gaps.argmax()])]!r}"
+            )
+        return doubts(probabilities, self._answers(rows))
+
+    def _answers(self, rows: IntArray) -> IntArray:
+        """Its answers as numbers of its probabilities."""
+        import polars as pl
+
+        model, said = self.model, self.model.predicted.gather(rows).cast(pl.String)
+        classes = pl.Series(list(model.probabilities), dtype=pl.String)
+        # Where only one class has a probability, first stand all others, whatever they are called.
+        other = None if model.only_class is None else 0
+        numbers = pl.int_range(len(classes), eager=True)
+        found = said.replace_strict(classes, numbers, default=other, return_dtype=pl.Int64)
+        if found.null_count():
+            unknown = said.filter(found.is_null())[0]
+            raise InputError(f"{model.name} predicts {unknown!r}, and has no probability of it")
+        return found.to_numpy()
+
+
+def _shown(found: dict[str, Interval]) -> dict[str, Interval]:
+    """The measures that are told, by the names that they have here."""
+    return {name: found[theirs] for name, theirs in SHOWN.items() if theirs in found}
+
+
+def _switches(comparison: Comparison, base: _Side, candidate: _Side) -> Switches:
+    """The flips, and below which ratio each takes the candidate's answer."""
+    outcomes, ids = comparison.outcomes, comparison.paired.ids
+    flips = np.flatnonzero(outcomes.flipped)
+    has_labels = comparison.labels_cover is not None
+    return Switches(
+        ratios=doubt_ratios(base.doubts(flips, ids), candidate.doubts(flips, ids)),
+        bad=outcomes.bad[flips] if has_labels else None,
+        good=outcomes.good[flips] if has_labels else None,
+        n=comparison.n,
+        n_judged=comparison.counts.number(comparison.counts.judged),
+    )
+
+
+def _estimates(comparison: Comparison, switched: Mask) -> dict[str, Interval]:
+    """The measures of what is served against the base."""
+    paired = comparison.paired
+    served = replace(paired, candidate=np.where(switched, paired.candidate, paired.base))
+    counting = Counting(paired.clusters, comparison.counts.judged)
+    return estimates(counting.all(Outcomes.of(served)), comparison.labels_cover)
+
+
+def _table(
+    given: Given, switched: Mask, asked: Columns, base: _Side, candidate: _Side
+) -> pl.DataFrame:
+    """What is served, so that `compare` reads it by the options that read the two models."""
+    import polars as pl
+
+    mask = pl.Series(switched)
+
+    def served(old: pl.Series, new: pl.Series) -> pl.Series:
+        if old.dtype != new.dtype:  # numbers and names
+            old, new = old.cast(pl.String), new.cast(pl.String)
+        return candidate.at(new).zip_with(mask, base.at(old))
+
+    def of(side: _Side, name: str) -> pl.Series:
+        """A class's probabilities; of one that the model does not know, 0."""
+        model = side.model
+        zeros = pl.repeat(0.0, len(model.ids), dtype=pl.Float64, eager=True)
+        return model.probabilities.get(name, zeros)
+
+    table = {}
+    if (n := base.model.n_rows_if_no_ids) is None:
+        table[str(base.model.id_column)] = given.paired.ids
+    elif n != given.paired.n:
+        raise InputError(
+            f"{n - given.paired.n:,} of {n:,} rows are left out, and without ids the others "
+            "cannot be told: join them with id="
+        )
+    table[asked.prediction or "prediction"] = served(
+        base.model.predicted, candidate.model.predicted
+    )
+    for name in {**base.model.probabilities, **candidate.model.probabilities}:
+        table[PREFIX + name] = served(of(base, name), of(candidate, name))
+    return pl.DataFrame(table)

@@ -1,0 +1,70 @@
+"""A blend in words and a table: the candidate alone beside what is served."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from unchurn.gate.verdict import shown
+from unchurn.report.numbers import difference
+from unchurn.report.table import Cell, Column, Table
+
+if TYPE_CHECKING:
+    from unchurn.gate.blend import Blend
+    from unchurn.metrics.intervals import Interval
+
+NAMES = {
+    "accuracy": "accuracy",
+    "accuracy_difference": "less base's, in points",
+    "churn": "churn",
+    "bad_flips": "bad flips",
+    "good_flips": "good flips",
+}
+
+
+def headline(blend: Blend) -> str:
+    """The ratio, and how many of the candidate's answers it takes, in one sentence."""
+    differ, switched = int(blend.comparison.outcomes.flipped.sum()), int(blend.switched.sum())
+    if blend.is_chosen and math.isinf(blend.ratio):
+        return f"None of {differ:,} answers that differ is taken: within the budget, none helps."
+    return (
+        f"Ratio {written(blend.ratio)}: {switched:,} of {differ:,} answers that differ are the "
+        "candidate's, the rest the base's."
+    )
+
+
+def hint(blend: Blend) -> str:
+    """How far to believe the numbers, where the same rows chose the ratio, and what to do next."""
+    if not blend.is_chosen or math.isinf(blend.ratio):
+        return ""
+    return (
+        "These rows chose the ratio, so its numbers are optimistic; apply it to others with "
+        f"--ratio {written(blend.ratio)}."
+    )
+
+
+def measures(blend: Blend) -> Table:
+    """The candidate alone beside what is served, each with its interval."""
+    rows = tuple(
+        (Cell(text=words), *(_cell(name, found) for found in (blend.candidate, blend.served)))
+        for name, words in NAMES.items()
+        if name in blend.candidate
+    )
+    headings = ("against base", "candidate alone", "served")
+    columns = tuple(Column(heading=h, is_text=i == 0) for i, h in enumerate(headings))
+    return Table(columns=columns, rows=rows)
+
+
+def written(ratio: float) -> str:
+    """A ratio in all of its digits, of which it has few.
+
+    >>> written(3.0), written(0.45), written(math.inf)
+    ('3', '0.45', 'inf')
+    """
+    return repr(ratio).removesuffix(".0")
+
+
+def _cell(name: str, found: dict[str, Interval]) -> Cell:
+    estimate = found[name]
+    text = difference(estimate) if name == "accuracy_difference" else shown(estimate)
+    return Cell(text=text, value=estimate.value)

@@ -1,0 +1,129 @@
+"""`Stay`: two fitted classifiers as one, which keeps the old answer unless the new is surer."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from unchurn.core.arrays import Array, Float64, as_array
+from unchurn.core.errors import InputError
+from unchurn.gate.stay import choose_ratio, served_probabilities
+
+
+class Stay(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Serve the base's answers, and the new model's where it is surer by a ratio.
+
+    A model's doubt is 1 less the probability of its own answer. Where the two answer differently,
+    the new answer is served if the base's doubt is more than `ratio` times the new model's.
+
+    Parameters
+    ----------
+    base, new
+        The model in production and the one to replace it: any fitted classifiers with
+        `predict_proba` and `classes_`, of scikit-learn, boosted trees or `StableClassifier`. Their
+        classes are matched by name; of a class that a model does not know its probability is 0.
+    ratio
+        More than 1 keeps more of the base's answers, infinity all of them; at 1 the surer model
+        answers; 0 is the new model alone. `choose` sets it by a budget.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> x, y = load_digits(return_X_y=True)
+    >>> base = LogisticRegression(max_iter=5000).fit(x[:300], y[:300])
+    >>> new = LogisticRegression(max_iter=5000).fit(x[:1000], y[:1000])
+    >>> model = Stay(base, new).choose(x[1000:1400], y[1000:1400], max_bad_flips=0.005)
+    >>> model.score(x[1400:], y[1400:]) > base.score(x[1400:], y[1400:])
+    True
+    """
+
+    def __init__(self, base: Any, new: Any, ratio: float = 2.0) -> None:
+        self.base = base
+        self.new = new
+        self.ratio = ratio
+
+    @property
+    def classes_(self) -> Array:
+        """The classes of both models, sorted."""
+        return _all_classes(self._classes("base"), self._classes("new"))
+
+    def choose(
+        self,
+        X: Any,
+        y: npt.ArrayLike | None = None,
+        *,
+        max_bad_flips: float | None = None,
+        max_churn: float | None = None,
+    ) -> Self:
+        """Set `ratio` to that of the most accurate answers within a budget, on labelled rows.
+
+        The rows should be of neither model's training. The budget is kept on them exactly, on
+        others about; `y` may be left out if only `max_churn` is given.
+        """
+        classes = self.classes_
+        labels = None if y is None else _numbers(as_array(y, "y"), classes)
+        self.ratio = choose_ratio(
+            *self._both(X, classes), labels, max_bad_flips=max_bad_flips, max_churn=max_churn
+        )
+        return self
+
+    def predict_proba(self, X: Any) -> Float64:
+        """(n, L) probabilities of the model that answers, columns in the order of `classes_`."""
+        return served_probabilities(*self._both(X, self.classes_), self.ratio)
+
+    def predict(self, X: Any) -> Array:
+        """The answer of each row."""
+        likeliest = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[likeliest])
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return all(hasattr(model, "classes_") for model in (self.base, self.new))
+
+    def __sklearn_clone__(self) -> Stay:
+        """The same two models, which must stay fitted."""
+        return type(self)(**self.get_params(deep=False))
+
+    def _classes(self, which: str) -> Array:
+        """The classes of one of the models."""
+        model = getattr(self, which)
+        if not (hasattr(model, "classes_") and hasattr(model, "predict_proba")):
+            kind = type(model).__name__
+            raise InputError(f"{which} must be fitted and have predict_proba, not a {kind}")
+        return np.asarray(model.classes_)
+
+    def _both(self, X: Any, classes: Array) -> tuple[Float64, Float64]:
+        """Both models' probabilities of all classes."""
+
+        def of(which: str) -> Float64:
+            said = as_array(getattr(self, which).predict_proba(X), which)
+            own = self._classes(which)
+            if said.ndim != 2 or said.shape[1] != len(own):
+                raise InputError(f"{which} has {len(own)} classes, and probabilities {said.shape}")
+            found = np.zeros((len(said), len(classes)))
+            found[:, _numbers(own, classes)] = said
+            return found
+
+        return of("base"), of("new")
+
+
+def _all_classes(base: Array, new: Array) -> Array:
+    """The classes of both, sorted, which must be of one kind: text or numbers."""
+    if (base.dtype.kind in "OUS") != (new.dtype.kind in "OUS"):
+        raise InputError(f"base has the classes {base.tolist()}, new {new.tolist()}")
+    return np.unique(np.concatenate([base, new]))
+
+
+def _numbers(labels: Array, classes: Array) -> npt.NDArray[np.intp]:
+    """Labels as numbers of the classes."""
+    if (labels.dtype.kind in "OUS") != (classes.dtype.kind in "OUS"):
+        raise InputError(f"labels such as {labels.tolist()[:1]} for classes {classes.tolist()}")
+    found = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
+    unknown = classes[found] != labels
+    if unknown.any():
+        row = int(unknown.argmax())
+        raise InputError(f"no model knows the class {labels[row]!r} of row {row}")
+    return found
