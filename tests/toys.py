@@ -169,4 +169,5 @@ NOTHING = {
     "focal": "focal(a=0)",
     "warm_start": "warm_start(a=0)",
     "project": "project(a=0, max_bad_flips=1)",
+    "stay": "stay(ratio=0)",
 }

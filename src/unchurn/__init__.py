@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from unchurn.study.settings import make_setting as make_setting
     from unchurn.training.estimator import StableClassifier as StableClassifier
     from unchurn.training.learners.function import weighted_rows as weighted_rows
+    from unchurn.training.stay import Stay as Stay
     from unchurn.training.upgrade import Upgraded as Upgraded
     from unchurn.training.upgrade import upgrade as upgrade
-    from unchurn.training.stay import Stay as Stay
 
 _HOME = {
     # measure

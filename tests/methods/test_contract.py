@@ -81,8 +81,13 @@ def test_what_has_no_effect_is_simplest_as_control(name):
 
 
 def test_strength_makes_a_difference(name):
-    if name != "control":
-        assert (probabilities(small(name)) != probabilities(METHODS["control"]())).any()
+    plain = probabilities(METHODS["control"]())
+    if overrides(small(name), "serve"):  # in what is served beside a base
+        base = np.roll(plain, 1, axis=0)
+        assert (small(name).serve(plain, base) != plain).any()
+        np.testing.assert_array_equal(nothing(name).serve(plain, base), plain)
+    elif name != "control":
+        assert (probabilities(small(name)) != plain).any()
 
 
 def test_permuted_rows_give_permuted_targets(name, rng):
@@ -109,7 +114,8 @@ def test_the_reference_is_asked_for_only_if_used(name):
         method.extras(150, reference, np.random.default_rng(0))
         method.weights(np.ones(150, np.float32), reference)
         need = method.reference()
-        assert bool(asked) == (need is not None and not need.weights)
+        looks = need is not None and not (need.weights or need.serves)  # at logits
+        assert bool(asked) == looks
     assert method.reference() is None
 
 
@@ -117,7 +123,7 @@ def test_what_only_changes_targets_overrides_no_hook_of_training(name):
     """Learners of other frameworks would ignore it."""
     if METHODS[name].changes == "targets":
         hooks = ("adapt", "begin", "learning_rate", "weight_decay", "extras", "batch", "loss",
-                 "penalty", "probabilities", "trained")  # fmt: skip
+                 "penalty", "probabilities", "start", "settle")  # fmt: skip
         assert not any(overrides(small(name), hook) for hook in hooks)
         assert METHODS[name].n_nets == 1
 

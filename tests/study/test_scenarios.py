@@ -6,10 +6,14 @@ import pytest
 import toys
 from unchurn import bench
 from unchurn.core.errors import InputError
+from unchurn.gate.stay import served_probabilities
 from unchurn.study.api import make_experiment
 from unchurn.study.result import Result
 from unchurn.study.scenarios import Resample, Upgrade, make_scenario
 from unchurn.study.schedule import make_schedule
+from unchurn.study.store import Store
+from unchurn.training.config import Training
+from unchurn.training.learners.make import make_learner
 from unchurn.training.streams import BASE_FIT
 
 DATA = toys.dataset(240, distance=1)
@@ -110,9 +114,31 @@ def test_a_base_sees_its_share_and_what_looks_at_a_fixed_reference_looks_at_it()
     assert experiment.scenario.rows(0, 1, 0, 120) is None
 
 
+def test_to_stay_takes_no_training_of_its_own_and_both_models_answer(tmp_path):
+    """What is served is what the function says of both models' probabilities."""
+    options = {"scenario": "upgrade", "runs": 2, "out": tmp_path, **SHORT}
+    result = bench(DATA, ["control", "stay(ratio=2)", "stay(ratio=2)+ema"], **options)
+    experiment = make_experiment(
+        DATA, ["control", "stay(ratio=2)"], scenario="upgrade", runs=2,
+        learner=make_learner("mlp", Training(3, 16)),
+    )  # fmt: skip
+    schedule = make_schedule(experiment)
+    assert schedule.n_trainings == 3  # two runs and their base
+    store = Store(tmp_path)
+    new, base = (
+        store.get(experiment.identity(schedule.jobs[key])).arrays["test"]
+        for key in (schedule.members[0][1][0], schedule.bases[1])
+    )
+    expected = served_probabilities(base, new, 2).argmax(axis=1)
+    np.testing.assert_array_equal(result.settings[1].predictions["test"][1], expected)
+    assert (expected != new.argmax(axis=1)).any()
+    assert [r.setting.n_models for r in result.settings] == [1, 2, 2]
+    assert [r.setting.n_trained for r in result.settings] == [1, 1, 1]
+
+
 def test_trees_are_upgraded_too():
-    methods = ["control", "anchor(a=0.8)", "rcp"]
+    methods = ["control", "anchor(a=0.8)", "rcp", "stay"]
     result = bench(DATA, methods, scenario="upgrade", model=toys.extra_trees, runs=4, workers=1)
-    assert list(result.choose()) == ["control", "anchor", "rcp"]
+    assert list(result.choose()) == ["control", "anchor", "rcp", "stay"]
     with pytest.raises(InputError, match="warm_start changes more than the targets"):
         bench(DATA, "warm_start", scenario="upgrade", model=toys.extra_trees, workers=1)

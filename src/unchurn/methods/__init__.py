@@ -32,6 +32,7 @@ from unchurn.methods.reference import Need, Reference
 from unchurn.methods.registry import METHODS, make_method
 from unchurn.methods.safe_ema import SafeEma
 from unchurn.methods.smelu import Smelu
+from unchurn.methods.stay import Stay
 from unchurn.methods.swa import Swa
 from unchurn.methods.twin import Twin
 from unchurn.methods.warm_start import WarmStart
@@ -71,6 +72,7 @@ __all__ = [
     "Reference",
     "SafeEma",
     "Smelu",
+    "Stay",
     "Swa",
     "Twin",
     "WarmStart",

@@ -32,6 +32,7 @@ from unchurn.methods.project import Project
 from unchurn.methods.rcp import Rcp
 from unchurn.methods.safe_ema import SafeEma
 from unchurn.methods.smelu import Smelu
+from unchurn.methods.stay import Stay
 from unchurn.methods.swa import Swa
 from unchurn.methods.twin import Twin
 from unchurn.methods.warm_start import WarmStart
@@ -66,6 +67,7 @@ METHODS: dict[str, type[Method]] = {
     "focal": Focal,
     "warm_start": WarmStart,
     "project": Project,
+    "stay": Stay,
 }
 
 PLUS = "+"

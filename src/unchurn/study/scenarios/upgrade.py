@@ -41,6 +41,7 @@ class Upgrade(Scenario):
     recipes: ClassVar[tuple[str, ...] | None] = (
         "control", "safe_ema", "anchor(a=0.5)+safe_ema", "rcp+safe_ema", "focal+safe_ema",
         "warm_start+safe_ema", "warm_start+anchor(a=0.5)+safe_ema", "warm_start+focal+safe_ema",
+        "stay+safe_ema",
     )  # fmt: skip
     steadier: ClassVar[tuple[str, ...]] = ("warm_start+focal+safe_ema",)
 
