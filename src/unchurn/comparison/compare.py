@@ -94,7 +94,7 @@ def compare(
     )  # fmt: skip
     floor = None
     if given.retrains:
-        floor = noise_floor(given.base, given.paired, given.retrains)
+        floor = noise_floor(given.base, given.paired, given.retrains, given.of_kind)
         check_retrainings(floor.n, given.paired.n, min_overlap)
     return compare_given(given, floor, min_slice=min_slice, labels_cover=labels_cover)
 

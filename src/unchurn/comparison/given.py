@@ -18,6 +18,7 @@ from unchurn.comparison.inputs.predictions import (
     read_predictions,
 )
 from unchurn.comparison.inputs.sources import open_source
+from unchurn.comparison.kind_of_noise import kinds_of_noise, note_on
 from unchurn.comparison.noise_floor import retraining_files
 from unchurn.core.arrays import as_fraction
 from unchurn.core.errors import InputError
@@ -33,6 +34,7 @@ class Given:
     labels: Labels | None  # where they came by themselves
     is_flip_list: bool  # whether these are the labelled list of `--flips`
     retrains: tuple[Predictions, ...]
+    of_kind: str  # which kind of noise theirs is, in words
     paired: Paired
 
     @property
@@ -98,6 +100,7 @@ def read_given(
         labels=truth,
         is_flip_list=is_list,
         retrains=tuple(others),
+        of_kind=note_on(kinds_of_noise(retrained)),
         paired=paired,
     )
 

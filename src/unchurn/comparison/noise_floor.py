@@ -16,6 +16,7 @@ from unchurn.comparison.inputs.classes import UNLABELLED
 from unchurn.comparison.inputs.ids import find
 from unchurn.comparison.inputs.pairs import Paired, pair
 from unchurn.comparison.inputs.predictions import Predictions
+from unchurn.comparison.kind_of_noise import SEED_ONLY
 from unchurn.core.arrays import IntArray
 from unchurn.core.errors import InputError
 from unchurn.metrics.intervals import Interval
@@ -32,10 +33,6 @@ if TYPE_CHECKING:
 
 ENOUGH = 3  # retrainings, to say what one more may do: of two, that is from almost none to all
 BENCH_RETRAININGS = "predictions/control-*.parquet"  # runs of plain training in a bench's folder
-SEED_ONLY = (
-    "retrainings that vary only the seed give the noise of the seed alone: new data or code may "
-    "move more"
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,8 +151,16 @@ def retraining_files(
     return list(files.values())
 
 
-def noise_floor(base: Predictions, candidate: Paired, retrains: Sequence[Predictions]) -> Floor:
-    """Compare base with each retraining, on the rows that all have and the candidate has too."""
+def noise_floor(
+    base: Predictions,
+    candidate: Paired,
+    retrains: Sequence[Predictions],
+    of_kind: str = SEED_ONLY,
+) -> Floor:
+    """Compare base with each retraining, on the rows that all have and the candidate has too.
+
+    `of_kind` says which kind of noise theirs is.
+    """
     pairs = [pair(base, other, one_class=candidate.one_class) for other in retrains]
     for other, paired in zip(retrains, pairs, strict=True):
         if paired.one_class != candidate.one_class:
@@ -167,7 +172,7 @@ def noise_floor(base: Predictions, candidate: Paired, retrains: Sequence[Predict
     flips = [(one.base != one.candidate)[at] for one, at in zip(pairs, places, strict=True)]
     clusters = None if candidate.clusters is None else candidate.clusters[rows]
     moved = (candidate.base != candidate.candidate)[rows]
-    floor = floor_of(np.stack(flips), moved, candidate.n, clusters)
+    floor = floor_of(np.stack(flips), moved, candidate.n, clusters, of_kind)
     if candidate.labels is None or (candidate.labels[rows] == UNLABELLED).all():
         return floor
     labelled = candidate.labels[rows] != UNLABELLED
@@ -224,11 +229,17 @@ def accuracies_of(right: npt.NDArray[np.bool_], clusters: IntArray | None = None
     )
 
 
-def floor_of(retrained: Any, moved: Any, n_rows: int, clusters: IntArray | None = None) -> Floor:
+def floor_of(
+    retrained: Any,
+    moved: Any,
+    n_rows: int,
+    clusters: IntArray | None = None,
+    of_kind: str = SEED_ONLY,
+) -> Floor:
     """The floor from masks of what moved: (R, n) for the retrainings, (n,) for the candidate."""
     n_runs, n = retrained.shape
     each = retrained.mean(axis=1)
-    notes = [SEED_ONLY]
+    notes = [of_kind]
     if n < n_rows:
         notes.append(f"the noise floor is of the {n:,} examples that every retraining has")
     if (each == 0).any():
