@@ -170,4 +170,5 @@ NOTHING = {
     "warm_start": "warm_start(a=0)",
     "project": "project(a=0, max_bad_flips=1)",
     "stay": "stay(ratio=0)",
+    "longer": "longer(times=1)",
 }

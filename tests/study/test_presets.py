@@ -22,7 +22,7 @@ def test_without_names_quick_has_what_is_worth_it():
 
 def test_grid_is_all_that_is_worth_trying():
     settings = preset_settings("grid", "digits", n_steps=USUAL_STEPS)
-    assert len(settings) == len({(s.name, s.text) for s in settings}) == 257 + 25 + 17
+    assert len(settings) == len({(s.name, s.text) for s in settings}) == 257 + 25 + 19
     assert [s.text for s in preset_settings("grid", "digits", ["ensemble"])] == ["m=3", "m=5"]
 
 

@@ -23,6 +23,7 @@ from unchurn.methods.ensemble import Ensemble
 from unchurn.methods.focal import Focal, focal_distance
 from unchurn.methods.knn_ls import KnnLS
 from unchurn.methods.label_smoothing import LabelSmoothing
+from unchurn.methods.longer import Longer
 from unchurn.methods.lp_reg import L1Reg, L2Reg, lp_penalty
 from unchurn.methods.medoid import Medoid, nearest_to_mean
 from unchurn.methods.mixup import Mixup, mix
@@ -63,6 +64,7 @@ __all__ = [
     "L1Reg",
     "L2Reg",
     "LabelSmoothing",
+    "Longer",
     "Medoid",
     "Method",
     "Mixup",

@@ -202,6 +202,10 @@ class Method:
         """The state of one fit of these networks, which takes so many steps."""
         return self.fit_class(self, nets, n_steps)
 
+    def epochs(self, epochs: int) -> int:
+        """How many epochs a training takes, where plain training takes so many."""
+        return epochs
+
     def learning_rate(self, progress: float) -> float:
         """A factor of the learning rate; progress goes from 0 up to, not including, 1."""
         return 1.0

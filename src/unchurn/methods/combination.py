@@ -186,6 +186,9 @@ class Combination(Method):
     def begin(self, nets: Sequence[nn.Module], n_steps: int) -> Fit:
         return _Fits(self, nets, n_steps)
 
+    def epochs(self, epochs: int) -> int:
+        return reduce(lambda so_far, one: one.epochs(so_far), self.methods, epochs)
+
     def learning_rate(self, progress: float) -> float:
         return float(np.prod([one.learning_rate(progress) for one in self.methods]))
 

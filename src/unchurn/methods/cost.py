@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 from unchurn.methods.base import Method
+
+PLAIN = 100  # epochs, of which a method may make more
 
 
 def n_fits(method: Method) -> int:
@@ -13,7 +17,7 @@ def n_fits(method: Method) -> int:
 
 
 def training_cost(method: Method) -> int:
-    """How many networks a run trains; plain training is 1.
+    """How many networks a run trains, longer trainings as more; plain training is 1.
 
     >>> from unchurn.methods import make_method
     >>> [training_cost(make_method(m)) for m in ("ema", "knn_ls+ema", "ensemble(m=5)", "twin")]
@@ -21,7 +25,8 @@ def training_cost(method: Method) -> int:
     """
     need = method.reference()
     nets = [one.n_nets for member in method.members() for one in member.candidates()]
-    return sum(nets) + (0 if need is None else need.m)
+    longer = method.epochs(PLAIN) / PLAIN
+    return math.ceil(sum(nets) * longer) + (0 if need is None else need.m)
 
 
 def serving_cost(method: Method) -> int:

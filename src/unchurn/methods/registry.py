@@ -25,6 +25,7 @@ from unchurn.methods.ensemble import Ensemble
 from unchurn.methods.focal import Focal
 from unchurn.methods.knn_ls import KnnLS
 from unchurn.methods.label_smoothing import LabelSmoothing
+from unchurn.methods.longer import Longer
 from unchurn.methods.lp_reg import L1Reg, L2Reg
 from unchurn.methods.medoid import Medoid
 from unchurn.methods.mixup import Mixup
@@ -68,6 +69,7 @@ METHODS: dict[str, type[Method]] = {
     "warm_start": WarmStart,
     "project": Project,
     "stay": Stay,
+    "longer": Longer,
 }
 
 PLUS = "+"

@@ -158,7 +158,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         need, reference = method.reference(), rows.reference
         training = Training(self.epochs, self.batch_size, self.learning_rate, device=self.device)
         n_given = 0 if need is None or reference is None else need.m
-        n_epochs = training.epochs * (n_fits(method) - n_given)
+        n_epochs = method.epochs(training.epochs) * (n_fits(method) - n_given)
         with progress_bar(f"fitting {method}", n_epochs, show=self.verbose) as advance:
             fitted = fit_run(
                 method,

@@ -10,7 +10,7 @@ fit_run, one run of a setting:
         train [hook] candidate.n_nets networks on them, each [hook] candidate.adapt(network),
               which starts from its own weights or [hook] candidate.start(network, weights)'s:
             fit = [hook] candidate.begin(networks, number of steps)
-            for each epoch (in `steps.py`, the only training loop):
+            for each of [hook] candidate.epochs(…) (in `steps.py`, the only training loop):
                 for each batch of a fresh permutation:
                     batch = [hook] candidate.batch(x, targets, weights, rows, extras)
                     loss  = [hook] candidate.loss(logits, batch, step) + [hook] candidate.penalty(…)

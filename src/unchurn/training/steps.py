@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import torch
@@ -94,6 +94,7 @@ def train_networks(
     method = methods[0]
     order, mixing = streams[0].generator("order"), streams[0].generator("mixing")
     device, seen = training.device, examples.seen
+    training = replace(training, epochs=method.epochs(training.epochs))
     n_steps = training.n_steps(len(seen))
     if (remark := method.remark(n_steps)) is not None:
         warnings.warn(remark, RemarkWarning, stacklevel=5)
