@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from unchurn.core.executors import Executor
     from unchurn.study.experiment import Experiment
 
-PAGE, BEYOND_PAGE, FIGURE1 = "page", "beyond-page", "figure1"
+PAGE, BEYOND_PAGE, UPGRADE_PAGE, FIGURE1 = "page", "beyond-page", "upgrade-page", "figure1"
+BEYOND, UPGRADE = "beyond", "upgrade"  # studies of our own
 THEOREMS = {"theorem1": 1, "theorem2": 2}
 
 
@@ -28,8 +29,8 @@ def reproduce(
         str,
         typer.Argument(
             help="table1, table2, table3, figure1, figure2, figure3, theorem1, theorem2; trial-…: "
-            "what the paper leaves open; beyond: what came after it; page, beyond-page: all "
-            "results so far on one page."
+            "what the paper leaves open; beyond: what came after it; upgrade: successors of a "
+            "model in production; page, beyond-page, upgrade-page: all results so far on one page."
         ),
     ],
     dataset: Annotated[str | None, typer.Option(help="Datasets, by comma; else all of it.")] = None,
@@ -55,12 +56,11 @@ def reproduce(
     """
     from unchurn.core.errors import InputError
     from unchurn.core.executors import make_executor
-    from unchurn.paper.beyond.tables import BEYOND
     from unchurn.paper.studies import STUDIES
 
     given = locals()
     console = make_console()
-    names = [*STUDIES, FIGURE1, *THEOREMS, PAGE, BEYOND, BEYOND_PAGE]
+    names = [*STUDIES, FIGURE1, *THEOREMS, PAGE, BEYOND, BEYOND_PAGE, UPGRADE, UPGRADE_PAGE]
     if what not in names:
         raise InputError(f"nothing to reproduce named {what!r}: there are {', '.join(names)}")
     _refuse_ignored(what, given)
@@ -68,7 +68,7 @@ def reproduce(
         _figure1(console, out)
     elif what in THEOREMS:
         _theorem(console, what, out, quick, dry_run)
-    elif what in (PAGE, BEYOND_PAGE):
+    elif what in (PAGE, BEYOND_PAGE, UPGRADE_PAGE):
         _page(console, what, out)
     else:
         executor = make_executor(engine, workers, ray_address)
@@ -79,7 +79,6 @@ def reproduce(
 def _refuse_ignored(what: str, given: dict[str, Any]) -> None:
     """Refuse options that would have no effect."""
     from unchurn.core.errors import InputError
-    from unchurn.paper.beyond.tables import BEYOND
     from unchurn.paper.studies import RUNS, STUDIES
 
     usual = {"runs": RUNS, "engine": "local", "dry_run": False, "quick": False}
@@ -88,7 +87,7 @@ def _refuse_ignored(what: str, given: dict[str, Any]) -> None:
     refused: tuple[str, ...] = (*of_studies, "dry_run", "quick")
     if what in STUDIES:
         refused = ("quick",)
-    elif what == BEYOND:
+    elif what in (BEYOND, UPGRADE):
         refused = ("runs", "epochs", "subset", "quick")
     elif what in THEOREMS:
         refused = of_studies
@@ -119,12 +118,14 @@ class _Study:
 
     def experiments(self, dataset: str) -> dict[str, Experiment]:
         """What it trains on one of them, by name."""
-        from unchurn.paper.beyond.study import experiment
+        from unchurn.paper.beyond import study as beyond
         from unchurn.paper.studies import STUDIES, experiments
+        from unchurn.paper.upgrade import study as upgrade
 
         methods = self.methods.split(",") if self.methods else None
         if self.what not in STUDIES:
-            return {"-".join([self.what, dataset, *(methods or ())]): experiment(dataset, methods)}
+            other = {BEYOND: beyond.experiment, UPGRADE: upgrade.experiment}[self.what]
+            return {"-".join([self.what, dataset, *(methods or ())]): other(dataset, methods)}
         size = {"runs": self.runs, "epochs": self.epochs, "subset": self.subset}
         return experiments(self.what, dataset, methods=methods, **size)  # type: ignore[arg-type]
 
@@ -239,6 +240,8 @@ def _theorem(console: Console, what: str, out: Path, quick: bool, dry_run: bool)
 def _page(console: Console, what: str, out: Path) -> None:
     from unchurn.paper.beyond.page import write_beyond
     from unchurn.paper.page import write_page
+    from unchurn.paper.upgrade.page import write_upgrade
 
-    for path in write_page(out) if what == PAGE else write_beyond(out):
+    write = {PAGE: write_page, BEYOND_PAGE: write_beyond, UPGRADE_PAGE: write_upgrade}[what]
+    for path in write(out):
         console.print(f"wrote {path}")

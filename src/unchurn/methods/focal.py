@@ -39,13 +39,13 @@ class Focal(Method):
     example of a class that it does not know is left alone, and so are the logits of such classes.
     """
 
-    a: float = 0.1
+    a: float = 0.2
     alpha: float = 1.0
     beta: float = 5.0
-    kind: str = "logits"
-    tau: float = 100.0
+    kind: str = "kl"
+    tau: float = 2.0
 
-    grid: ClassVar = {"a": (0.02, 0.1, 0.5)}
+    grid: ClassVar = {"a": (0.1, 0.2, 0.5)}
 
     def check(self) -> None:
         for name in ("a", "alpha", "beta"):

@@ -27,19 +27,22 @@ from unchurn.core.version import __version__
 from unchurn.methods.registry import PLUS, named_method
 from unchurn.metrics.churn import Given, MeanSd
 from unchurn.metrics.registry import Runs
-from unchurn.paper.beyond.tables import BEYOND, TABLES
+from unchurn.paper.beyond.tables import TABLES
 from unchurn.paper.published import PAPER_METRICS, Published, find_published
-from unchurn.paper.studies import RECIPES, smaller
+from unchurn.paper.studies import RECIPES, STUDIES, smaller
 from unchurn.report import formats
 from unchurn.report.numbers import file_percent
 from unchurn.report.table import Cell, Column, Table
 from unchurn.study.result import Result, SettingResult
+from unchurn.study.scenarios import make_scenario
+from unchurn.study.scenarios.retrain import Retrain
 from unchurn.study.settings import Setting, combined_setting
 from unchurn.study.subject import DataFacts, Subject
 from unchurn.training.config import Training
 from unchurn.training.learners.torch import TorchLearner
 
 NEVER_RIGHT = -1  # in the place of a label that no run predicted
+BASE = "base"  # the array of what the older models predicted
 
 
 @dataclass(frozen=True)
@@ -111,15 +114,26 @@ def _archive(result: Result) -> bytes:
     predictions = [row.predictions["test"].T for row in rows]
     stacked = np.stack(predictions, axis=1) if rows else np.empty(shape, int)
     is_right = (stacked == labels[:, None, None]).any(axis=(1, 2))
+    bases = _bases(rows)  # the older models that runs are held against, where they are
+    for base in bases.values():
+        is_right |= (base == labels[:, None]).any(axis=1)
     right = np.where(is_right, labels, NEVER_RIGHT)
     n_classes = len(result.subject.data.classes)
     buffer = io.BytesIO()
-    np.savez_compressed(
-        buffer,
-        predictions=stacked.astype(np.min_scalar_type(n_classes - 1)),
-        right=right.astype(np.min_scalar_type(-n_classes)),
-    )
+    small = np.min_scalar_type(n_classes - 1)
+    arrays: dict[str, Any] = {
+        "predictions": stacked.astype(small),
+        "right": right.astype(np.min_scalar_type(-n_classes)),
+        **{name: base.astype(small) for name, base in bases.items()},
+    }
+    np.savez_compressed(buffer, **arrays)
     return buffer.getvalue()
+
+
+def _bases(rows: list[SettingResult]) -> dict[str, Array]:
+    """(examples, runs) predictions of the runs' bases, the same for every setting."""
+    base = rows[0].runs["test"].base if rows else None
+    return {} if base is None else {BASE: base.T}
 
 
 def _facts(study: str, result: Result, command: str, sha256: str) -> dict[str, Any]:
@@ -135,6 +149,7 @@ def _facts(study: str, result: Result, command: str, sha256: str) -> dict[str, A
             "notes": subject.data.notes,
         },
         **subject.learner,
+        **({} if subject.scenario == Retrain() else {"scenario": subject.scenario.text}),
         "runs": subject.runs,
         "seed": subject.seed,
         "settings": [
@@ -174,23 +189,25 @@ def read(path: Path) -> Record:
             )
         arrays = load_arrays(path.with_suffix(".npz"))
         predictions, right = arrays["predictions"], arrays["right"].astype(np.int64)
-        return Record(path.stem, _result(facts, predictions, right), facts)
+        base = arrays[BASE].T if BASE in arrays else None
+        return Record(path.stem, _result(facts, predictions, right, base), facts)
 
 
-def _result(facts: dict[str, Any], predictions: Array, right: Array) -> Result:
+def _result(facts: dict[str, Any], predictions: Array, right: Array, base: Array | None) -> Result:
     """A result as if from its runs."""
     settings, column = [], 0
+    scenario = make_scenario(facts.get("scenario", Retrain.name))
     for row in facts["settings"]:
-        setting = _setting(row["method"], row["parameters"]).facts()
+        setting = _setting(row["method"], row["parameters"]).facts(scenario)
         if row["failures"]:
             settings.append(SettingResult(setting, {}, tuple(row["failures"])))
             continue
-        given: Given = "either" if facts["study"] == BEYOND else "first"
-        runs = Runs(predictions=predictions[:, column].T, labels=right, given=given)
+        given: Given = "first" if facts["study"] in STUDIES else "either"
+        runs = Runs(predictions=predictions[:, column].T, labels=right, base=base, given=given)
         column += 1
         settings.append(SettingResult(setting, {"test": runs}))
     return Result(
-        subject=_subject(facts, right),
+        subject=replace(_subject(facts, right), scenario=scenario),
         settings=settings,
         made_by=tuple(facts["made_by"]),
         seconds=facts["seconds"],
@@ -250,17 +267,20 @@ def numbers(study: str, result: Result, command: str) -> str:
 
     Who runs the row's command on the same versions gets the same row, to the last byte.
     """
-    both = [f"{metric}{kind}" for metric in PAPER_METRICS for kind in ("", "_sd")]
+    is_retraining = result.subject.scenario == Retrain()
+    metrics = PAPER_METRICS if is_retraining else tuple(result.subject.scenario.metrics)
+    both = [f"{metric}{kind}" for metric in metrics for kind in ("", "_sd")]
+    papers = [f"paper_{name}" for name in both] if is_retraining else []
     headings = [
         "dataset", "method", "settings", "model", "epochs", "runs", "train", "test",
-        *both, *(f"paper_{name}" for name in both), "predictions_sha256", "failure", "command",
+        *both, *papers, "predictions_sha256", "failure", "command",
     ]  # fmt: skip
     rows = []
     for row in result.settings:
         texts = [
             *_about(result.subject, row),
-            *_ours(row),
-            *_theirs(paper_row(study, result, row)),
+            *_ours(result, row, metrics),
+            *(_theirs(paper_row(study, result, row)) if is_retraining else ()),
             _hash(row),
             "; ".join(row.failures),
             # a row names its own method
@@ -278,11 +298,12 @@ def _about(subject: Subject, row: SettingResult) -> list[str]:
     return [subject.data.name, setting.name, setting.text, model, *map(str, counts)]
 
 
-def _ours(row: SettingResult) -> list[str]:
+def _ours(result: Result, row: SettingResult, metrics: Sequence[str]) -> list[str]:
     """Mean and deviation of each metric; empty if a run failed."""
     if not row.runs:
-        return [""] * (2 * len(PAPER_METRICS))
-    values = [measured(row, metric) for metric in PAPER_METRICS]
+        return [""] * (2 * len(metrics))
+    of = result.subject.scenario.metrics
+    values = [of[metric].of(row.runs["test"]) for metric in metrics]
     return [file_percent(part) for value in values for part in (value.mean, value.sd)]
 
 

@@ -23,11 +23,9 @@ def setting_facts(schedule: Schedule, store: Store, result: Result) -> list[dict
         if row.runs:
             facts |= _calibration(schedule, store, number)
             if result.chosen_on in row.runs and result.chosen_on != "test":
-                summary = row.summary[result.chosen_on]
-                facts["validation"] = {
-                    "accuracy": round(summary.accuracy.mean, DIGITS),
-                    "churn": round(summary.churn.mean, DIGITS),
-                }
+                metrics, own = result.subject.scenario.metrics, row.runs[result.chosen_on]
+                names = ("accuracy", result.subject.scenario.churn)
+                facts["validation"] = {n: round(metrics[n].of(own).mean, DIGITS) for n in names}
         every.append(facts)
     return every
 

@@ -176,7 +176,7 @@ def _lowest(rows: Iterable[Row]) -> Row:
     return min(rows, key=lambda row: row.summary.churn.mean)
 
 
-def _markdown(headings: list[str], rows: Iterable[list[str]]) -> str:
+def markdown_table(headings: list[str], rows: Iterable[list[str]]) -> str:
     """A table, its first column set to the left."""
     lines = [headings, ["---", *["---:"] * (len(headings) - 1)], *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
@@ -187,7 +187,7 @@ def _tables_table(recipes: list[Over]) -> str:
     headings = ["recipe", "trained", "served", "churn, % of control's", "accuracy − control's",
                 "churn lower", "churn higher", "accuracy lower", "accuracy higher"]  # fmt: skip
     kinds = ("lowers_churn", "raises_churn", "loses", "gains")
-    return _markdown(
+    return markdown_table(
         headings,
         (
             [
@@ -211,7 +211,7 @@ def _every_table(rows: dict[str, list[Row]]) -> str:
             cells = [_changed(by_recipe[r]) if r in by_recipe else NONE for r in shown]
             about = [bare_percent(plain.accuracy.mean), bare_percent(plain.churn.mean)]
             lines.append([name, str(TABLES[name].rows), *about, *cells])
-    return _markdown(["table", "rows", "accuracy", "churn", *(f"`{r}`" for r in shown)], lines)
+    return markdown_table(["table", "rows", "accuracy", "churn", *(f"`{r}`" for r in shown)], lines)
 
 
 def _changed(row: Row) -> str:
@@ -227,7 +227,7 @@ def _task_table(rows: list[Row]) -> str:
         "recipe", "trained", "served", "accuracy", "churn", "churn − control's",
         "accuracy − control's", "correct", "incorrect", "calibration error", "log loss",
     ]  # fmt: skip
-    return _markdown(
+    return markdown_table(
         headings,
         (
             [

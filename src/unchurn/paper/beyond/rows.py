@@ -135,7 +135,12 @@ def written(setting: SettingFacts) -> str:
     parts = []
     for name, own in zip(setting.name.split(PLUS), setting.methods, strict=True):
         usual, grid = METHODS[name]().get_params(), METHODS[name].grid
-        shown = ", ".join(f"{p}={own[p]:g}" for p in grid if own[p] != usual[p])
+        kinds = [p for p, value in own.items() if isinstance(value, str)]
+        shown = ", ".join(
+            f"{p}={own[p]!r}" if p in kinds else f"{p}={own[p]:g}"
+            for p in (*grid, *kinds)
+            if own[p] != usual[p]
+        )
         parts.append(f"{name}({shown})" if shown else name)
     return PLUS.join(parts)
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from unchurn.core.errors import InputError
-from unchurn.datasets import load
+from unchurn.datasets import Dataset, load
 from unchurn.methods.registry import named_method
 from unchurn.paper.beyond.tables import BEYOND, TABLES, load_other
 from unchurn.paper.published import published
@@ -109,24 +109,39 @@ def _papers_knn(dataset: str, *more: str) -> Setting:
 
 def experiment(dataset: str, methods: Sequence[str] | None = None) -> Experiment:
     """All that is trained on a dataset, or some of its methods by name, such as `knn_ls+ema`."""
-    if dataset not in TABLES and dataset not in RECIPES:
-        raise InputError(f"{BEYOND} has no dataset {dataset!r}: it has {', '.join(datasets())}")
-    tried = settings(dataset)
-    if methods is not None:
-        there = list(dict.fromkeys(setting.name for setting in tried))
-        if unknown := [name for name in methods if name not in there]:
-            raise InputError(f"{BEYOND} has no method {unknown[0]!r}: it has {', '.join(there)}")
-        tried = tuple(setting for setting in tried if setting.name in methods)
+    check_dataset(BEYOND, dataset)
+    tried = some(BEYOND, settings(dataset), methods)
+    data, learner = subject(dataset)
+    is_table = dataset in TABLES
+    parts = make_parts(data, validation=is_table)
+    runs = TABLES[dataset].runs if is_table else RUNS
+    n_steps = learner.n_steps(len(parts.x_train)) or 0
+    suited = tuple(replace(one, method=one.method.for_steps(n_steps)) for one in tried)
+    return Experiment(data=data, parts=parts, settings=suited, learner=learner, runs=runs)
+
+
+def check_dataset(study: str, dataset: str) -> None:
+    """Refuse what is neither a task nor a table."""
+    if dataset not in datasets():
+        raise InputError(f"{study} has no dataset {dataset!r}: it has {', '.join(datasets())}")
+
+
+def some(
+    study: str, tried: Sequence[Setting], methods: Sequence[str] | None
+) -> tuple[Setting, ...]:
+    """Settings of some methods by name, such as `knn_ls+ema`; of all if none are given."""
+    there = list(dict.fromkeys(setting.name for setting in tried))
+    if unknown := [name for name in methods or () if name not in there]:
+        raise InputError(f"{study} has no method {unknown[0]!r}: it has {', '.join(there)}")
+    return tuple(setting for setting in tried if methods is None or setting.name in methods)
+
+
+def subject(dataset: str) -> tuple[Dataset, TorchLearner]:
+    """A task or a table, and what is trained on it."""
     is_table = dataset in TABLES
     recipe = Recipe("mlp", 20) if is_table else RECIPES[dataset]
     data = load_other(dataset) if is_table else load(dataset)
-    parts = make_parts(data, validation=is_table)
-    training = Training(epochs=recipe.epochs)
-    learner = TorchLearner(recipe.model, training)
-    runs = TABLES[dataset].runs if is_table else RUNS
-    n_steps = training.n_steps(len(parts.x_train))
-    suited = tuple(replace(one, method=one.method.for_steps(n_steps)) for one in tried)
-    return Experiment(data=data, parts=parts, settings=suited, learner=learner, runs=runs)
+    return data, TorchLearner(recipe.model, Training(epochs=recipe.epochs))
 
 
 def datasets() -> list[str]:

@@ -1,0 +1,143 @@
+"""docs/upgrade.md: what upgrades break and what helps, from the kept results, and its chart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from unchurn.core.files import write_text
+from unchurn.paper.beyond.page import markdown_table
+from unchurn.paper.beyond.rows import written
+from unchurn.paper.beyond.study import datasets
+from unchurn.paper.studies import RECIPES
+from unchurn.paper.upgrade.charts import frontier
+from unchurn.paper.upgrade.rows import Over, Row, choose, over, read_rows
+from unchurn.report.numbers import NONE, bare_percent, difference, signed
+from unchurn.study.result import CONTROL
+from unchurn.study.settings import make_setting
+from unchurn.training.upgrade import FROM_WEIGHTS
+
+DEFAULT = written(make_setting(FROM_WEIGHTS).facts())
+THIRD, FIFTH = 1 / 3, 1 / 5  # of plain retraining's bad flips: the goals
+
+
+def write_upgrade(folder: Path) -> list[Path]:
+    """Write FOLDER.md, and into the folder the chart that it shows; give their paths."""
+    from unchurn.report.charts import save
+
+    folder = folder.resolve() if folder.name in ("", "..") else folder
+    rows = read_rows(folder)
+    text = _render(folder, rows)  # what is wrong with them comes up before any writing
+    chart = folder / "frontier.svg"
+    save(frontier(over(rows), f"mean of {len(rows)} datasets"), chart)
+    page = folder.with_name(f"{folder.name}.md")
+    write_text(page, text)
+    return [chart, page]
+
+
+def _render(folder: Path, rows: dict[str, list[Row]]) -> str:
+    environment = jinja2.Environment(  # noqa: S701 (Markdown, of numbers and names of our own)
+        loader=jinja2.PackageLoader("unchurn.paper.upgrade", "."),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    there = [name for name in datasets() if name in rows]
+    every = over(rows)
+    return environment.get_template("upgrade.md.jinja").render(
+        folder=folder.name,
+        there=there,
+        tasks=[name for name in there if name in RECIPES],
+        missing=[name for name in RECIPES if name not in rows],
+        default=next(one for one in every if one.recipe == DEFAULT),
+        longer=next(one for one in every if one.recipe == "longer+safe_ema"),
+        warm=next(one for one in every if one.recipe == "warm_start+safe_ema"),
+        goals=_goals({name: rows[name] for name in there}),
+        reached=_reached({name: rows[name] for name in there}),
+        recipes=_recipes(every),
+        dataset_tables={name: _dataset_table(rows[name]) for name in there if name in RECIPES},
+        percent=bare_percent,
+        signed=signed,
+    )
+
+
+def _chosen(rows: list[Row]) -> tuple[Row, Row, Row, Row]:
+    """Plain retraining, the default, and the choices on validation: one served, and any."""
+    plain, default = (next(r for r in rows if r.recipe == name) for name in (CONTROL, DEFAULT))
+    return plain, default, choose(r for r in rows if r.served == 1), choose(rows)
+
+
+def _goals(rows: dict[str, list[Row]]) -> str:
+    """A line for each dataset: what is broken by each of four ways."""
+    lines = []
+    for name, own in rows.items():
+        plain, default, single, both = _chosen(own)
+        about = [bare_percent(plain.mean(m)) for m in ("accuracy_base", "accuracy", "bad_flips")]
+        cells = [_cell(default), *(f"`{row.recipe}` {_cell(row)}" for row in (single, both))]
+        lines.append([name, *about, *cells])
+    headings = ["dataset", "base", "plain", "bad flips", f"`{DEFAULT}`", "one model, chosen",
+                "also with the base, chosen"]  # fmt: skip
+    return markdown_table(headings, lines)
+
+
+def _cell(row: Row) -> str:
+    """Accuracy and bad flips, with marks for what chance does not explain."""
+    flips = bare_percent(row.mean("bad_flips"))
+    flips = f"**{flips}**" if row.is_lower("bad_flips") else flips
+    lost = " ✗" if row.is_lower("accuracy") else ""
+    share = NONE if row.ratio != row.ratio else f"{bare_percent(row.ratio, 0)} %"
+    return f"{bare_percent(row.mean('accuracy'))}{lost} / {flips} ({share})"
+
+
+def _reached(rows: dict[str, list[Row]]) -> dict[str, Any]:
+    """On how many datasets the goals are met on the test part, by what was chosen beforehand."""
+    found: dict[str, Any] = {"n": 0, "single": [], "both": [], "default": []}
+    for name, own in rows.items():
+        plain, default, single, both = _chosen(own)
+        if plain.mean("bad_flips") == 0:
+            continue
+        found["n"] += 1
+        for kind, row, most in (
+            ("default", default, THIRD), ("single", single, THIRD), ("both", both, FIFTH),
+        ):  # fmt: skip
+            if row.ratio <= most and row.gain >= 0:
+                found[kind].append(name)
+    return found
+
+
+def _recipes(every: list[Over]) -> str:
+    """Every recipe over all datasets."""
+    headings = ["recipe", "served", "bad flips, % of plain's", "accuracy − plain's",
+                "bad flips lower", "higher", "accuracy lower", "higher"]  # fmt: skip
+    lines = [
+        [
+            f"`{one.recipe}`", str(one.served), bare_percent(one.ratio, 0), signed(one.gain),
+            *(str(count(metric) or NONE) for metric in ("bad_flips", "accuracy")
+              for count in (one.n_lower, one.n_higher)),
+        ]
+        for one in every
+        if one.recipe != CONTROL
+    ]  # fmt: skip
+    return markdown_table(headings, lines)
+
+
+def _dataset_table(rows: list[Row]) -> str:
+    """Everything that was tried on a dataset, the fewest bad flips first."""
+    metrics = ("accuracy", "bad_flips", "churn_to_base", "good_flips", "flip_index", "churn_among")
+    headings = [
+        "recipe", "served", "accuracy", "bad flips", "churn to base", "good flips", "flip index",
+        "churn of two", "bad flips − plain's", "accuracy − plain's",
+    ]  # fmt: skip
+    lines = [
+        [
+            f"`{row.recipe}`", str(row.served),
+            *(bare_percent(row.mean(metric)) for metric in metrics),
+            *(difference(row.less_plain[m]) if row.less_plain else NONE
+              for m in ("bad_flips", "accuracy")),
+        ]
+        for row in sorted(rows, key=lambda row: row.mean("bad_flips"))
+    ]  # fmt: skip
+    return markdown_table(headings, lines)

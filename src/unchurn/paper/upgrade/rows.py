@@ -1,0 +1,142 @@
+"""What was measured of upgrades: a row for each setting and dataset, against plain retraining."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from unchurn.core.errors import InputError
+from unchurn.metrics.churn import MeanSd
+from unchurn.metrics.intervals import Interval
+from unchurn.paper.beyond.rows import written
+from unchurn.paper.records import Record, read_all
+from unchurn.paper.upgrade.study import UPGRADE
+from unchurn.study.result import CONTROL, SettingResult
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A setting on a dataset; all as fractions."""
+
+    dataset: str
+    recipe: str  # as it is written: `warm_start+anchor(a=0.5)+safe_ema`
+    served: int  # models, the base among them where it answers too
+    measured: dict[str, MeanSd]  # by metric, on the test part
+    plain: dict[str, MeanSd]  # of plain retraining
+    less_plain: dict[str, Interval]  # differences by metric; none of plain retraining itself
+    validation: dict[str, float]  # accuracy and bad flips on what was held out
+
+    def mean(self, metric: str) -> float:
+        """A metric on the test part."""
+        return self.measured[metric].mean
+
+    @property
+    def ratio(self) -> float:
+        """Bad flips over plain retraining's; NaN where that has none."""
+        plain = self.plain["bad_flips"].mean
+        return self.mean("bad_flips") / plain if plain > 0 else math.nan
+
+    @property
+    def gain(self) -> float:
+        """Accuracy less plain retraining's."""
+        return self.mean("accuracy") - self.plain["accuracy"].mean
+
+    def is_lower(self, metric: str) -> bool:
+        """Whether it is below plain retraining's beyond chance."""
+        return metric in self.less_plain and self.less_plain[metric].high < 0
+
+    def is_higher(self, metric: str) -> bool:
+        """Whether it is above plain retraining's beyond chance."""
+        return metric in self.less_plain and self.less_plain[metric].low > 0
+
+
+def read_rows(folder: Path) -> dict[str, list[Row]]:
+    """The rows of every dataset that a folder has results of."""
+    found = {
+        record.dataset: _rows(record)
+        for record in read_all(folder)
+        if record.study == UPGRADE and record.is_main
+    }
+    if not found:
+        raise InputError(f"{folder} has no results of `unchurn reproduce {UPGRADE}`")
+    return found
+
+
+def _rows(record: Record) -> list[Row]:
+    plain = next((r for r in record.result.settings if r.setting.name == CONTROL), None)
+    if plain is None or not plain.runs:
+        raise InputError(f"{record.name} has no runs of {CONTROL}")
+    each = zip(record.result.settings, record.facts["settings"], strict=True)
+    return [_row(record, one, plain, facts) for one, facts in each if one.runs]
+
+
+def _row(record: Record, one: SettingResult, plain: SettingResult, facts: dict[str, Any]) -> Row:
+    scenario = record.result.subject.scenario
+    ours, theirs = one.runs["test"], plain.runs["test"]
+    return Row(
+        dataset=record.dataset,
+        recipe=written(one.setting),
+        served=one.setting.n_models,
+        measured={name: metric.of(ours) for name, metric in scenario.metrics.items()},
+        plain={name: metric.of(theirs) for name, metric in scenario.metrics.items()},
+        less_plain={} if one is plain else scenario.differences(ours, theirs),
+        validation=facts["validation"],
+    )
+
+
+def choose(rows: Iterable[Row]) -> Row:
+    """On validation: the fewest bad flips among what is no less accurate than plain retraining."""
+    every = list(rows)
+    plain = next(row for row in every if row.recipe == CONTROL)
+    least = plain.validation["accuracy"]
+    kept = [row for row in every if row.validation["accuracy"] >= least]
+    return min(kept, key=lambda row: (row.validation["bad_flips"], -row.validation["accuracy"]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Over:
+    """A recipe over several datasets."""
+
+    recipe: str
+    rows: tuple[Row, ...]
+
+    @property
+    def served(self) -> int:
+        """Models that answer."""
+        return self.rows[0].served
+
+    @property
+    def ratio(self) -> float:
+        """Mean of bad flips over plain retraining's, of the datasets where that has any."""
+        known = [row.ratio for row in self.rows if not math.isnan(row.ratio)]
+        return sum(known) / len(known) if known else math.nan
+
+    @property
+    def gain(self) -> float:
+        """Mean accuracy less plain retraining's."""
+        return sum(row.gain for row in self.rows) / len(self.rows)
+
+    def n_lower(self, metric: str) -> int:
+        """On how many datasets a metric is lower beyond chance."""
+        return sum(row.is_lower(metric) for row in self.rows)
+
+    def n_higher(self, metric: str) -> int:
+        """On how many datasets a metric is higher beyond chance."""
+        return sum(row.is_higher(metric) for row in self.rows)
+
+
+def over(rows: dict[str, list[Row]]) -> list[Over]:
+    """Every recipe over all datasets, the fewest bad flips first."""
+    groups: dict[str, list[Row]] = {}
+    for own in rows.values():
+        for row in own:
+            groups.setdefault(row.recipe, []).append(row)
+    every = [
+        Over(recipe=recipe, rows=tuple(own))
+        for recipe, own in groups.items()
+        if len(own) == len(rows)
+    ]
+    return sorted(every, key=lambda one: (math.isnan(one.ratio), one.ratio))
