@@ -30,7 +30,7 @@ GOES = {
     "first difference": 1,
 }  # fmt: skip
 OPTIMISM = "{}, chosen − fresh"
-BRACKETS = "Brackets: 95 %, runs paired, jackknife over runs plus the variance of the examples."
+BRACKETS = "Brackets: 95 %, runs paired, jackknife over {} plus the variance of the examples."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -279,7 +279,8 @@ def _notes(result: Result, differences: Iterable[dict[str, Interval] | None]) ->
     yield Note(text="the best single model.", explains_mark=True)
     found = [of for of in differences if of]
     if any(not math.isnan(of[subject.scenario.churn].low) for of in found):  # two runs have none
-        yield Note(text=BRACKETS, of=tuple(_difference_headings(result, found).values()))
+        brackets = BRACKETS.format(subject.scenario.units)
+        yield Note(text=brackets, of=tuple(_difference_headings(result, found).values()))
     for note in dict.fromkeys(row.setting.note for row in result.settings if row.setting.note):
         yield Note(text=note)
     control = result.choose().get("control")

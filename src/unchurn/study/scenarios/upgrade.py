@@ -37,6 +37,7 @@ class Upgrade(Scenario):
     churn_words: ClassVar[str] = "bad flips"
     charted_words: ClassVar[str] = "bad flips"
     falls: ClassVar[str] = "bad flips fall"
+    units: ClassVar[str] = "bases"
     says: ClassVar[str] = "with {} of its predictions wrong where the model before was right"
     recipes: ClassVar[tuple[str, ...] | None] = (
         "control", "safe_ema", "anchor(a=0.5)+safe_ema", "rcp+safe_ema", "focal+safe_ema",

@@ -1,0 +1,123 @@
+"""The study of upgrades: its settings, what is kept and read back, its choice and its page."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import toys
+from unchurn.core.errors import InputError
+from unchurn.core.executors.local import Local
+from unchurn.metrics.churn import MeanSd
+from unchurn.paper.beyond.facts import setting_facts
+from unchurn.paper.records import keep, read
+from unchurn.paper.upgrade.page import DEFAULT, write_upgrade
+from unchurn.paper.upgrade.rows import Row, choose, over, read_rows
+from unchurn.paper.upgrade.study import BOTH, SINGLE, experiment
+from unchurn.study.experiment import Experiment
+from unchurn.study.parts import make_parts
+from unchurn.study.result import collect
+from unchurn.study.run import carry_out
+from unchurn.study.scenarios import Upgrade
+from unchurn.study.schedule import make_schedule
+from unchurn.study.settings import make_setting
+from unchurn.study.store import Store
+from unchurn.training.config import Training
+from unchurn.training.learners.torch import TorchLearner
+
+TRIED = ("control", "longer+safe_ema", "warm_start+safe_ema", DEFAULT, "stay(ratio=2)+safe_ema")
+
+
+def test_settings_are_sorted_by_what_answers():
+    for texts, served in ((SINGLE, 1), (BOTH, 2)):
+        assert {make_setting(text).facts("upgrade").n_models for text in texts} == {served}
+    assert DEFAULT in SINGLE
+
+
+def test_three_bases_have_three_successors_each():
+    study = experiment("wine", ["control"])
+    assert [study.scenario.base(run)[0] for run in study.run_numbers] == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+    with pytest.raises(InputError, match="upgrade has no dataset 'iris': it has svhn, "):
+        experiment("iris")
+    with pytest.raises(InputError, match="upgrade has no method 'ema': it has control, "):
+        experiment("wine", ["ema"])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The kept results of a small study, under the name of a dataset; and the result."""
+    path = tmp_path_factory.mktemp("upgrade")
+    data = toys.dataset(300, name="wine", distance=1)
+    what = Experiment(
+        data=data,
+        parts=make_parts(data, validation=True),
+        settings=tuple(map(make_setting, TRIED)),
+        learner=TorchLearner("mlp", Training(epochs=4, batch_size=32)),
+        runs=6,
+        scenario=Upgrade(per_base=2),
+    )
+    store, schedule = Store(path / "store"), make_schedule(what)
+    result = collect(carry_out(schedule, store, Local(1)))
+    facts = setting_facts(schedule, store, result)
+    keep(path / "upgrade", "upgrade-wine", "upgrade", result, "unchurn reproduce upgrade", facts)
+    return path / "upgrade", result
+
+
+def test_what_is_kept_is_read_back_with_its_bases(folder):
+    path, result = folder
+    again = read(path / "upgrade-wine.json").result
+    assert again.subject.scenario == Upgrade(per_base=2)
+    for ours, theirs in zip(again.settings, result.settings, strict=True):
+        assert ours.setting == theirs.setting
+        one, two = ours.runs["test"], theirs.runs["test"]
+        np.testing.assert_array_equal(one.base, two.base)
+        for name, metric in Upgrade().metrics.items():
+            assert metric.of(one) == pytest.approx(metric.of(two), nan_ok=True), name
+    row = (path / "upgrade-wine.csv").read_text().splitlines()[1].split(",")
+    heading = (path / "upgrade-wine.csv").read_text().splitlines()[0].split(",")
+    runs = result.settings[0].runs["test"]
+    bad = (runs.base == runs.labels) & (runs.predictions != runs.labels)
+    assert row[heading.index("bad_flips")] == f"{100 * bad.mean():.4f}"
+
+
+def test_the_page_says_what_the_rows_say(folder):
+    path, _ = folder
+    chart, page = write_upgrade(path)
+    assert chart.read_text().startswith("<svg")
+    text, (rows,) = page.read_text(), read_rows(path).values()
+    by_recipe = {row.recipe: row for row in rows}
+    plain, default = by_recipe["control"], by_recipe[DEFAULT]
+    assert f"| wine | {100 * plain.mean('accuracy_base'):.2f} |" in text
+    assert f"fall to {100 * default.ratio:.0f} %" in text
+    assert all(f"`{recipe}`" in text for recipe in by_recipe if recipe != "control")
+    assert default.gain == pytest.approx(default.mean("accuracy") - plain.mean("accuracy"))
+
+
+def row(recipe, accuracy, flips, dataset="a", plain=0.04, served=1):
+    """A row whose validation part says the same as its test part."""
+    metrics = {"accuracy": MeanSd(accuracy, 0, 3), "bad_flips": MeanSd(flips, 0, 3)}
+    of_plain = {"accuracy": MeanSd(0.9, 0, 3), "bad_flips": MeanSd(plain, 0, 3)}
+    return Row(
+        dataset=dataset, recipe=recipe, served=served, measured=metrics, plain=of_plain,
+        less_plain={}, validation={"accuracy": accuracy, "bad_flips": flips},
+    )  # fmt: skip
+
+
+def test_the_choice_loses_no_accuracy_on_validation():
+    plain, better, lossy = row("control", 0.9, 0.04), row("x", 0.91, 0.02), row("y", 0.89, 0.01)
+    assert choose([plain, better, lossy]) is better
+    assert choose([plain, lossy]) is plain
+    tied = row("z", 0.92, 0.02)
+    assert choose([plain, better, tied]) is tied
+    unlucky = replace(better, measured=lossy.measured)  # what the test part says does not matter
+    assert choose([plain, unlucky]) is unlucky
+
+
+def test_a_mean_over_datasets_leaves_out_where_nothing_was_broken():
+    rows = {
+        "a": [row("control", 0.9, 0.04), row("x", 0.91, 0.01)],
+        "b": [row("control", 0.9, 0, plain=0), row("x", 0.9, 0, plain=0)],
+    }
+    x = next(one for one in over(rows) if one.recipe == "x")
+    assert x.ratio == pytest.approx(0.25)
+    assert x.gain == pytest.approx(0.005)
