@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from unchurn.comparison.doubts import find_doubts
+from unchurn.comparison.cautions import find_cautions
 from unchurn.comparison.given import Given, read_given
 from unchurn.comparison.inputs.classes import cross
 from unchurn.comparison.inputs.columns import Columns
@@ -109,7 +109,7 @@ def compare_given(
     """The same of what is read already; `compare` says what the arguments are."""
     cover = labels_cover or ("flips" if given.is_flip_list else None)
     result = _compared(given.paired, floor, given.taken, min_slice, cover)
-    return replace(result, warnings=find_doubts(given, result.labels_cover))
+    return replace(result, warnings=find_cautions(given, result.labels_cover))
 
 
 def _compared(

@@ -15,8 +15,8 @@ from unchurn.core.arrays import IntArray
 STRIKING = 3  # standard deviations from half and half that are no accident
 
 
-def find_doubts(given: Given, cover: str | None) -> tuple[str, ...]:
-    """Everything that is doubtful, each once."""
+def find_cautions(given: Given, cover: str | None) -> tuple[str, ...]:
+    """Everything that a reader should be warned of, each once."""
     models, paired = [given.base, given.candidate, *given.retrains], given.paired
     found = [warning for model in models for warning in model.warnings]
     if cover == "all":  # labels on flips alone are mostly on what one of the two has wrong
