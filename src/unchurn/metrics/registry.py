@@ -16,6 +16,8 @@ import numpy.typing as npt
 from unchurn.metrics import against_base
 from unchurn.metrics.churn import ChurnSummary, Given, MeanSd, churn_summary
 
+Better = Literal["higher", "lower"] | None
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Runs:
@@ -42,7 +44,19 @@ class Metric:
     name: str  # of its column in table.csv
     heading: str
     of: Callable[[Runs], MeanSd]
-    better: Literal["higher", "lower"] | None  # None: neither is, and no setting is best in it
+    better: Better  # None: neither is, and no setting is best in it
+
+
+def _share(
+    name: str, heading: str, better: Better, mask: Callable[[Runs], npt.NDArray[np.bool_]]
+) -> Metric:
+    """The share of a run's examples that a mask has."""
+    return Metric(
+        name=name,
+        heading=heading,
+        better=better,
+        of=lambda runs: against_base.rate(mask(runs)),
+    )
 
 
 METRICS: dict[str, Metric] = {
@@ -79,41 +93,14 @@ AGAINST_BASE: dict[str, Metric] = {
     metric.name: metric
     for metric in (
         METRICS["accuracy"],
+        _share("bad_flips", "bad flips", "lower", against_base.bad_flips),
+        _share("churn_to_base", "churn to base", "lower", against_base.moved),
+        _share("good_flips", "good flips", "higher", against_base.good_flips),
+        Metric(name="flip_index", heading="flip index", better="lower", of=against_base.flip_index),
         Metric(
-            name="bad_flips",
-            heading="bad flips",
-            better="lower",
-            of=lambda runs: against_base.rate(against_base.bad_flips(runs)),
+            name="churn_among", heading="churn of two", better="lower", of=against_base.churn_among
         ),
-        Metric(
-            name="churn_to_base",
-            heading="churn to base",
-            better="lower",
-            of=lambda runs: against_base.rate(against_base.moved(runs)),
-        ),
-        Metric(
-            name="good_flips",
-            heading="good flips",
-            better="higher",
-            of=lambda runs: against_base.rate(against_base.good_flips(runs)),
-        ),
-        Metric(
-            name="flip_index",
-            heading="flip index",
-            better="lower",
-            of=against_base.flip_index,
-        ),
-        Metric(
-            name="churn_among",
-            heading="churn of two",
-            better="lower",
-            of=against_base.churn_among,
-        ),
-        Metric(
-            name="accuracy_base",
-            heading="base's accuracy",
-            better=None,  # it is the same whatever comes after it
-            of=lambda runs: against_base.rate(against_base.right_before(runs)),
-        ),
+        # Neither is better: it is the same whatever comes after it.
+        _share("accuracy_base", "base's accuracy", None, against_base.right_before),
     )
 }

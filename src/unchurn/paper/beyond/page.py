@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import jinja2
-
 from unchurn.core.files import write_text
 from unchurn.methods.registry import PLUS
 from unchurn.paper.beyond.charts import costs, tasks
@@ -23,6 +21,7 @@ from unchurn.paper.beyond.rows import (
 )
 from unchurn.paper.beyond.study import FORMER
 from unchurn.paper.beyond.tables import TABLES
+from unchurn.paper.markdown import markdown_table, render_page
 from unchurn.paper.studies import RECIPES
 from unchurn.report.numbers import NONE, bare_percent, difference, signed
 from unchurn.study.settings import make_setting
@@ -94,16 +93,11 @@ def _shown(rows: list[Row]) -> list[tuple[str, float]]:
 
 
 def _render(folder: Path, rows: dict[str, list[Row]]) -> str:
-    environment = jinja2.Environment(  # noqa: S701 (Markdown, of numbers and names of our own)
-        loader=jinja2.PackageLoader("unchurn.paper.beyond", "."),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
     there = [name for name in RECIPES if name in rows]
     on_tables = over_tables(rows)
-    return environment.get_template("beyond.md.jinja").render(
+    return render_page(
+        "unchurn.paper.beyond",
+        "beyond.md.jinja",
         folder=folder.name,
         tasks=there,
         missing=[name for name in RECIPES if name not in rows],
@@ -174,12 +168,6 @@ def _recipe(text: str) -> str:
 
 def _lowest(rows: Iterable[Row]) -> Row:
     return min(rows, key=lambda row: row.summary.churn.mean)
-
-
-def markdown_table(headings: list[str], rows: Iterable[list[str]]) -> str:
-    """A table, its first column set to the left."""
-    lines = [headings, ["---", *["---:"] * (len(headings) - 1)], *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _tables_table(recipes: list[Over]) -> str:

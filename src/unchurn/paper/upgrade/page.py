@@ -5,12 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import jinja2
-
 from unchurn.core.files import write_text
-from unchurn.paper.beyond.page import markdown_table
 from unchurn.paper.beyond.rows import written
 from unchurn.paper.beyond.study import datasets
+from unchurn.paper.markdown import markdown_table, render_page
 from unchurn.paper.studies import RECIPES
 from unchurn.paper.upgrade.charts import frontier
 from unchurn.paper.upgrade.rows import Over, Row, choose, over, read_rows
@@ -38,16 +36,11 @@ def write_upgrade(folder: Path) -> list[Path]:
 
 
 def _render(folder: Path, rows: dict[str, list[Row]]) -> str:
-    environment = jinja2.Environment(  # noqa: S701 (Markdown, of numbers and names of our own)
-        loader=jinja2.PackageLoader("unchurn.paper.upgrade", "."),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
     there = [name for name in datasets() if name in rows]
     every = over(rows)
-    return environment.get_template("upgrade.md.jinja").render(
+    return render_page(
+        "unchurn.paper.upgrade",
+        "upgrade.md.jinja",
         folder=folder.name,
         there=there,
         tasks=[name for name in there if name in RECIPES],
