@@ -30,6 +30,13 @@ def an_upgrade_breaks_less(said):
     assert upgraded[2] < anew[2]
 
 
+def a_network_breaks_less_of_what_trees_had_right(said):
+    line = r": accuracy (\S+)%, bad flips (\S+)%"
+    anew, upgraded = (numbers(said, name + line) for name in ("trained anew", "upgraded"))
+    assert upgraded[0] > anew[0] - 0.5
+    assert upgraded[1] < anew[1]
+
+
 def three_boosters_churn_less_than_one(said):
     cell = r"(?m)^{} .*?\d+\.\d+ \(\d\.\d+\) +\*?(\d\.\d+) \("
     (control,), (smoothed,), (ensemble,) = (
@@ -83,6 +90,7 @@ CLAIMS = {
     "release_gate.py": the_gate_tells_candidates_apart,
     "steady_by_default.py": the_default_churns_less_than_plain_training,
     "upgrade.py": an_upgrade_breaks_less,
+    "upgrade_from_trees.py": a_network_breaks_less_of_what_trees_had_right,
 }
 
 

@@ -1,0 +1,27 @@
+"""Boosted trees are in production, and a network is to replace them: it learns from them, too.
+
+Whatever has `predict_proba` and `classes_` can be the model before. Networks are trained anew, and by
+`upgrade`, which leans towards what the trees say; means of three seeds.
+"""
+
+import lightgbm
+import numpy as np
+
+import unchurn
+
+data = unchurn.load("digits")
+x, x_test = (part.reshape(len(part), -1) for part in (data.x_train, data.x_test))
+trees = lightgbm.LGBMClassifier(n_estimators=60, n_jobs=1, verbose=-1)
+trees.fit(x[:400], data.y_train[:400])
+
+for name, method in (("trained anew", "control"), ("upgraded", None)):
+    found = []
+    for seed in range(3):
+        successor = unchurn.upgrade(
+            trees, x, data.y_train, X_test=x_test, y_test=data.y_test, method=method,
+            random_state=seed,
+        )  # fmt: skip
+        estimates = successor.comparison.estimates
+        found.append([estimates[key].value for key in ("accuracy_candidate", "bad_flips")])
+    accuracy, bad_flips = np.mean(found, axis=0)
+    print(f"{name}: accuracy {accuracy:.2%}, bad flips {bad_flips:.2%}")
