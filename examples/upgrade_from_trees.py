@@ -1,7 +1,7 @@
 """Boosted trees are in production, and a network is to replace them: it learns from them, too.
 
-Whatever has `predict_proba` and `classes_` can be the model before. Networks are trained anew, and by
-`upgrade`, which leans towards what the trees say; means of three seeds.
+Whatever has `predict_proba` and `classes_` can be the model before. Networks are trained anew and
+by `upgrade`, which leans towards what the trees say; means of three seeds.
 """
 
 import lightgbm

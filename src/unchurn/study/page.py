@@ -12,6 +12,7 @@ from unchurn.report import formats
 from unchurn.report.html import write_page
 from unchurn.study import charts
 from unchurn.study.advice import advice
+from unchurn.study.scenarios import Retrain
 from unchurn.study.table import chosen_table
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def write_report(result: Result, path: Path) -> None:
         Path(__file__).with_name("bench.html"),
         _charts(result),
         name=result.subject.data.name,
+        question=result.subject.scenario.question,
         advice=advice(result),
         methods=formats.html(table, "methods"),
         footer=formats.notes_of(table),
@@ -77,6 +79,7 @@ def _facts(result: Result) -> dict[str, str]:
         f"{len(subject.labels['test']):,} to test on, {len(data.classes)} classes",
         "fingerprint of the data": data.fingerprint,
         **subject.learner_facts,
+        **({} if type(subject.scenario) is Retrain else {"scenario": subject.scenario.text}),
         "runs of each setting": str(subject.runs),
         "seed": str(subject.seed),
         "runs made by": "; ".join(result.made_by),

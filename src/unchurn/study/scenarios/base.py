@@ -38,6 +38,7 @@ class Scenario:
     churn_words: ClassVar[str] = "churn"
     charted_words: ClassVar[str] = "correct churn"
     falls: ClassVar[str] = "churn falls"
+    question: ClassVar[str] = "which training churns least, at no cost in accuracy?"
     units: ClassVar[str] = "runs"  # that are independent, and so left out one at a time
     says: ClassVar[str] = "with {} of its predictions changing from one retraining to the next"
     # What the preset "quick" tries, where no method is named; None: as it does for retraining.

@@ -37,6 +37,7 @@ class Upgrade(Scenario):
     churn_words: ClassVar[str] = "bad flips"
     charted_words: ClassVar[str] = "bad flips"
     falls: ClassVar[str] = "bad flips fall"
+    question: ClassVar[str] = "which successor breaks least, at no cost in accuracy?"
     units: ClassVar[str] = "bases"
     says: ClassVar[str] = "with {} of its predictions wrong where the model before was right"
     recipes: ClassVar[tuple[str, ...] | None] = (
