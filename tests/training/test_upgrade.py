@@ -115,3 +115,7 @@ def test_labels_and_rows_to_test_on_go_together(base):
         upgrade(base, X)
     with pytest.raises(InputError, match="give X_test and y_test, or neither"):
         upgrade(base, X, NAMES, X_test=X)
+    with pytest.raises(InputError, match="give X_test and y_test: too few rows to hold some out"):
+        upgrade(base, X[:3], ["cat", "cat", "dog"])
+    with pytest.raises(InputError, match="has labels and a test part of its own"):
+        upgrade(base, toys.dataset(), X_test=X, y_test=NAMES)

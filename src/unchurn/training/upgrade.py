@@ -78,6 +78,8 @@ def upgrade(
         base = StableClassifier.load(base)
     data = _as_dataset(base, X, target) if is_frame(X) and target is not None else X
     if isinstance(data, Dataset):
+        if any(given is not None for given in (y, X_test, y_test)):
+            raise InputError("a table or dataset has labels and a test part of its own")
         train: tuple[Any, ...] = (data,)
         names = np.array(data.classes)
         x_test, labels, classes = data.x_test, names[data.y_test], names[np.unique(data.y_train)]
@@ -117,9 +119,14 @@ def _parts(x: Any, y: Any, x_test: Any, y_test: Any) -> tuple[tuple[Any, Any], t
     if x_test is not None:
         return (x, y), (x_test, y_test)
     labels = np.asarray(y)
-    train, test, y_train, held = split(
-        np.arange(len(labels)), labels, test_size=TEST_SIZE, stratify=True
-    )
+    try:
+        train, test, y_train, held = split(
+            np.arange(len(labels)), labels, test_size=TEST_SIZE, stratify=True
+        )
+    except ValueError as error:  # too few rows for every class to be in both parts
+        raise InputError(
+            f"give X_test and y_test: too few rows to hold some out ({error})"
+        ) from error
     return (_taken(x, train), y_train), (_taken(x, test), held)
 
 
