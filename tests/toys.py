@@ -97,13 +97,16 @@ def extra_trees(x, targets, seed):
     return model.fit(rows, labels, sample_weight=weights).predict_proba
 
 
-def result(rows, labels, *, name="toy", runs=None, n_train=0, notes=()):
-    """A Result of settings with predictions (R, n), or with the reasons why they failed."""
+def result(rows, labels, *, name="toy", runs=None, n_train=0, notes=(), base=None, **about):
+    """A Result of settings with predictions (R, n), or with the reasons why they failed.
+
+    `base` is what an older model predicted, (n,), the same for all runs.
+    """
     n_runs = runs or next(len(found) for _, found in rows if not isinstance(found, str))
     settings = [
         SettingResult(_facts(setting), {}, (found,))
         if isinstance(found, str)
-        else SettingResult(_facts(setting), {"test": Runs(predictions=found, labels=labels)})
+        else SettingResult(_facts(setting), {"test": _runs(found, labels, base)})
         for setting, found in rows
     ]
     facts = DataFacts(
@@ -114,8 +117,14 @@ def result(rows, labels, *, name="toy", runs=None, n_train=0, notes=()):
     subject = Subject(
         data=facts, labels={"test": labels}, learner=learner.identity, learner_label=learner.label,
         learner_facts=learner.facts, length=learner.length, runs=n_runs, seed=0,
+        **about,
     )  # fmt: skip
     return Result(subject, settings)
+
+
+def _runs(predictions, labels, base):
+    before = None if base is None else np.tile(base, (len(predictions), 1))
+    return Runs(predictions=predictions, labels=labels, base=before)
 
 
 def _facts(setting):

@@ -377,7 +377,7 @@ def test_an_interrupted_refit_leaves_the_model_as_it_was(monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("unchurn.training.estimator.fit_run", interrupted)
+    monkeypatch.setattr("unchurn.training.fitting.fit_together", interrupted)
     with pytest.raises(KeyboardInterrupt):
         fitted.fit(X, np.array(["x", "y", "z"])[Y])
     assert (fitted.predict(X) == before).all()

@@ -80,6 +80,23 @@ def bench(
     per_base: Annotated[
         int | None, typer.Option(help="upgrade: runs that share an older model; else 2.")
     ] = None,
+    max_bad_flips: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            help="upgrade: choose the most accurate setting with at most so many bad flips.",
+        ),
+    ] = None,
+    max_churn: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            help="Choose the most accurate setting with at most so much churn (0.02); of an "
+            "upgrade, to the older model.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder of the finished runs; else bench-DATA.")
     ] = None,

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from unchurn.report.numbers import between, percent, points
+from unchurn.study.budget import exceeded, keeps, limits_in_words
 from unchurn.study.selection import CLOSE
 from unchurn.study.table import single_models
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from unchurn.metrics.intervals import Interval
     from unchurn.study.result import Result, SettingResult
 
+ON_TEST = "; chosen on the test data itself, it may look better here than it is"
 FEW_RUNS = 5  # with fewer, more of them are the first thing to try
 
 
@@ -22,11 +24,14 @@ def advice(result: Result) -> str:
     Recommended is, of the single models whose churn is below control's with its whole interval and
     whose accuracy is less than 0.1 points below control's, the cheapest that chance cannot tell
     from the one of lowest churn. Where there is none, plain training is, and what to try next.
+    With a budget it is the most accurate that keeps it, of single models if any does.
     """
     chosen = result.choose()
     if not chosen:
         return "Every method failed: see the reasons in the table."
     control = chosen.get("control")
+    if result.subject.budget.given:
+        return _within_budget(result, chosen)
     if control is None:
         rows = list(chosen.values())
         row = rows[result.best_of([row.reported.runs[result.chosen_on] for row in rows])]
@@ -39,13 +44,40 @@ def advice(result: Result) -> str:
         return _keep(result, control)
     best = _cheapest(result, better)
     text = (
-        f"Use {_name(best)}: {_measured(result, best)} (plain training: "
-        f"{_accuracy(result, control)} and {percent(_churn(result, control))}); "
+        f"Use {_name(best)}: {_measured(result, best)}{_plain(result, control)}; "
         f"{result.subject.scenario.falls} by {_fall(_differences(result, best))}, beyond chance, "
         f"{_cost(best)}"
     )
     if result.chosen_on == "test":  # the best of several methods, at that
-        text += "; chosen on the test data itself, it may look better here than it is"
+        text += ON_TEST
+    return f"{text}."
+
+
+def _within_budget(result: Result, chosen: dict[str, SettingResult]) -> str:
+    """The most accurate of what keeps the budget; or that nothing does, and what comes nearest."""
+    kept = {name: row for name, row in chosen.items() if keeps(result, row)}
+    single = single_models(kept)
+    rows = list((single or kept or chosen).values())
+    best = rows[result.best_of([row.reported.runs[result.chosen_on] for row in rows])]
+    budget = f"the budget ({limits_in_words(result)}) on the {result.chosen_on} part"
+    if not kept:
+        return (
+            f"No method keeps {budget}: {_name(best)} comes nearest, with "
+            f"{exceeded(result, best)}; it is {_measured(result, best)}."
+        )
+    control = chosen.get("control")
+    if best is control:
+        text = f"Keep plain training, {_measured(result, best)}"
+    else:
+        plain = "" if control is None else _plain(result, control)
+        text = f"Use {_name(best)}: {_measured(result, best)}{plain}, {_cost(best)}"
+    which = "the single models that keep" if single else "what keeps"
+    none = "" if single else ", as no single model does"
+    text += f"; of {which} {budget}{none}, it is the most accurate"
+    if result.chosen_on == "test":
+        text += ON_TEST
+    elif over := exceeded(result, best, "test"):
+        text += f"; on the test part it does not keep it: {over}"
     return f"{text}."
 
 
@@ -138,6 +170,12 @@ def _measured(result: Result, row: SettingResult) -> str:
     """Accuracy and churn on the test part, in words."""
     says = result.subject.scenario.says.format(percent(_churn(result, row)))
     return f"{_accuracy(result, row)} accurate, {says}"
+
+
+def _plain(result: Result, control: SettingResult) -> str:
+    """What plain training does, to hold against it."""
+    both = f"{_accuracy(result, control)} and {percent(_churn(result, control))}"
+    return f" (plain training: {both})"
 
 
 def _accuracy(result: Result, row: SettingResult) -> str:

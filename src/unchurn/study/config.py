@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from unchurn.core.errors import InputError, field_problem
 from unchurn.core.plain import read_plain
 from unchurn.core.tables import TextForm, stem
+from unchurn.metrics.budget import Budget
 from unchurn.study.api import check_asked, is_table, load_data, make_experiment
 from unchurn.study.experiment import Experiment
 from unchurn.study.scenarios import Scenario, make_scenario
@@ -43,6 +44,8 @@ class BenchConfig(BaseModel):
     same_seed: bool | None = None
     base_share: float | None = None
     per_base: int | None = None
+    max_bad_flips: float | None = Field(default=None, ge=0, le=1)
+    max_churn: float | None = Field(default=None, ge=0, le=1)
     out: Path | None = None
     engine: Literal["local", "ray"] = "local"
     ray_address: str | None = None
@@ -58,7 +61,8 @@ class BenchConfig(BaseModel):
     def experiment(self) -> Experiment:
         """The experiment that was asked for, as `unchurn.bench` makes it."""
         scenario = self._scenario()
-        check_asked(self.methods, self.preset, scenario)
+        budget = Budget(max_bad_flips=self.max_bad_flips, max_churn=self.max_churn)
+        check_asked(self.methods, self.preset, scenario, budget)
         form = TextForm(delimiter=self.delimiter, decimal=self.decimal, encoding=self.encoding)
         training = Training(self.epochs, self.batch_size, self.learning_rate, device=self.device)
         learner = make_learner(self.model, training, self.model_args)
@@ -71,6 +75,7 @@ class BenchConfig(BaseModel):
             seed=self.seed,
             validation=None if self.select_on is None else self.select_on == "validation",
             scenario=scenario,
+            budget=budget,
         )
 
     def _scenario(self) -> Scenario:

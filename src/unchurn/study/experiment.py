@@ -8,6 +8,7 @@ from typing import Any
 from unchurn.core.errors import InputError
 from unchurn.datasets.base import Dataset
 from unchurn.methods import Control, Method
+from unchurn.metrics.budget import Budget
 from unchurn.study.parts import Parts
 from unchurn.study.scenarios import Scenario, make_scenario
 from unchurn.study.settings import Setting, plain_parameters
@@ -48,12 +49,14 @@ class Experiment:
     seed: int = 0
     first_run: int = 0  # of the numbers that runs have, and their streams with them
     scenario: Scenario = field(default_factory=make_scenario)
+    budget: Budget = field(default_factory=Budget)  # to choose settings by; decides no run
 
     def __post_init__(self) -> None:
         if self.runs < 2:
             raise InputError(f"churn needs at least 2 runs, not {self.runs}")
         if self.runs > MOST_RUNS:
             raise InputError(f"runs must be at most {MOST_RUNS:,}, not {self.runs:,}")
+        self.scenario.limits(self.budget)  # says what it cannot limit
         for setting in self.settings:
             if (reason := self.learner.why_not(setting.method)) is not None:
                 raise InputError(f"{setting.name} {reason}: {self.learner.label} cannot train it")

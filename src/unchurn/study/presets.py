@@ -6,15 +6,13 @@ knows nothing of them: the paper's choices are one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from importlib.metadata import entry_points
-from itertools import product
-from typing import Any
 
 from unchurn.core.errors import InputError
-from unchurn.methods import METHODS, Method
-from unchurn.methods.registry import make_method, named_method, parse_method
+from unchurn.methods import METHODS
+from unchurn.methods.grid import as_written, worth_trying
+from unchurn.methods.registry import make_method, parse_method
 from unchurn.study.settings import Setting, combined_setting
 
 # (methods as they were written, or None for those it has; the dataset's name; the steps of a
@@ -43,22 +41,16 @@ def best(methods: Sequence[str] | None, dataset: str, n_steps: int | None = None
 
 
 def _as_written(methods: Sequence[str], n_steps: int | None) -> list[Setting]:
-    return [
-        combined_setting([(name, _suited(name, {}, given, n_steps)) for name, given in written])
-        for written in _written(methods)
-    ]
+    return [combined_setting(as_written(parse_method(one), n_steps)) for one in methods]
 
 
 def grid(methods: Sequence[str] | None, dataset: str, n_steps: int | None = None) -> list[Setting]:
     """Every combination of the values worth trying; parameters that are written stay so."""
-    settings = []
-    for written in _written(METHODS if methods is None else methods):
-        choices = [
-            [(name, _suited(name, values, given, n_steps)) for values in _values(name, given)]
-            for name, given in written
-        ]
-        settings += [combined_setting(list(chosen)) for chosen in product(*choices)]
-    return settings
+    return [
+        combined_setting(chosen)
+        for one in (METHODS if methods is None else methods)
+        for chosen in worth_trying(parse_method(one), n_steps)
+    ]
 
 
 PRESETS: dict[str, Preset] = {"quick": quick, "best": best, "grid": grid}
@@ -88,24 +80,3 @@ def _preset(name: str) -> Preset:
         found: Preset = point.load()
         return found
     raise InputError(f"no preset {name!r}: there are {', '.join(preset_names())}")
-
-
-def _written(methods: Iterable[str]) -> list[list[tuple[str, dict[str, Any]]]]:
-    """The names and parameters that are written in each method."""
-    return [parse_method(method) for method in methods]
-
-
-def _values(name: str, given: dict[str, Any]) -> list[dict[str, Any]]:
-    """What is tried of one method: its grid, but for what is written."""
-    tried = {p: values for p, values in METHODS[name].grid.items() if p not in given}
-    return [dict(zip(tried, chosen, strict=True)) for chosen in product(*tried.values())]
-
-
-def _suited(
-    name: str, values: dict[str, Any], given: dict[str, Any], n_steps: int | None
-) -> Method:
-    """A method suited to a training of so many steps; what is written stays as it is."""
-    method = named_method(name, **{**values, **given})
-    if n_steps is None:
-        return method
-    return replace(method.for_steps(n_steps), **given)

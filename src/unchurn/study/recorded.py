@@ -30,6 +30,11 @@ class _Data(_Part):
     notes: list[str]
 
 
+class _Budget(_Part):
+    max_bad_flips: float | None = Field(default=None, ge=0, le=1)
+    max_churn: float | None = Field(default=None, ge=0, le=1)
+
+
 class _Subject(_Part):
     data: _Data
     learner: dict[str, Any]
@@ -39,6 +44,7 @@ class _Subject(_Part):
     runs: int = Field(ge=2)
     seed: int
     scenario: str
+    budget: _Budget = _Budget()
 
 
 class _Facts(_Part):

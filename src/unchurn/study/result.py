@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from unchurn.core.errors import InputError
 from unchurn.datasets.base import Dataset
+from unchurn.metrics.budget import Budget, best_within
 from unchurn.metrics.churn import ChurnSummary, MeanSd
 from unchurn.metrics.intervals import Interval
 from unchurn.metrics.registry import Runs
@@ -85,24 +86,39 @@ class Result:
             groups.setdefault(result.setting.name, []).append(result)
         return groups
 
-    def choose(self) -> dict[str, SettingResult]:
-        """The setting of each method by the paper's rule; a setting with a failed run never."""
+    def choose(
+        self, *, max_bad_flips: float | None = None, max_churn: float | None = None
+    ) -> dict[str, SettingResult]:
+        """The setting of each method by the paper's rule, or by a budget if there is one.
+
+        That is the study's own, or another that is given. By a budget, it is the most accurate
+        setting that keeps it on the part on which settings are chosen; where none does, the one
+        that exceeds it least. A setting with a failed run is never chosen.
+        """
+        other = Budget(max_bad_flips=max_bad_flips, max_churn=max_churn)
+        budget = other if other.given else self.subject.budget
         chosen = {}
         for name, group in self.by_method.items():
             there = [result for result in group if result.runs]
             if there:
                 runs = [result.runs[self.chosen_on] for result in there]
-                chosen[name] = there[self.best_of(runs)]
+                chosen[name] = there[self.best_of(runs, budget)]
         return chosen
 
-    def best_of(self, each: Sequence[Runs]) -> int:
-        """The position of the best of several settings' runs, by the paper's rule."""
-        metrics = self.subject.scenario.metrics
-        accuracy, churn = (
-            [metrics[name].of(runs).mean for runs in each]
-            for name in ("accuracy", self.subject.scenario.churn)
+    def best_of(self, each: Sequence[Runs], budget: Budget | None = None) -> int:
+        """The position of the best of several settings' runs, by the budget or the paper's rule."""
+        scenario = self.subject.scenario
+        limits = scenario.limits(self.subject.budget if budget is None else budget)
+
+        def means(name: str) -> list[float]:
+            return [scenario.metrics[name].of(runs).mean for runs in each]
+
+        if not limits:
+            return selection.choose(means("accuracy"), means(scenario.churn))
+        churn = means(scenario.limited.get("max_churn", scenario.churn))
+        return best_within(
+            means("accuracy"), churn, [scenario.excess(runs, limits) for runs in each]
         )
-        return selection.choose(accuracy, churn)
 
     @property
     def repeated(self) -> SettingResult | None:

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from unchurn.metrics.budget import Budget
 from unchurn.study.experiment import Experiment
 from unchurn.study.scenarios import Scenario, make_scenario
 
@@ -40,6 +41,7 @@ class Subject:
     runs: int
     seed: int
     scenario: Scenario = field(default_factory=make_scenario)
+    budget: Budget = field(default_factory=Budget)  # that settings are chosen by, if it has limits
 
     @property
     def chosen_on(self) -> str:
@@ -48,8 +50,9 @@ class Subject:
 
     def to_dict(self) -> dict[str, Any]:
         """All but the labels, as plain values."""
-        plain = {name: value for name, value in vars(self).items() if name != "labels"}
-        return {**plain, "data": asdict(self.data), "scenario": self.scenario.text}
+        plain = {n: value for n, value in vars(self).items() if n not in ("labels", "budget")}
+        budget = {"budget": self.budget.given} if self.budget.given else {}
+        return {**plain, "data": asdict(self.data), "scenario": self.scenario.text, **budget}
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any], labels: Mapping[str, Classes]) -> Self:
@@ -59,7 +62,10 @@ class Subject:
             **{**data, "classes": tuple(data["classes"]), "notes": tuple(data["notes"])}
         )
         scenario = make_scenario(given["scenario"])
-        return cls(**{**given, "data": facts, "scenario": scenario, "labels": labels})
+        budget = Budget(**given.get("budget", {}))  # of which older folders have none
+        scenario.limits(budget)
+        made = {"data": facts, "scenario": scenario, "budget": budget, "labels": labels}
+        return cls(**{**given, **made})
 
 
 def subject_of(experiment: Experiment) -> Subject:
@@ -82,4 +88,5 @@ def subject_of(experiment: Experiment) -> Subject:
         runs=experiment.runs,
         seed=experiment.seed,
         scenario=experiment.scenario,
+        budget=experiment.budget,
     )

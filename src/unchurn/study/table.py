@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from unchurn.metrics.registry import Metric
 from unchurn.report import formats, numbers
 from unchurn.report.table import Cell, Column, Note, Table
+from unchurn.study.budget import budget_note
 from unchurn.study.scenarios.retrain import Retrain
 
 if TYPE_CHECKING:
@@ -269,11 +270,18 @@ def _notes(result: Result, differences: Iterable[dict[str, Interval] | None]) ->
     yield Note(text=f"{', '.join(part for part in about if part)}. {subject.scenario.note()}")
     if len(result.settings) > len(result.by_method) or result.chosen_on == "validation":
         more = " A method that tried more settings had more chances: it gets no interval."
+        rule = (
+            "highest accuracy of those that keep the budget; where none does, nearest to it."
+            if subject.budget.given
+            else "highest accuracy; of those less than 0.1 points below it, lowest "
+            f"{subject.scenario.churn_words}."
+        )
         yield Note(
-            text=f"Settings chosen on the {result.chosen_on} part: highest accuracy; of those less "
-            f"than 0.1 points below it, lowest {subject.scenario.churn_words}."
+            text=f"Settings chosen on the {result.chosen_on} part: {rule}"
             f"{more if result.chosen_on == 'test' else ''}"
         )
+    if subject.budget.given and result.choose():
+        yield Note(text=budget_note(result))
     if optimism := _optimism(result):
         yield Note(text=_note_on_fresh_runs(result, optimism))
     yield Note(text="the best single model.", explains_mark=True)

@@ -15,18 +15,18 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from unchurn.core.arrays import Array, as_array
 from unchurn.core.errors import InputError
-from unchurn.core.progress import progress_bar
 from unchurn.datasets.base import Dataset
 from unchurn.datasets.preparation import Preparation
 from unchurn.datasets.table import as_frame, is_frame
 from unchurn.methods import Method, make_method
 from unchurn.methods.base import overrides
-from unchurn.methods.cost import n_fits
 from unchurn.methods.registry import name_of
+from unchurn.metrics.budget import Budget
+from unchurn.training.budget import Tried, choose_setting
 from unchurn.training.config import Training
 from unchurn.training.examples import Rows
+from unchurn.training.fitting import Fitting
 from unchurn.training.learners.base import RemarkWarning
-from unchurn.training.loop import fit_run
 from unchurn.training.networks import Factory, make_factory
 from unchurn.training.references import Model, Said, said_by_arrays, what_model_says
 
@@ -54,6 +54,14 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         `focal`, `warm_start`, `knn_ls` …): anything fitted with `predict_proba` and `classes_`, as
         a pipeline or boosted trees, or the path of a saved StableClassifier. Classes are matched by
         name; it may lack some. If not given, here or in `fit`, a plain network is trained first.
+    max_bad_flips, max_churn
+        A budget: the most predictions that may turn from right to wrong, and that may change at
+        all, against the reference, as shares. The settings of the method are then tried, its grid
+        but for what is written (of "anchor+ema" all, of "anchor(a=0.5)+ema" those of `ema`; a
+        method object is one), each trained on four fifths of the rows and measured on the others.
+        The most accurate that keeps the budget is trained on all rows; where none does, what
+        exceeds it least, with a warning. On other rows it may be missed, as by any choice; of
+        rows that the reference was trained on, it has more right, and bad flips look more.
     device
         Where to train, as torch names it.
     random_state
@@ -67,6 +75,10 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The labels, sorted.
     fitted_
         The trained networks.
+    method_
+        The method that was trained: the one that was given, or its setting that a budget chose.
+    tried_
+        What was measured of each setting on the rows held out, if there is a budget; not saved.
     preparation_
         How the table of the dataset it was fitted to became inputs; else None.
 
@@ -93,6 +105,8 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         batch_size: int = 128,
         learning_rate: float = 0.001,
         reference: Model | None = None,
+        max_bad_flips: float | None = None,
+        max_churn: float | None = None,
         device: str = "cpu",
         random_state: int | np.random.RandomState | None = None,
         verbose: bool = False,
@@ -103,6 +117,8 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.reference = reference
+        self.max_bad_flips = max_bad_flips
+        self.max_churn = max_churn
         self.device = device
         self.random_state = random_state
         self.verbose = verbose
@@ -139,10 +155,11 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             classes = np.array(data.classes)[classes]  # in the data's order: 2 before 10
         preparation = None if data is None else data.preparation
         method, factory = make_method(self.method), make_factory(self.module)
+        budget = Budget(max_bad_flips=self.max_bad_flips, max_churn=self.max_churn)
         given = (reference_logits, reference_probabilities)
-        self._check_reference(method, *given, is_labelling=X_unlabelled is not None)
+        self._check_reference(method, budget, *given, is_labelling=X_unlabelled is not None)
         said = None
-        if method.reference() is not None:
+        if method.reference() is not None or budget.given:
             said = self._said(examples[0], inputs, classes, preparation, *given)
         rows = Rows(
             inputs=inputs,
@@ -155,28 +172,24 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             more = self._prepared(X_unlabelled, preparation, inputs.shape[1:])
             told = what_model_says(self.reference, X_unlabelled, more, classes, preparation)
             rows = rows.with_unlabelled(more, told)
-        need, reference = method.reference(), rows.reference
         training = Training(self.epochs, self.batch_size, self.learning_rate, device=self.device)
-        n_given = 0 if need is None or reference is None else need.m
-        n_epochs = method.epochs(training.epochs) * (n_fits(method) - n_given)
-        with progress_bar(f"fitting {method}", n_epochs, show=self.verbose) as advance:
-            fitted = fit_run(
-                method,
-                factory,
-                rows.inputs,
-                rows.numbers,
-                rows.n_classes,
-                training=training,
-                seed=_as_seed(self.random_state),
-                weights=rows.weights,
-                reference=reference,
-                targets=rows.targets,
-                on_epoch=lambda: advance(1),
+        seed = _as_seed(self.random_state)
+        fitting = Fitting(factory=factory, training=training, seed=seed, show=self.verbose)
+        tried: tuple[Tried, ...] = ()
+        if budget.given:
+            method, tried = choose_setting(
+                self.method, budget, rows=rows, n_labelled=len(inputs), fitting=fitting
             )
+        (fitted,) = fitting.fit([method], rows)
         # Only now, all together: an interrupted fit leaves the model as it was.
         self.fitted_, self.classes_, self.shape_ = fitted, classes, inputs.shape[1:]
-        self.preparation_ = preparation
+        self.preparation_, self.tried_ = preparation, tried
         return self
+
+    @property
+    def method_(self) -> Method:
+        """The method that was trained."""
+        return self.fitted_.method
 
     def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """(n, L) probabilities, columns in the order of `classes_`.
@@ -226,7 +239,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return type(self)(**cloned, reference=reference)
 
     def _check_reference(
-        self, method: Method, *given: npt.ArrayLike | None, is_labelling: bool
+        self, method: Method, budget: Budget, *given: npt.ArrayLike | None, is_labelling: bool
     ) -> None:
         """Refuse a reference that would not be used, or that is not there."""
         name, is_given = name_of(method), any(g is not None for g in given)
@@ -236,6 +249,13 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         if is_labelling and (self.reference is None or is_given):
             raise InputError("X_unlabelled is labelled by the reference: give it as a model")
+        if budget.given:  # which holds any method against it
+            if self.reference is None and not is_given:
+                raise InputError(
+                    f"{next(iter(budget.given))} is of changes to the model before: give reference="
+                    ", or reference_logits or reference_probabilities to fit"
+                )
+            return
         if method.reference() is None and is_given:
             raise InputError(f"{name} looks at no reference: {LOOK_AT_ONE} do")
         if method.reference() is None and self.reference is not None and not is_labelling:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.special import softmax
@@ -23,6 +24,20 @@ class Rows:
     said: Said | None = None
     targets: Float32 | None = None  # the labels themselves if not given
 
+    def take(self, rows: IntArray) -> Rows:
+        """Some of the rows."""
+        said = None
+        if self.said is not None:
+            said = replace(self.said, logits=self.said.logits[rows])
+        return replace(
+            self,
+            inputs=self.inputs[rows],
+            numbers=self.numbers[rows],
+            weights=None if self.weights is None else self.weights[rows],
+            said=said,
+            targets=None if self.targets is None else self.targets[rows],
+        )
+
     def with_unlabelled(self, inputs: Float32, said: Said) -> Rows:
         """More rows, whose targets are what the reference says of them."""
         own = np.ones(len(self.inputs), np.float32) if self.weights is None else self.weights
@@ -40,7 +55,7 @@ class Rows:
             targets=np.concatenate([one_hot, taught]),
         )
 
-    @property
+    @cached_property
     def reference(self) -> Reference | None:
         """The reference as methods look at it; None if it was not given."""
         if (said := self.said) is None:

@@ -76,6 +76,7 @@ def load_model(
         if record["features"]:
             model.feature_names_in_ = np.array(record["features"], object)
         model.preparation_ = None
+        model.tried_ = ()
         if "preparation" in record:
             model.preparation_ = Preparation.from_plain(record["preparation"])
         _check_saved(model)

@@ -20,7 +20,7 @@ from unchurn.methods.base import Rows
 
 REFERENCE_FIT = 1
 BASE_FIT = 1 << 20  # of the older model that runs are held against: beyond any other's
-PURPOSES = ("weights", "order", "mixing", "sample", "held", "extras", "resample")
+PURPOSES = ("weights", "order", "mixing", "sample", "held", "extras", "resample", "budget")
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,11 @@ from unchurn.training.references import Model
 # From the weights of a base that is the same network for the same classes; else without them.
 FROM_WEIGHTS = "warm_start+anchor(a=0.5)+safe_ema"
 FROM_ANSWERS = "anchor(a=0.5)+safe_ema"
+# With a budget, how much to anchor is what is searched for.
+WITHIN_BUDGET = {
+    FROM_WEIGHTS: "warm_start(a=1.0)+anchor+safe_ema",
+    FROM_ANSWERS: "anchor+safe_ema",
+}
 TEST_SIZE = 0.25  # of rows that come without others to test on
 KEPT = ("module", "epochs", "batch_size", "learning_rate")  # of a base of ours
 
@@ -67,7 +72,10 @@ def upgrade(
         How to train; if not given, averaged weights anchored to the base, which training also
         starts from where the base is the same network for the same classes.
     options
-        Of `StableClassifier`; if not given, those of a base that is one.
+        Of `StableClassifier`; if not given, those of a base that is one. With a budget,
+        `max_bad_flips` or `max_churn`, the method's settings are tried on a part of the rows to
+        train on, of the default how much it is anchored, and the most accurate that keeps it is
+        taken: `model.method_`, and `model.tried_` has what was measured.
 
     Returns
     -------
@@ -89,12 +97,19 @@ def upgrade(
     own = {name: getattr(base, name) for name in KEPT} if _is_ours(base) else {}
     options = {**own, **options}
     can_start = _is_ours(base) and _is_same_network(base, classes, options)
-    method = method or (FROM_WEIGHTS if can_start else FROM_ANSWERS)
-    is_used = make_method(method).reference() is not None or X_unlabelled is not None
+    has_budget = any(options.get(name) is not None for name in ("max_bad_flips", "max_churn"))
+    if method is None:
+        usual = FROM_WEIGHTS if can_start else FROM_ANSWERS
+        method = WITHIN_BUDGET[usual] if has_budget else usual
+    is_used = make_method(method).reference() is not None or X_unlabelled is not None or has_budget
     model = StableClassifier(method=method, reference=base if is_used else None, **options)
     model.fit(*train, X_unlabelled=X_unlabelled)
     before, after = (np.asarray(one.predict(x_test)) for one in (base, model))
-    return Upgraded(model=model, method=method, comparison=compare(before, after, labels=labels))
+    return Upgraded(
+        model=model,
+        method=model.method_ if has_budget else method,
+        comparison=compare(before, after, labels=labels),
+    )
 
 
 def _is_ours(base: Model) -> bool:

@@ -13,8 +13,10 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from unchurn.core.errors import InputError
 from unchurn.methods import Method
 from unchurn.methods.cost import training_cost
+from unchurn.metrics.budget import Budget, excess
 from unchurn.metrics.intervals import Interval
 from unchurn.metrics.registry import Metric, Runs
 from unchurn.training.own_code import code_identity
@@ -34,6 +36,8 @@ class Scenario:
     name: ClassVar[str]
     churn: ClassVar[str] = "churn"  # the metric that is to be low: settings are chosen by it
     charted: ClassVar[str] = "churn_correct"  # the metric that accuracy is charted against
+    # The metrics that the limits of a budget are of.
+    limited: ClassVar[Mapping[str, str]] = {"max_churn": "churn"}
     # In words: the two metrics, that the first falls, and what a share of it is.
     churn_words: ClassVar[str] = "churn"
     charted_words: ClassVar[str] = "correct churn"
@@ -85,6 +89,21 @@ class Scenario:
     def note_on(self, method: Method) -> str | None:
         """What a reader of a method's results must know."""
         return method.note()
+
+    def limits(self, budget: Budget) -> dict[str, float]:
+        """The metrics that a budget limits, and how far; InputError if it limits what none is."""
+        for name in budget.given:
+            if name not in self.limited:
+                raise InputError(
+                    f"bad flips need an older model, and {self.name} has none: for {name}= take "
+                    "the scenario upgrade"
+                )
+        given = budget.given
+        return {metric: given[name] for name, metric in self.limited.items() if name in given}
+
+    def excess(self, runs: Runs, limits: Mapping[str, float]) -> float:
+        """By how much the mean over runs exceeds the limit that it exceeds most; 0 if none."""
+        return excess({name: self.metrics[name].of(runs).mean for name in limits}, limits)
 
     @property
     def metrics(self) -> Mapping[str, Metric]:

@@ -34,6 +34,10 @@ class Upgrade(Scenario):
     name: ClassVar[str] = "upgrade"
     churn: ClassVar[str] = "bad_flips"
     charted: ClassVar[str] = "bad_flips"
+    limited: ClassVar[Mapping[str, str]] = {
+        "max_bad_flips": "bad_flips",
+        "max_churn": "churn_to_base",
+    }
     churn_words: ClassVar[str] = "bad flips"
     charted_words: ClassVar[str] = "bad flips"
     falls: ClassVar[str] = "bad flips fall"

@@ -21,7 +21,7 @@ class DivergedError(RuntimeError):
 
 
 class RemarkWarning(UserWarning):
-    """What a method has to say of a training's length."""
+    """What a user should know of a training, such as that it is too short for its method."""
 
 
 class Predictor(Protocol):

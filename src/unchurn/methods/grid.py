@@ -1,0 +1,49 @@
+"""The settings of a method that are worth trying: its grid, but for what is written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+from unchurn.methods.base import Method
+from unchurn.methods.registry import METHODS, named_method
+
+# Names and parameters as `parse_method` reads them; methods with their names, to be combined.
+Written = Sequence[tuple[str, dict[str, Any]]]
+Named = list[tuple[str, Method]]
+
+
+def as_written(written: Written, n_steps: int | None) -> Named:
+    """The methods as they are written, suited to a training of so many steps."""
+    return [(name, _suited(name, {}, given, n_steps)) for name, given in written]
+
+
+def worth_trying(written: Written, n_steps: int | None) -> list[Named]:
+    """Every combination of the values worth trying; parameters that are written stay so.
+
+    >>> [one.a for ((_, one),) in worth_trying([("mixup", {})], None)]
+    [0.2, 0.3, 0.4, 0.5]
+    """
+    choices = [
+        [(name, _suited(name, values, given, n_steps)) for values in _values(name, given)]
+        for name, given in written
+    ]
+    return [list(chosen) for chosen in product(*choices)]
+
+
+def _values(name: str, given: dict[str, Any]) -> list[dict[str, Any]]:
+    """What is tried of one method: its grid, but for what is written."""
+    tried = {p: values for p, values in METHODS[name].grid.items() if p not in given}
+    return [dict(zip(tried, chosen, strict=True)) for chosen in product(*tried.values())]
+
+
+def _suited(
+    name: str, values: dict[str, Any], given: dict[str, Any], n_steps: int | None
+) -> Method:
+    """A method suited to a training of so many steps; what is written stays as it is."""
+    method = named_method(name, **{**values, **given})
+    if n_steps is None:
+        return method
+    return replace(method.for_steps(n_steps), **given)

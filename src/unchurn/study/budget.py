@@ -1,0 +1,51 @@
+"""A budget in a study: who keeps it, on the part on which settings are chosen, and the words.
+
+What counts are the runs whose figures are reported: a setting that kept it by luck alone, on the
+runs that chose it, is not said to keep it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from unchurn.report.numbers import percent
+
+if TYPE_CHECKING:
+    from unchurn.study.result import Result, SettingResult
+
+
+def keeps(result: Result, row: SettingResult, part: str | None = None) -> bool:
+    """Whether a setting's reported runs keep the budget on a part."""
+    return not exceeded(result, row, part)
+
+
+def exceeded(result: Result, row: SettingResult, part: str | None = None) -> str:
+    """The limits that a setting's reported runs exceed on a part, in words; none, if they do."""
+    scenario, runs = result.subject.scenario, row.reported.runs[part or result.chosen_on]
+    found = [
+        f"{scenario.metrics[name].heading} {percent(scenario.metrics[name].of(runs).mean)}"
+        for name, limit in scenario.limits(result.subject.budget).items()
+        if scenario.excess(runs, {name: limit}) > 0
+    ]
+    return ", ".join(found)
+
+
+def limits_in_words(result: Result) -> str:
+    """What the budget allows, such as: bad flips at most 0.20%."""
+    scenario = result.subject.scenario
+    limits = scenario.limits(result.subject.budget).items()
+    return ", ".join(f"{scenario.metrics[n].heading} at most {percent(v)}" for n, v in limits)
+
+
+def budget_note(result: Result) -> str:
+    """Which methods keep the budget with their chosen settings, and which do not."""
+    chosen = result.choose()
+    over = {name: exceeded(result, row) for name, row in chosen.items()}
+    kept = ", ".join(name for name, by in over.items() if not by)
+    missed = ", ".join(f"{name} ({by})" for name, by in over.items() if by)
+    fresh = " of fresh runs" if any(row.fresh for row in chosen.values()) else ""
+    said = [f"kept by {kept or 'none'}", f"not by {missed}" if missed else ""]
+    return (
+        f"Budget: {limits_in_words(result)}, on the {result.chosen_on} part{fresh}: "
+        f"{'; '.join(part for part in said if part)}."
+    )

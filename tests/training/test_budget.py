@@ -1,0 +1,178 @@
+"""A method's setting by a budget: held against a loop over the settings, written out."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+
+import toys
+from unchurn import StableClassifier, upgrade
+from unchurn.core.errors import InputError
+from unchurn.methods import Anchor, Control, Ema, KnnLS, make_method
+from unchurn.training.budget import hold_out, settings_of
+from unchurn.training.learners.base import RemarkWarning
+from unchurn.training.upgrade import FROM_WEIGHTS
+
+X, Y = toys.blobs(300, distance=1.5)
+NAMES = np.array(["eel", "cat", "dog"])[Y]
+X_TEST, Y_TEST = toys.blobs(200, distance=1.5, seed=1)
+SHORT = {"epochs": 6, "batch_size": 16, "random_state": 3}
+KEPT, HELD = hold_out(np.unique(NAMES, return_inverse=True)[1], 3)
+ANCHORS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 0.8, 0.9, 1.0)
+
+
+@pytest.fixture(scope="module")
+def base():
+    return LogisticRegression().fit(X[:60], NAMES[:60])
+
+
+@pytest.fixture(scope="module")
+def by_hand(base):
+    """Accuracy, bad flips and churn of every anchored model, each trained on its own."""
+    found = {}
+    before, truth = base.predict(X[HELD]), NAMES[HELD]
+    for a in ANCHORS:
+        model = StableClassifier(method=Anchor(a=a), reference=base, **SHORT)
+        after = model.fit(X[KEPT], NAMES[KEPT]).predict(X[HELD])
+        bad = np.mean((before == truth) & (after != truth))
+        found[a] = np.mean(after == truth), bad, np.mean(after != before)
+    return found
+
+
+def test_a_fifth_is_held_out_of_every_class():
+    assert len(HELD) == 60
+    assert sorted([*KEPT, *HELD]) == list(range(300))
+    for kind in np.unique(NAMES):
+        assert abs(np.sum(NAMES[HELD] == kind) - np.sum(kind == NAMES) / 5) < 1
+    assert (hold_out(Y, 3)[1] == hold_out(Y, 3)[1]).all()
+    assert (hold_out(Y, 4)[1] != hold_out(Y, 3)[1]).any()
+    lonely = np.array([0] * 9 + [1])  # a class of one row cannot be in both parts
+    assert [len(part) for part in hold_out(lonely, 0)] == [8, 2]
+    assert [len(part) for part in hold_out(np.arange(10), 0)] == [8, 2]
+
+
+@pytest.mark.parametrize("name", ["max_bad_flips", "max_churn"])
+def test_the_most_accurate_setting_that_keeps_the_budget_is_taken(base, by_hand, name):
+    """At several limits, as a loop over all settings finds it."""
+    column = 1 if name == "max_bad_flips" else 2
+    measured = sorted({figures[column] for figures in by_hand.values()})
+    assert len(measured) > 2  # else there is nothing to choose
+    for limit in (measured[0], measured[len(measured) // 2], 1.0):
+        kept = [a for a in ANCHORS if by_hand[a][column] <= limit + 1e-9]
+        best = max(kept, key=lambda a: (round(by_hand[a][0], 9), -by_hand[a][2]))
+        model = StableClassifier(method="anchor", reference=base, **SHORT, **{name: limit})
+        model.fit(X, NAMES)
+        assert model.method_ == Anchor(a=best)
+        for one in model.tried_:
+            expected = by_hand[one.method.a]
+            assert (one.accuracy, one.bad_flips, one.churn) == pytest.approx(expected)
+        assert [one.method.a for one in model.tried_] == list(ANCHORS)
+        alone = StableClassifier(method=Anchor(a=best), reference=base, **SHORT).fit(X, NAMES)
+        assert model.predict_proba(X_TEST).tobytes() == alone.predict_proba(X_TEST).tobytes()
+        assert model.method == "anchor"  # what was asked for stays
+
+
+def test_where_none_keeps_it_the_nearest_is_taken_and_said(base, by_hand):
+    nearest = min(ANCHORS, key=lambda a: (by_hand[a][2], -by_hand[a][0]))
+    least = by_hand[nearest][2]
+    assert least > 0
+    model = StableClassifier(method="anchor", reference=base, max_churn=0, **SHORT)
+    message = rf"no setting of anchor keeps max_churn=0: Anchor.* {100 * least:.2f} points above it"
+    with pytest.warns(RemarkWarning, match=f"{message} on 60 rows held out") as warned:
+        model.fit(X, NAMES)
+    assert warned[0].filename == __file__
+    assert model.method_.a == nearest
+
+
+def test_what_is_written_stays_and_an_object_is_one_setting():
+    assert settings_of("anchor(a=0.3)+ema", 100) == [
+        make_method(f"anchor(a=0.3)+ema(decay={decay})") for decay in (0.99, 0.999)
+    ]
+    assert settings_of(KnnLS(k=3), 100) == [KnnLS(k=3)]
+    assert settings_of("control", 100) == [Control()]
+    assert {one.n_warm for one in settings_of("codistill_kl(a=0.1)", 1000)} <= {
+        *range(1, 500)
+    }  # suited to a training of so many steps
+
+
+def test_methods_that_look_at_no_reference_are_held_against_it_all_the_same(base):
+    """By what it says as a model, as probabilities or as logits; averages are one training."""
+    said = base.predict_proba(X)
+    by_model = StableClassifier(method="ema", reference=base, max_churn=1, **SHORT).fit(X, NAMES)
+    plain = StableClassifier(method="ema", max_churn=1, **SHORT)
+    by_probability = plain.fit(X, NAMES, reference_probabilities=said)
+    assert [one.method for one in by_model.tried_] == [Ema(decay=0.99), Ema(decay=0.999)]
+    assert by_probability.tried_ == by_model.tried_
+    assert plain.fit(X, NAMES, reference_logits=np.log(said)).tried_ == by_model.tried_
+    for one in by_model.tried_:
+        alone = StableClassifier(method=one.method, **SHORT).fit(X[KEPT], NAMES[KEPT])
+        assert one.churn == np.mean(alone.predict(X[HELD]) != base.predict(X[HELD]))
+
+
+def test_what_cannot_be_trained_is_not_taken(base):
+    """240 rows have no 500 neighbours."""
+    model = StableClassifier(method="knn_ls(a=0.5, b=0)", reference=base, max_churn=1, **SHORT)
+    model.fit(X, NAMES)
+    failed = {one.method.k: one.failure for one in model.tried_}
+    assert [k for k, failure in failed.items() if failure] == [500]
+    assert "k must be from 1 to the number of points, 240" in failed[500]
+    assert model.method_.k != 500
+    with pytest.raises(InputError, match="number of points, 240, not 250"):
+        StableClassifier(method=KnnLS(k=250), reference=base, max_churn=1, **SHORT).fit(X, NAMES)
+
+
+def test_unlabelled_rows_are_trained_on_and_not_measured_on(base):
+    model = StableClassifier(method="anchor(a=1)", reference=base, max_churn=1, **SHORT)
+    (one,) = model.fit(X[:200], NAMES[:200], X_unlabelled=X[200:]).tried_
+    kept, held = hold_out(np.unique(NAMES[:200], return_inverse=True)[1], 3)
+    alone = StableClassifier(method="anchor(a=1)", reference=base, **SHORT)
+    alone.fit(X[:200][kept], NAMES[:200][kept], X_unlabelled=X[200:])
+    assert one.churn == np.mean(alone.predict(X[:200][held]) != base.predict(X[:200][held]))
+
+
+def test_without_a_budget_the_method_is_itself_and_nothing_is_tried():
+    model = StableClassifier(method="anchor", **SHORT)
+    assert not hasattr(model, "method_")
+    model.fit(X, NAMES)
+    assert (model.method_, model.tried_) == (Anchor(), ())
+
+
+def test_a_saved_model_keeps_the_chosen_method(base, tmp_path):
+    model = StableClassifier(method="anchor", reference=base, max_bad_flips=0.05, **SHORT)
+    model.fit(X, NAMES).save(tmp_path / "model")
+    loaded = StableClassifier.load(tmp_path / "model")
+    assert loaded.method == loaded.method_ == model.method_
+    assert loaded.tried_ == ()
+    assert loaded.predict_proba(X).tobytes() == model.predict_proba(X).tobytes()
+    assert clone(model).max_bad_flips == 0.05
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"max_churn": 0.1}, "max_churn is of changes to the model before: give reference="),
+        ({"max_churn": 1.1}, "max_churn must be from 0 to 1, not 1.1"),
+        ({"max_bad_flips": -1}, "max_bad_flips must be from 0 to 1, not -1"),
+        ({"max_churn": 0.1, "method": "stay"}, "stay serves two models"),
+    ],
+)
+def test_a_budget_that_cannot_be_is_named(options, message):
+    with pytest.raises(InputError, match=message):
+        StableClassifier(**{"method": "anchor", **SHORT, **options}).fit(X, NAMES)
+
+
+def test_an_upgrade_within_a_budget_searches_how_much_to_anchor():
+    wrong = np.where(np.arange(100) % 3, NAMES[:100], "eel")  # a base that is worth replacing
+    first = StableClassifier(method="control", **SHORT).fit(X[:100], wrong)
+    rows = {"X_test": X_TEST, "y_test": np.array(["eel", "cat", "dog"])[Y_TEST], "random_state": 0}
+    free = upgrade(first, X, NAMES, max_churn=1, **rows)
+    assert free.method == free.model.method_
+    assert len(free.model.tried_) == 18  # as much as it is anchored, and averaged
+    limit = min(one.churn for one in free.model.tried_)
+    tight = upgrade(first, X, NAMES, max_churn=limit, **rows)
+    assert tight.method.methods[1].a > free.method.methods[1].a
+    moved = [one.comparison.estimates["churn"].value for one in (tight, free)]
+    assert moved[0] < moved[1]
+    given = upgrade(first, X, NAMES, method="safe_ema", max_churn=1, **rows)
+    assert {one.method.decay for one in given.model.tried_} == {0.99, 0.999}
+    assert upgrade(first, X, NAMES, **rows).method == FROM_WEIGHTS
