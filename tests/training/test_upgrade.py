@@ -10,7 +10,9 @@ from sklearn.preprocessing import StandardScaler
 import toys
 from unchurn import StableClassifier, load_table, upgrade
 from unchurn.core.errors import InputError
-from unchurn.training.references import what_model_says
+from unchurn.training.budget import hold_out
+from unchurn.training.examples import Rows
+from unchurn.training.references import Said, what_model_says
 from unchurn.training.upgrade import FROM_ANSWERS, FROM_WEIGHTS
 
 X, Y = toys.blobs(240, distance=1.5)
@@ -119,3 +121,30 @@ def test_labels_and_rows_to_test_on_go_together(base):
         upgrade(base, X[:3], ["cat", "cat", "dog"])
     with pytest.raises(InputError, match="has labels and a test part of its own"):
         upgrade(base, toys.dataset(), X_test=X, y_test=NAMES)
+
+
+def test_bad_flips_are_counted_on_what_the_base_has_not_seen(base):
+    """Rows to compare on, and rows that a budget is measured on, are others than the base's."""
+    saw = np.arange(240) < 120
+    found = upgrade(base, X, NAMES, base_saw=saw, **FEW)
+    assert found.comparison.n == 30  # a quarter of the unseen
+    kept, held = hold_out(Y, 0, saw)
+    assert not saw[held].any()
+    assert len(held) == 48
+    assert sorted([*kept, *held]) == list(range(240))
+    few = np.arange(240) < 230
+    assert len(hold_out(Y, 0, few)[1]) == 5  # half of the ten that are left
+    everything = np.ones(240, bool)
+    assert len(hold_out(Y, 0, everything)[1]) == 48  # there is nothing else to count on
+    with pytest.raises(InputError, match="reference_saw must be 240 booleans"):
+        StableClassifier(method="anchor", reference=base, **FEW).fit(X, NAMES, reference_saw=[1])
+
+
+def test_methods_are_told_what_the_base_has_seen(rng):
+    said = Said(logits=rng.normal(size=(4, 3)).astype(np.float32))
+    saw = np.array([True, False, True, False])
+    rows = Rows(inputs=X[:4], numbers=Y[:4], n_classes=3, said=said, saw=saw)
+    assert rows.reference.seen.tolist() == saw.tolist()
+    assert rows.take(np.array([2, 1])).reference.seen.tolist() == [True, False]
+    more = rows.with_unlabelled(X[4:6], Said(logits=said.logits[:2]))
+    assert more.reference.seen.tolist() == [*saw, False, False]

@@ -13,6 +13,7 @@ from unchurn.core.arrays import IntArray
 from unchurn.core.errors import InputError
 from unchurn.methods import Method, combine, make_method
 from unchurn.methods.grid import worth_trying
+from unchurn.methods.reference import Mask
 from unchurn.methods.registry import name_of, parse_method
 from unchurn.metrics import against_base
 from unchurn.metrics.budget import Budget, best_within, excess
@@ -56,19 +57,25 @@ def settings_of(method: str | Method, n_steps: int) -> list[Method]:
     return list({repr(one): one for one in settings}.values())
 
 
-def hold_out(numbers: IntArray, seed: int) -> tuple[IntArray, IntArray]:
-    """The rows to try settings on, and a fifth to measure them on: of every class, if it can be."""
+def hold_out(numbers: IntArray, seed: int, saw: Mask | None = None) -> tuple[IntArray, IntArray]:
+    """The rows to try settings on, and a fifth to measure them on: of every class, if it can be.
+
+    Where it is known what the reference was trained on, only others are held out, at most half of
+    them: of what it knows by heart it has too much right.
+    """
     from sklearn.model_selection import train_test_split
 
     n = len(numbers)
-    n_held = math.ceil(HELD_OUT * n)
-    counts = np.unique(numbers, return_counts=True)[1]
-    can = counts.min() > 1 and len(counts) <= min(n_held, n - n_held)
+    unseen = np.arange(n) if saw is None or saw.sum() > n - 2 else np.flatnonzero(~saw)
+    n_held = min(math.ceil(HELD_OUT * n), math.ceil(len(unseen) / 2))
+    counts = np.unique(numbers[unseen], return_counts=True)[1]
+    can = counts.min() > 1 and len(counts) <= min(n_held, len(unseen) - n_held)
     draw = int(Stream(seed, 0, 0).generator("budget").integers(np.iinfo(np.int32).max))
-    kept, held = train_test_split(
-        np.arange(n), test_size=n_held, random_state=draw, stratify=numbers if can else None
+    _, held = train_test_split(
+        unseen, test_size=n_held, random_state=draw, stratify=numbers[unseen] if can else None
     )
-    return np.sort(kept), np.sort(held)
+    held = np.sort(held)
+    return np.setdiff1d(np.arange(n), held), held
 
 
 def choose_setting(
@@ -80,7 +87,8 @@ def choose_setting(
     least, and a warning says so. Rows after the labelled ones are trained on by all.
     """
     settings = settings_of(method, fitting.training.n_steps(len(rows.inputs)))
-    kept, held = hold_out(rows.numbers[:n_labelled], fitting.seed)
+    saw = None if rows.saw is None else rows.saw[:n_labelled]
+    kept, held = hold_out(rows.numbers[:n_labelled], fitting.seed, saw)
     seen = rows.take(np.append(kept, np.arange(n_labelled, len(rows.inputs))))
     tried = _try_all(settings, seen, rows.take(held), fitting)
     good = [one for one in tried if not one.failure]

@@ -132,6 +132,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X_unlabelled: npt.ArrayLike | None = None,
         reference_logits: npt.ArrayLike | None = None,
         reference_probabilities: npt.ArrayLike | None = None,
+        reference_saw: npt.ArrayLike | None = None,
     ) -> Self:
         """Train on inputs (n, *shape) and n labels, integers or strings.
 
@@ -141,6 +142,8 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         What a model before says of these rows may be given as (n, L) logits or as probabilities,
         columns in the order of the sorted labels: anchor a release to the one it replaces. Rows
         without labels, `X_unlabelled`, are trained on with what the `reference` says of them.
+        `reference_saw`, true for rows that the model before was trained on, lets bad flips be
+        counted on the others: of what it knows by heart it has too much right.
         """
         data = X if isinstance(X, Dataset) else None
         if data is not None and y is not None:
@@ -167,6 +170,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             n_classes=len(classes),
             weights=None if sample_weight is None else _as_weights(sample_weight, len(inputs)),
             said=said,
+            saw=None if reference_saw is None else _as_mask(reference_saw, len(inputs)),
         )
         if X_unlabelled is not None:
             more = self._prepared(X_unlabelled, preparation, inputs.shape[1:])
@@ -302,6 +306,14 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if inputs.shape[1:] != shape:
             raise InputError(f"X has inputs of shape {inputs.shape[1:]}, the model {shape}")
         return inputs
+
+
+def _as_mask(saw: npt.ArrayLike, n: int) -> npt.NDArray[np.bool_]:
+    """Check what the reference was trained on, of n examples."""
+    mask = as_array(saw, "reference_saw")
+    if mask.shape != (n,) or mask.dtype != np.bool_:
+        raise InputError(f"reference_saw must be {n} booleans, not {mask.shape} {mask.dtype}")
+    return mask
 
 
 def _as_weights(sample_weight: npt.ArrayLike, n: int) -> npt.NDArray[np.float32]:

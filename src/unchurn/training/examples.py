@@ -10,6 +10,7 @@ from scipy.special import softmax
 
 from unchurn.core.arrays import Float32, IntArray
 from unchurn.methods import Reference
+from unchurn.methods.reference import Mask
 from unchurn.training.references import Said
 
 
@@ -23,6 +24,7 @@ class Rows:
     weights: Float32 | None = None  # all equal if not given
     said: Said | None = None
     targets: Float32 | None = None  # the labels themselves if not given
+    saw: Mask | None = None  # the rows that the reference was trained on, if that is known
 
     def take(self, rows: IntArray) -> Rows:
         """Some of the rows."""
@@ -36,6 +38,7 @@ class Rows:
             weights=None if self.weights is None else self.weights[rows],
             said=said,
             targets=None if self.targets is None else self.targets[rows],
+            saw=None if self.saw is None else self.saw[rows],
         )
 
     def with_unlabelled(self, inputs: Float32, said: Said) -> Rows:
@@ -53,6 +56,7 @@ class Rows:
             weights=np.concatenate([own, np.ones(len(inputs), np.float32)]),
             said=before,
             targets=np.concatenate([one_hot, taught]),
+            saw=None if self.saw is None else np.append(self.saw, np.zeros(len(inputs), np.bool_)),
         )
 
     @cached_property
@@ -60,4 +64,10 @@ class Rows:
         """The reference as methods look at it; None if it was not given."""
         if (said := self.said) is None:
             return None
-        return Reference(lambda: said.logits, self.numbers, weights=said.weights, known=said.known)
+        return Reference(
+            lambda: said.logits,
+            self.numbers,
+            weights=said.weights,
+            known=said.known,
+            seen=self.saw,
+        )

@@ -50,6 +50,7 @@ def upgrade(
     X_test: npt.ArrayLike | None = None,  # noqa: N803
     y_test: npt.ArrayLike | None = None,
     X_unlabelled: npt.ArrayLike | None = None,  # noqa: N803
+    base_saw: npt.ArrayLike | None = None,
     method: str | Method | None = None,
     **options: Any,
 ) -> Upgraded:
@@ -65,9 +66,12 @@ def upgrade(
         column `target` has the labels: it is prepared as the base's table was.
     X_test, y_test
         Rows to compare the two models on, best such that neither has seen; of a dataset its test
-        part, and if not given a quarter of the rows.
+        part, and if not given a quarter of the rows, of those that the base has not seen.
     X_unlabelled
         More rows to train on, with what the base says of them.
+    base_saw
+        True for each row of X that the base was trained on. Bad flips are then counted on others:
+        of what it knows by heart the base has too much right.
     method
         How to train; if not given, averaged weights anchored to the base, which training also
         starts from where the base is the same network for the same classes.
@@ -86,13 +90,13 @@ def upgrade(
         base = StableClassifier.load(base)
     data = _as_dataset(base, X, target) if is_frame(X) and target is not None else X
     if isinstance(data, Dataset):
-        if any(given is not None for given in (y, X_test, y_test)):
+        if any(given is not None for given in (y, X_test, y_test, base_saw)):
             raise InputError("a table or dataset has labels and a test part of its own")
         train: tuple[Any, ...] = (data,)
         names = np.array(data.classes)
         x_test, labels, classes = data.x_test, names[data.y_test], names[np.unique(data.y_train)]
     else:
-        train, (x_test, labels) = _parts(X, y, X_test, y_test)
+        train, (x_test, labels), base_saw = _parts(X, y, X_test, y_test, base_saw)
         classes = np.unique(np.asarray(train[1]))
     own = {name: getattr(base, name) for name in KEPT} if _is_ours(base) else {}
     options = {**own, **options}
@@ -103,7 +107,7 @@ def upgrade(
         method = WITHIN_BUDGET[usual] if has_budget else usual
     is_used = make_method(method).reference() is not None or X_unlabelled is not None or has_budget
     model = StableClassifier(method=method, reference=base if is_used else None, **options)
-    model.fit(*train, X_unlabelled=X_unlabelled)
+    model.fit(*train, X_unlabelled=X_unlabelled, reference_saw=base_saw)
     before, after = (np.asarray(one.predict(x_test)) for one in (base, model))
     return Upgraded(
         model=model,
@@ -125,24 +129,31 @@ def _as_dataset(base: Model, frame: Any, target: str) -> Dataset:
     return load_table(frame, target, test_size=TEST_SIZE, preparation=base.preparation_)
 
 
-def _parts(x: Any, y: Any, x_test: Any, y_test: Any) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
-    """Rows and labels to train on, and to compare on: a quarter, if none are given."""
+def _parts(
+    x: Any, y: Any, x_test: Any, y_test: Any, saw: Any
+) -> tuple[tuple[Any, Any], tuple[Any, Any], Any]:
+    """Rows and labels to train on and to compare on, and which of the first the base saw.
+
+    If none are given to compare on, it is a quarter of the rows that the base did not see.
+    """
     if y is None:
         raise InputError("which are the labels? Give y, or a frame and its target")
     if (x_test is None) != (y_test is None):
         raise InputError("give X_test and y_test, or neither")
     if x_test is not None:
-        return (x, y), (x_test, y_test)
+        return (x, y), (x_test, y_test), saw
     labels = np.asarray(y)
+    seen = np.zeros(len(labels), np.bool_) if saw is None else np.asarray(saw)
+    unseen = np.flatnonzero(~seen)
     try:
-        train, test, y_train, held = split(
-            np.arange(len(labels)), labels, test_size=TEST_SIZE, stratify=True
-        )
+        _, test, _, held = split(unseen, labels[unseen], test_size=TEST_SIZE, stratify=True)
     except ValueError as error:  # too few rows for every class to be in both parts
         raise InputError(
             f"give X_test and y_test: too few rows to hold some out ({error})"
         ) from error
-    return (_taken(x, train), y_train), (_taken(x, test), held)
+    train = np.setdiff1d(np.arange(len(labels)), test)
+    known = None if saw is None else seen[train]
+    return (_taken(x, train), labels[train]), (_taken(x, test), held), known
 
 
 def _taken(x: Any, rows: Array) -> Any:
