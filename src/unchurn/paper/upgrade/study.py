@@ -16,6 +16,13 @@ from unchurn.study.settings import Setting, make_setting
 
 UPGRADE = "upgrade"  # what `unchurn reproduce` calls the study
 BASES, PER_BASE = 3, 3
+# Thought of when eleven tables had been looked at: anchored without a warm start, training takes
+# longer to get as far.
+AFTERWARDS = (
+    "longer+anchor(a=0.2)+safe_ema",
+    "longer+anchor(a=0.5)+safe_ema",
+    "longer(times=2)+anchor(a=0.5)+safe_ema",
+)
 # One model is served.
 SINGLE = (
     "control",
@@ -40,6 +47,7 @@ SINGLE = (
     "warm_start+focal(a=0.02, kind='logits')+safe_ema",
     "project(max_bad_flips=0.002)+safe_ema",
     "project(max_bad_flips=0.005)+safe_ema",
+    *AFTERWARDS,
 )
 # The base answers, too.
 BOTH = (
