@@ -33,6 +33,15 @@ def dataset(n=200, *, name="toy", **options):
     return Dataset(name, x[:half], y[:half], x[half:], y[half:], ("a", "b", "c"))
 
 
+def frame(n=240, *, n_classes=3, **options):
+    """The clouds as a table: an id, four numbers, and the target `y` in letters."""
+    x, y = blobs(n, n_classes=n_classes, **options)
+    numbers = {f"x{i}": x[:, i].astype(np.float64) for i in range(4)}
+    return pl.DataFrame(
+        {"row": [f"r{i}" for i in range(n)], **numbers, "y": np.array([*"abcdef"])[y]}
+    )
+
+
 def batch_of(targets, x=None):
     """A batch with these targets, every example of weight 1."""
     n = len(targets)

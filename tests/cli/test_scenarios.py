@@ -61,3 +61,84 @@ def test_a_budget_that_cannot_be_is_one_line(run, short, tmp_path):
     code, _, err = run("bench", *short, "--config", "bench.toml")
     assert (code, err.count("\n")) == (2, 1)
     assert "max_churn: input should be less than or equal to 1, not 2" in err
+
+
+@pytest.fixture
+def table(rng, tmp_path, monkeypatch):
+    """t.csv with a day, a flag and a customer of each of 80 rows, and what an old model said."""
+    monkeypatch.chdir(tmp_path)
+    n = 80
+    a = rng.normal(size=n)
+    frame = pl.DataFrame({
+        "customer": [f"c{i}" for i in range(n)],
+        "day": [f"2024-{1 + i // 20:02}-{1 + i % 20:02}" for i in range(n)],
+        "old": rng.choice(["yes", "no"], n),
+        "a": a,
+        "b": rng.normal(size=n),
+        "y": np.where(a + rng.normal(size=n) > 0, "good", "bad"),
+    })  # fmt: skip
+    frame.write_csv("t.csv")
+    good = 1 / (1 + np.exp(-a))
+    said = frame.select("customer").with_columns(prob_good=good, prob_bad=1 - good)
+    said.sample(fraction=1, shuffle=True, seed=0).write_csv("old.csv", separator=";")
+    return frame
+
+
+SHORT = ("--target", "y", "--methods", "control,anchor", "--runs", "2", "--epochs", "1",
+         "--workers", "1", "--scenario", "upgrade")  # fmt: skip
+
+
+def scenario_of(folder):
+    return json.loads((folder / "bench-t/result.json").read_text())["subject"]["scenario"]
+
+
+def test_a_base_by_time(run, table, tmp_path):
+    table.drop("customer", "old").write_csv("t.csv")
+    code, out, err = run("bench", "t.csv", *SHORT, "--time", "day", "--split", "2024-03-01")
+    assert (code, err) == (0, "")
+    assert "with day before 2024-03-01" in " ".join(out.split())
+    assert scenario_of(tmp_path) == "upgrade(time='day', split='2024-03-01')"
+    # A date of TOML is the same, and so no run is made again.
+    (tmp_path / "study.toml").write_text('time = "day"\nsplit = 2024-03-01\n')
+    code, out, err = run("bench", "t.csv", *SHORT, "--config", "study.toml")
+    assert (code, err) == (0, "")
+    assert "of them are in bench-t already" in out
+    assert scenario_of(tmp_path) == "upgrade(time='day', split='2024-03-01')"
+
+
+def test_a_base_by_a_column(run, table, tmp_path):
+    table.drop("customer", "day").write_csv("t.csv")
+    code, out, err = run("bench", "t.csv", *SHORT, "--base-column", "old", "--per-base", "1")
+    assert (code, err) == (0, "")
+    assert "plainly trained on the training rows where old is true. Perc" in " ".join(out.split())
+    assert scenario_of(tmp_path) == "upgrade(per_base=1, base_column='old')"
+
+
+def test_a_base_that_is_given(run, table, tmp_path):
+    table.drop("day", "old").write_csv("t.csv", separator=";")
+    given = ("--base", "old.csv", "--id", "customer", "--delimiter", ";")
+    code, out, err = run("bench", "t.csv", *SHORT, *given)
+    assert (code, err) == (0, "")
+    assert "held against the base that was given, old.csv." in " ".join(out.split())
+    assert scenario_of(tmp_path) == "upgrade(base='old.csv', id='customer')"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--time", "day"], "where do the rows of the base end? Give --split a date or a number"),
+        (["--split", "2024"], "which column is to be split? Give --time"),
+        (["--id", "customer"], "id joins rows to those of a base: give --base too"),
+        (["--base", "x.csv", "--base-share", "0.5"], "base_share and base both say what"),
+        (["--base", "x.csv"], "x.csv: No such file or directory"),
+        (["--base", "old.csv", "--methods", "warm_start"], "old.csv: one column: is the delimiter"),
+        (["--scenario", "retrain", "--time", "day"], "the scenario retrain takes no time"),
+        (["--base-column", "member"], "t.csv: no column 'member'; there are"),
+        (["--base-column", "a"], "column 'a' has"),
+        (["--time", "y", "--split", "2024"], "t.csv: 'y' is to be predicted: it cannot be aside"),
+    ],
+)
+def test_bases_that_cannot_be(run, table, options, message):
+    code, _, err = run("bench", "t.csv", *SHORT, *options)
+    assert (code, err.count("\n")) == (2, 1)
+    assert message in err

@@ -36,7 +36,8 @@ def test_settings_are_sorted_by_what_answers():
 
 def test_three_bases_have_three_successors_each():
     study = experiment("wine", ["control"])
-    assert [study.scenario.base(run)[0] for run in study.run_numbers] == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+    bases = [study.scenario.base_of(run)[0] for run in study.run_numbers]
+    assert bases == [0, 0, 0, 1, 1, 1, 2, 2, 2]
     with pytest.raises(InputError, match="upgrade has no dataset 'iris': it has svhn, "):
         experiment("iris")
     with pytest.raises(InputError, match="upgrade has no method 'ema': it has control, "):

@@ -353,7 +353,7 @@ class Upgrade(Bootstrap):
     def rows(self, seed, run, fit, n):
         return np.arange(n // 2) if fit == self.BASE else None
 
-    def base(self, run):
+    def base_of(self, run):
         return 0, self.BASE
 
     @property

@@ -80,6 +80,27 @@ def bench(
     per_base: Annotated[
         int | None, typer.Option(help="upgrade: runs that share an older model; else 2.")
     ] = None,
+    base_column: Annotated[
+        str | None,
+        typer.Option(help="upgrade: a column that is true in rows the older model was trained on."),
+    ] = None,
+    time: Annotated[
+        str | None, typer.Option(help="upgrade: a column of dates or numbers, with --split.")
+    ] = None,
+    split: Annotated[
+        str | None,
+        typer.Option(help="upgrade: the older model was trained on rows before; tests are after."),
+    ] = None,
+    base: Annotated[
+        str | None,
+        typer.Option(
+            help="upgrade: the older model itself, a saved StableClassifier, or a file of its "
+            "probabilities or logits of all rows."
+        ),
+    ] = None,
+    id_: Annotated[
+        str | None, typer.Option("--id", help="upgrade: column to join the table and --base by.")
+    ] = None,
     max_bad_flips: Annotated[
         float | None,
         typer.Option(
@@ -125,6 +146,7 @@ def bench(
     from unchurn.study.store import Store
 
     options = {name: value for name, value in given.items() if name in BenchConfig.model_fields}
+    options["id"] = id_
     options["delimiter"] = as_delimiter(delimiter)
     options["model_args"] = _named_values(model_args) if model_args else None
     asked = make_config(config, options)

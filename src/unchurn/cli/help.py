@@ -37,6 +37,8 @@ EXAMPLES = {
         "unchurn bench table.csv --target label",
         'unchurn bench digits --methods "control,knn_ls(k=5)+ema,mixup" --runs 3',
         "unchurn bench table.csv --target label --preset grid --dry-run",
+        "unchurn bench t.csv --target y --scenario upgrade --time year --split 2024",
+        "unchurn bench t.csv --target y --scenario upgrade --base old.csv --id user",
         "unchurn bench --model sklearn.ensemble:ExtraTreesClassifier",
     ),
     "report": ("unchurn report bench-digits", "unchurn report bench-digits -o page.html"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unchurn.core.arrays import Array, Float32, IntArray
+from unchurn.core.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -50,9 +51,11 @@ class Dataset:
     """Training and test examples.
 
     `x_*` are float32, images as (n, height, width[, channels]) in [0, 1]; `y_*` are class numbers
-    (int64) into `classes`. `notes` says what a reader of results should know about the files;
-    `test_rows`, if the data are a table, holds the test part as its owner knows it, and
-    `preparation` turns new rows of it into inputs.
+    (int64) into `classes`. `notes` says what a reader of results should know about the files.
+
+    If the data are a table, `train_rows` and `test_rows` hold the two parts as its owner knows
+    them, and `preparation` turns new rows into inputs. `order` has the table's row of every
+    example, and `aside` the columns that are no features; both training rows first, then test rows.
     """
 
     name: str
@@ -64,6 +67,9 @@ class Dataset:
     notes: tuple[str, ...] = ()
     test_rows: pl.DataFrame | None = None
     preparation: Preparation | None = None
+    train_rows: pl.DataFrame | None = None
+    aside: pl.DataFrame | None = None
+    order: IntArray | None = None  # None: as they stand
 
     @cached_property
     def fingerprint(self) -> str:
@@ -74,6 +80,29 @@ class Dataset:
             digest.update(f"{array.dtype.name}{array.shape}".encode())
             digest.update(little_endian.data)
         return digest.hexdigest()
+
+    def column_aside(self, name: str) -> pl.Series:
+        """A column that is no feature, of all training rows and then all test rows."""
+        if self.aside is None or name not in self.aside.columns:
+            how = f"load the table with aside= {name}" if self.order is not None else (
+                "only a table of your own has such columns"
+            )  # fmt: skip
+            raise InputError(f"{self.name} has no column {name!r} aside: {how}")
+        return self.aside[name]
+
+    def tested_on(self, kept: npt.NDArray[np.bool_]) -> Dataset:
+        """The same with some of its test rows only."""
+        n = len(self.y_train)
+        rows = np.concatenate([np.arange(n), n + np.flatnonzero(kept)])
+        order = np.arange(n + len(self.y_test)) if self.order is None else self.order
+        return replace(
+            self,
+            x_test=self.x_test[kept],
+            y_test=self.y_test[kept],
+            test_rows=None if self.test_rows is None else self.test_rows.filter(kept),
+            aside=None if self.aside is None else self.aside[rows],
+            order=order[rows],
+        )
 
     def __repr__(self) -> str:
         return self.described({"train": len(self.x_train), "test": len(self.x_test)})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -29,6 +30,8 @@ def load_csv(
     test_size: float = 0.25,
     missing: Missing = "fill",
     form: TextForm | None = None,
+    preparation: Preparation | None = None,
+    aside: str | Sequence[str] = (),
 ) -> Dataset:
     """Read a table with a row per example: text, Parquet, Arrow or a workbook; see `load_table`.
 
@@ -40,7 +43,10 @@ def load_csv(
     name = path.name if stem(path) in DATASETS else stem(path)
     try:
         table = read_table(path, form)
-        return load_table(table, target, name=name, test_size=test_size, missing=missing)
+        return load_table(
+            table, target, name=name, test_size=test_size, missing=missing,
+            preparation=preparation, aside=aside,
+        )  # fmt: skip
     except InputError as error:
         text = str(error)
         raise (error if str(path) in text else InputError(f"{path}: {text}")) from error
@@ -54,6 +60,7 @@ def load_table(
     test_size: float = 0.25,
     missing: Missing = "fill",
     preparation: Preparation | None = None,
+    aside: str | Sequence[str] = (),
 ) -> Dataset:
     """Split a table, the same way every time, with every class in both parts.
 
@@ -78,22 +85,30 @@ def load_table(
     preparation
         That of a model before, whose table had the same columns; if not given, it is learned from
         the training part.
+    aside
+        A column, or several, that are kept with the dataset but are no features: ids, dates, which
+        rows an older model was trained on.
     """
     if not 0 < test_size < 1:
         raise InputError(f"test_size must be between 0 and 1, not {test_size}")
     if missing not in ("fill", "refuse"):
         raise InputError(f"missing must be 'fill' or 'refuse', not {missing!r}")
     frame = as_frame(table)
-    if target not in frame.columns:
-        raise InputError(f"no column {target!r}; there are {', '.join(frame.columns)}")
+    aside = list(dict.fromkeys([aside] if isinstance(aside, str) else aside))
+    for column in (target, *aside):
+        if column not in frame.columns:
+            raise InputError(f"no column {column!r}; there are {', '.join(frame.columns)}")
+    if target in aside:
+        raise InputError(f"{target!r} is to be predicted: it cannot be aside")
     if frame.height == 0:
         raise InputError("has no rows")
-    index = [c for c in frame.columns[:1] if c in INDEX_NAMES and c != target]
-    features = frame.drop(target, *index)
+    index = [c for c in frame.columns[:1] if c in INDEX_NAMES and c not in (target, *aside)]
+    features = frame.drop(target, *index, *aside)
     if features.width == 0:
-        raise InputError(f"{target!r} is its only column: nothing to predict from")
-    for column in features:
-        _check(column, missing)
+        beside = f" beside {', '.join(aside)}" if aside else ""
+        raise InputError(f"{target!r} is its only column{beside}: nothing to predict from")
+    for feature in features:
+        _check(feature, missing)
     classes, y = _classes(frame[target])
     try:
         train, test, y_train, y_test = split(
@@ -110,9 +125,12 @@ def load_table(
         x_test=x[test],
         y_test=y_test,
         classes=classes,
-        notes=_notes(features, index),
+        notes=_notes(features, index, aside),
         test_rows=features[test],
         preparation=preparation,
+        train_rows=features[train],
+        aside=frame.select(aside)[np.concatenate([train, test])] if aside else None,
+        order=np.concatenate([train, test]),
     )
 
 
@@ -174,9 +192,10 @@ def _gaps(column: pl.Series) -> Array:
     return column.is_null().to_numpy()
 
 
-def _notes(features: pl.DataFrame, index: list[str]) -> tuple[str, ...]:
+def _notes(features: pl.DataFrame, index: list[str], aside: list[str]) -> tuple[str, ...]:
     """What was left out and filled."""
     notes = [f"column {name!r} is a pandas index: it is no feature" for name in index]
+    notes += [f"column {name!r} is kept aside: it is no feature" for name in aside]
     filled = {column.name: int(_gaps(column).sum()) for column in features}
     filled = {name: count for name, count in filled.items() if count}
     if filled:

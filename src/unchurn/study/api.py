@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,6 @@ from unchurn.methods.registry import name_of, split_methods
 from unchurn.metrics.budget import Budget
 from unchurn.study.experiment import Experiment
 from unchurn.study.fresh import expected_schedule, with_fresh_runs
-from unchurn.study.parts import make_parts
 from unchurn.study.presets import preset_names, preset_settings
 from unchurn.study.result import Result, collect
 from unchurn.study.run import OnProgress, carry_out
@@ -98,7 +98,9 @@ def bench(
     scenario
         What happens between two models: "retrain" (another seed), "resample" (another sample and
         another seed) or "upgrade" (an older model is in production, and more data has come), with
-        parameters as in "resample(share=0.9)"; or a `unchurn.study.scenarios.Scenario`.
+        parameters as in "resample(share=0.9)" or "upgrade(time='day', split='2024-01-01')"; or a
+        `unchurn.study.scenarios.Scenario`, as `Upgrade(base=model)`: see `Upgrade` for the ways to
+        say what the older model is.
     max_bad_flips, max_churn
         A budget to choose settings by, as shares of all predictions: of each method the most
         accurate setting that keeps it, on the part on which settings are chosen, as a mean over
@@ -114,12 +116,13 @@ def bench(
         Where runs execute: "local", or "ray" (`pip install 'unchurn[ray]'`) for the cluster at
         `ray_address` or, if none is given, one that is made of this machine's cores.
     """
+    scenario = make_scenario(scenario)
     budget = Budget(max_bad_flips=max_bad_flips, max_churn=max_churn)
     check_asked(methods, preset, scenario, budget)
     training = Training(epochs, batch_size, learning_rate, device=device)
     learner = _learner(model, learner, training, model_args)
     experiment = make_experiment(
-        load_data(data, target, form),
+        load_data(data, target, form, scenario),
         methods,
         preset=preset,
         learner=learner,
@@ -128,6 +131,7 @@ def bench(
         validation=validation,
         scenario=scenario,
         budget=budget,
+        form=form,
     )
     executor = make_executor(engine, workers, ray_address)
     with ExitStack() as stack:
@@ -191,8 +195,17 @@ def check_asked(
             make_method(method)
 
 
-def load_data(data: Any, target: str | None = None, form: TextForm | None = None) -> Dataset:
-    """A dataset as it is or by name; a table by its path, or a frame."""
+def load_data(
+    data: Any,
+    target: str | None = None,
+    form: TextForm | None = None,
+    scenario: Scenario | None = None,
+) -> Dataset:
+    """A dataset as it is or by name; a table by its path, or a frame.
+
+    Columns of a table that a scenario looks at are no features. A table with the columns of that of
+    a model before is prepared as that was, so that new models can start from its weights.
+    """
     if isinstance(data, Dataset) or (isinstance(data, str) and not is_table(data)):
         if target is not None:
             raise InputError("target is for a table of your own")
@@ -200,9 +213,20 @@ def load_data(data: Any, target: str | None = None, form: TextForm | None = None
     if target is None:
         what = f"{data}: " if isinstance(data, str | Path) else ""
         raise InputError(f"{what}which column is to be predicted? Give target=")
-    if isinstance(data, str | Path):
-        return load_csv(data, target, form=form)
-    return load_table(data, target)
+    scenario = scenario or make_scenario()
+
+    def load_as(**options: Any) -> Dataset:
+        if isinstance(data, str | Path):
+            return load_csv(data, target, form=form, aside=scenario.columns, **options)
+        return load_table(data, target, aside=scenario.columns, **options)
+
+    loaded, before = load_as(), scenario.preparation_before
+    if before is None or loaded.preparation is None or before == loaded.preparation:
+        return loaded
+    if {one.name for one in before.columns} != {one.name for one in loaded.preparation.columns}:
+        return loaded
+    alike = load_as(preparation=before)
+    return replace(alike, notes=(*alike.notes, "prepared as the table of the base was"))
 
 
 def is_table(data: str) -> bool:
@@ -221,20 +245,22 @@ def make_experiment(
     validation: bool | None = None,
     scenario: str | Scenario = "retrain",
     budget: Budget | None = None,
+    form: TextForm | None = None,
 ) -> Experiment:
     """The experiment that was asked for; what is wrong with it is said here."""
     learner = learner or make_learner()
     methods = split_methods(methods) if isinstance(methods, str) else methods
     if validation is None:
         validation = data.name not in DATASETS
-    parts = make_parts(data, validation=validation)
+    scene = make_scenario(scenario).scene(data, validation=validation, form=form)
+    data, parts, happens = scene.data, scene.parts, scene.scenario
     learner.check(parts.x_train, parts.n_classes)
     n_steps = learner.n_steps(len(parts.x_train))
-    happens = make_scenario(scenario)
     tried = happens.recipes if methods is None and preset == "quick" else methods
     settings = _settings(tried, preset, data.name, n_steps)
     if methods is None:  # of all methods, those that can be trained
-        settings = [s for s in settings if learner.why_not(s.method) is None]
+        can = [s for s in settings if learner.why_not(s.method) is None]
+        settings = [s for s in can if happens.why_not(s.method, learner, parts) is None]
     return Experiment(
         data=data,
         parts=parts,

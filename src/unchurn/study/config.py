@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,6 +17,10 @@ from unchurn.study.experiment import Experiment
 from unchurn.study.scenarios import Scenario, make_scenario
 from unchurn.training.config import Training
 from unchurn.training.learners.make import make_learner
+
+# The fields that are parameters of scenarios.
+OF_SCENARIOS = ("share", "same_seed", "base_share", "per_base", "base_column", "time", "split",
+                "base", "id")  # fmt: skip
 
 
 class BenchConfig(BaseModel):
@@ -44,6 +49,11 @@ class BenchConfig(BaseModel):
     same_seed: bool | None = None
     base_share: float | None = None
     per_base: int | None = None
+    base_column: str | None = None
+    time: str | None = None
+    split: str | int | float | datetime | date | None = None
+    base: str | None = None
+    id: str | None = None
     max_bad_flips: float | None = Field(default=None, ge=0, le=1)
     max_churn: float | None = Field(default=None, ge=0, le=1)
     out: Path | None = None
@@ -67,7 +77,7 @@ class BenchConfig(BaseModel):
         training = Training(self.epochs, self.batch_size, self.learning_rate, device=self.device)
         learner = make_learner(self.model, training, self.model_args)
         return make_experiment(
-            load_data(self.data, self.target, form),
+            load_data(self.data, self.target, form, scenario),
             self.methods,
             preset=self.preset,
             learner=learner,
@@ -76,12 +86,12 @@ class BenchConfig(BaseModel):
             validation=None if self.select_on is None else self.select_on == "validation",
             scenario=scenario,
             budget=budget,
+            form=form,
         )
 
     def _scenario(self) -> Scenario:
         """What happens between two models, with the parameters that were given."""
-        of_scenarios = ("share", "same_seed", "base_share", "per_base")
-        given = {name: getattr(self, name) for name in of_scenarios}
+        given = {name: getattr(self, name) for name in OF_SCENARIOS}
         there = {name: value for name, value in given.items() if value is not None}
         return make_scenario(self.scenario, **there)
 

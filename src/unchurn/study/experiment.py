@@ -60,6 +60,9 @@ class Experiment:
         for setting in self.settings:
             if (reason := self.learner.why_not(setting.method)) is not None:
                 raise InputError(f"{setting.name} {reason}: {self.learner.label} cannot train it")
+            reason = self.scenario.why_not(setting.method, self.learner, self.parts)
+            if reason is not None:
+                raise InputError(f"{setting.name} {reason}")
 
     @property
     def run_numbers(self) -> range:

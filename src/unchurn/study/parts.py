@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from unchurn.core.arrays import Float32
+from unchurn.core.arrays import Float32, IntArray
 from unchurn.core.errors import InputError
 from unchurn.datasets.base import SPLIT_SEED, Dataset
 
 VALIDATION_SIZE = 0.2  # of the training part, held out to choose settings on
 Classes = npt.NDArray[np.integer]
+Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
-    """Inputs and labels to train on, and the inputs to predict by the name of their part."""
+    """Inputs and labels to train on, and the inputs to predict by the name of their part.
+
+    `rows` has the places of every part's examples, "train" too, among the data's training rows and
+    then test rows.
+    """
 
     x_train: Float32
     y_train: Classes
     n_classes: int
     x: dict[str, Float32]
     y: dict[str, Classes]
+    rows: dict[str, IntArray] = field(default_factory=dict)
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -32,24 +38,30 @@ class Parts:
         return {part: len(parts[part]) for part in ("train", "validation", "test") if part in parts}
 
 
-def make_parts(data: Dataset, *, validation: bool = False) -> Parts:
-    """All training data to train on; with `validation`, a fixed part of it is held out instead."""
+def make_parts(data: Dataset, *, validation: bool = False, among: Mask | None = None) -> Parts:
+    """All training data to train on; with `validation`, a fixed part of it is held out instead.
+
+    It is held out of all training rows, or only of those `among`.
+    """
+    n = len(data.y_train)
     parts = Parts(
         x_train=data.x_train,
         y_train=data.y_train,
         n_classes=len(data.classes),
         x={"test": data.x_test},
         y={"test": data.y_test},
+        rows={"train": np.arange(n), "test": np.arange(n, n + len(data.y_test))},
     )
-    return _hold_out(parts, data) if validation else parts
+    return _hold_out(parts, data, among) if validation else parts
 
 
-def _hold_out(parts: Parts, data: Dataset) -> Parts:
+def _hold_out(parts: Parts, data: Dataset, among: Mask | None) -> Parts:
     """Make some of each class's training data "validation"; every class stays in training."""
     rng = np.random.default_rng(SPLIT_SEED)
     is_held = np.zeros(len(data.y_train), bool)
     for number in range(len(data.classes)):
-        rows = rng.permutation(np.flatnonzero(data.y_train == number))
+        is_own = data.y_train == number
+        rows = rng.permutation(np.flatnonzero(is_own if among is None else is_own & among))
         is_held[rows[: int(VALIDATION_SIZE * len(rows))]] = True
     if not is_held.any():
         raise InputError(f"{data.name}: too few training rows to hold some out for validation")
@@ -59,4 +71,9 @@ def _hold_out(parts: Parts, data: Dataset) -> Parts:
         y_train=data.y_train[~is_held],
         x={**parts.x, "validation": data.x_train[is_held]},
         y={**parts.y, "validation": data.y_train[is_held]},
+        rows={
+            **parts.rows,
+            "train": np.flatnonzero(~is_held),
+            "validation": np.flatnonzero(is_held),
+        },
     )

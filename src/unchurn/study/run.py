@@ -12,7 +12,7 @@ from unchurn.study.believed import believed
 from unchurn.study.experiment import Experiment, Job
 from unchurn.study.schedule import Key, Schedule
 from unchurn.study.store import DamagedError, Store, TrainedRun, key_of
-from unchurn.study.train import TOO_FEW, Common, failed_run, find_neighbours, train_jobs
+from unchurn.study.train import TOO_FEW, Common, failed_run, find_neighbours, given_run, train_jobs
 from unchurn.training.learners.base import (
     most_neighbours,
 )
@@ -99,6 +99,10 @@ class _Driver:
         """Read what is there, train what is not."""
         missing = []
         references: dict[Key, TrainedRun] = {}
+        if (given := self.experiment.scenario.given) is not None:
+            for key in self.schedule.given:
+                references[key] = given_run(given, self.experiment.learner)
+                self.trainings.take(key, references[key])
         for key in self.schedule.jobs:
             stored = self._stored(key)
             if stored is None:
@@ -107,7 +111,7 @@ class _Driver:
             self.trainings.take(key, stored)
             if self.schedule.keeps(key).logits:
                 references[key] = stored
-        self.on_progress(len(self.trainings.by_key), len(self.schedule.jobs), None)
+        self._show_progress(None)
         if not missing:
             return self.trainings
         e = self.experiment
@@ -171,7 +175,7 @@ class _Driver:
             self._fail_waiting(key, reason)
             return
         ks = sorted(self.schedule.neighbours.get(key, ()))
-        job = self.schedule.jobs[key]
+        job = self._job(key)
         arguments = (reference.arrays, (job.run, job.fit), self.common, ks)
         self.calls.appendleft(Call(_Search(key), find_neighbours, arguments, stays=True))
 
@@ -180,11 +184,18 @@ class _Driver:
         job = self.schedule.jobs[key]
         self.store.put(self.experiment.identity(job), trained.record, **trained.arrays)
         self.trainings.take(key, trained)
-        self.on_progress(len(self.trainings.by_key), len(self.schedule.jobs), (job, trained))
+        self._show_progress((job, trained))
+
+    def _show_progress(self, last: tuple[Job, TrainedRun] | None) -> None:
+        n_done = len(self.trainings.by_key) - len(self.schedule.given)
+        self.on_progress(n_done, len(self.schedule.jobs), last)
+
+    def _job(self, key: Key) -> Job:
+        return self.schedule.jobs.get(key) or self.schedule.given[key]
 
     def _fail_waiting(self, key: Key, reason: str) -> None:
         """Fail all that wait for a reference that could not be had."""
-        job = self.schedule.jobs[key]
+        job = self._job(key)
         failed = f"its reference, plain fit {job.fit} of run {job.run}: {reason}"
         for keys in [keys for keys, references in self.waiting.items() if key in references]:
             del self.waiting[keys]

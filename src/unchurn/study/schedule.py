@@ -17,7 +17,7 @@ from unchurn.study.experiment import Experiment, Job
 from unchurn.study.settings import Setting
 from unchurn.study.train import Keeps
 from unchurn.training.learners.base import most_neighbours
-from unchurn.training.streams import member_fits
+from unchurn.training.streams import BASE_FIT, member_fits
 
 Key = str  # of a job, by what decides its result
 
@@ -28,6 +28,7 @@ class Schedule:
 
     experiment: Experiment
     jobs: dict[Key, Job] = field(default_factory=dict)
+    given: dict[Key, Job] = field(default_factory=dict)  # that are not trained: the base, if given
     members: list[list[list[Key]]] = field(default_factory=list)  # by setting and run
     bases: list[Key] = field(default_factory=list)  # by run, where runs are held against one
     references: dict[Key, list[Key]] = field(default_factory=dict)  # the jobs that a job looks at
@@ -89,7 +90,7 @@ def make_schedule(experiment: Experiment) -> Schedule:
     """List the trainings, each once, those that others wait for first."""
     schedule = Schedule(experiment)
     for run in experiment.run_numbers:
-        if (base := experiment.scenario.base(run)) is not None:
+        if (base := experiment.scenario.base_of(run)) is not None:
             schedule.bases.append(_add(schedule, Job(Control(), *base)))
     for setting in experiment.settings:
         runs = [_add_run(schedule, setting, run) for run in experiment.run_numbers]
@@ -111,6 +112,9 @@ def _add_run(schedule: Schedule, setting: Setting, run: int) -> list[Key]:
 
 def _add(schedule: Schedule, job: Job) -> Key:
     key = schedule.experiment.key(job)
+    if job.fit == BASE_FIT and schedule.experiment.scenario.given is not None:
+        schedule.given[key] = job
+        return key
     schedule.jobs.setdefault(key, job)
     where = schedule.experiment.scenario.references(job.method, job.run)
     if where:

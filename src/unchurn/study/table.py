@@ -267,7 +267,8 @@ def _notes(result: Result, differences: Iterable[dict[str, Interval] | None]) ->
     """What a reader must know to read the numbers right."""
     subject = result.subject
     about = [subject.data.name, f"{subject.runs} runs of each setting", subject.length]
-    yield Note(text=f"{', '.join(part for part in about if part)}. {subject.scenario.note()}")
+    what = subject.scenario.note(len(subject.labels["test"]))
+    yield Note(text=f"{', '.join(part for part in about if part)}. {what}")
     if len(result.settings) > len(result.by_method) or result.chosen_on == "validation":
         more = " A method that tried more settings had more chances: it gets no interval."
         rule = (

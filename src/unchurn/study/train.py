@@ -23,6 +23,7 @@ from unchurn.study.experiment import Job
 from unchurn.study.parts import Parts
 from unchurn.study.scenarios import Scenario
 from unchurn.study.scenarios.base import Rows
+from unchurn.study.scenarios.given import Given
 from unchurn.study.store import TrainedRun
 from unchurn.training.learners.base import (
     DivergedError,
@@ -125,6 +126,7 @@ def _reference(known: Sequence[Known], common: Common, rows: Rows | None) -> Ref
         # Neighbours are known among all examples: of some of them they are found anew.
         knn=known[0].knn if rows is None else None,
         weights=(lambda: weights) if weights else None,
+        known=common.scenario.known_to(known[0].fit[1]),
         seen=_seen(known[0], common)[taken],
     )
 
@@ -164,6 +166,17 @@ def _predicted(
 def failed_run(reason: str) -> TrainedRun:
     """What is kept of a training that could not be made."""
     return TrainedRun({**circumstances(), "failure": reason}, {})
+
+
+def given_run(given: Given, learner: Learner) -> TrainedRun:
+    """What would be kept of a base that was given, had we trained it."""
+    arrays: dict[str, Array] = {LOGITS: given.logits}
+    for part, said in given.probabilities.items():
+        arrays[part] = said
+        arrays[f"{part}_predictions"] = given.predictions[part]
+    weights = given.weights or {}
+    arrays |= {f"{WEIGHTS}{name}": own for name, own in weights.items()}
+    return TrainedRun({**circumstances(learner.versions), "failure": None, "seconds": 0.0}, arrays)
 
 
 def find_neighbours(

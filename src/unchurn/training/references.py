@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from unchurn.core.arrays import Array, Float32, as_array
+from unchurn.core.arrays import Array, Float32, FloatArray, IntArray, as_array
 from unchurn.core.errors import InputError
 from unchurn.methods.base import overrides
 from unchurn.methods.cost import serving_cost
@@ -50,14 +50,19 @@ def what_model_says(
             f"a saved StableClassifier, not {type(model).__name__}: of other models give "
             "reference_probabilities to fit"
         )
-    said = as_array(model.predict_proba(x), "the reference's probabilities").astype(np.float32)
-    own = np.asarray(model.classes_)
-    if said.shape != (len(inputs), len(own)) or not np.isfinite(said).all():
+    said = asked_probabilities(model, x, "the reference").astype(np.float32)
+    return _matched(said, np.asarray(model.classes_), classes)
+
+
+def asked_probabilities(model: Model, x: Any, name: str) -> Array:
+    """What a fitted classifier says of rows, (n, its own classes), checked."""
+    said = as_array(model.predict_proba(x), f"{name}'s probabilities")
+    shape = (len(x), len(model.classes_))
+    if said.shape != shape or not np.isfinite(said).all():
         raise InputError(
-            f"the reference's probabilities must be finite numbers of shape "
-            f"{(len(inputs), len(own))}, not {said.shape}"
+            f"{name}'s probabilities must be finite numbers of shape {shape}, not {said.shape}"
         )
-    return _matched(said, own, classes)
+    return said
 
 
 def _of_ours(
@@ -82,10 +87,7 @@ def _of_ours(
 
 
 def _matched(probabilities: Float32, own: Array, classes: Array) -> Said:
-    """Probabilities of a model's own classes as logits of the new ones, found by name.
-
-    What it gives to classes that there are no more is shared out among the others.
-    """
+    """Probabilities of a model's own classes as logits of the new ones, found by name."""
     places = {name: place for place, name in enumerate(own.tolist())}
     found = np.array([places.get(name, -1) for name in classes.tolist()])
     known = found >= 0
@@ -93,15 +95,25 @@ def _matched(probabilities: Float32, own: Array, classes: Array) -> Said:
         raise InputError(
             f"the reference knows the classes {own.tolist()}, none of {classes.tolist()}"
         )
-    said = np.zeros((len(probabilities), len(classes)), np.float32)
-    said[:, known] = probabilities[:, found[known]]
-    total = said.sum(axis=1, keepdims=True)
-    share = known / known.sum()
-    said = np.where(total > 0, said / np.where(total > 0, total, 1), share).astype(np.float32)
+    said = in_places(probabilities, found)
     return Said(logits=log(said), known=None if known.all() else known)
 
 
-def log(probabilities: npt.NDArray[np.float32]) -> Float32:
+def in_places(probabilities: FloatArray, places: IntArray) -> FloatArray:
+    """Probabilities of other classes: the place of each among the present ones, −1 of no one.
+
+    What is given to classes that there are no more is shared out among the others.
+    """
+    known = places >= 0
+    said = np.zeros((len(probabilities), len(places)), probabilities.dtype)
+    said[:, known] = probabilities[:, places[known]]
+    total = said.sum(axis=1, keepdims=True)
+    share = known / known.sum()
+    shared = np.where(total > 0, said / np.where(total > 0, total, 1), share)
+    return shared.astype(probabilities.dtype)
+
+
+def log(probabilities: FloatArray) -> Float32:
     """Logits whose softmax is the probabilities; of none, finite all the same."""
     return np.asarray(np.log(probabilities.clip(min=np.finfo(np.float32).tiny)), np.float32)
 

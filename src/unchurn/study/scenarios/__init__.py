@@ -35,7 +35,7 @@ def make_scenario(scenario: str | Scenario = "retrain", **parameters: Any) -> Sc
     except (InputError, ValueError) as error:
         raise InputError(f"{scenario!r} is no scenario: write {name} or {name}(…=…)") from error
     kind = SCENARIOS[name]
-    known = [field.name for field in fields(kind)]
+    known = [field.name for field in fields(kind) if field.init]
     both = {**given, **parameters}
     if unknown := [parameter for parameter in both if parameter not in known]:
         raise InputError(

@@ -8,19 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from unchurn.core.errors import InputError
+from unchurn.core.tables import TextForm
+from unchurn.datasets.base import Dataset
 from unchurn.methods import Method
 from unchurn.methods.cost import training_cost
 from unchurn.metrics.budget import Budget, excess
 from unchurn.metrics.intervals import Interval
 from unchurn.metrics.registry import Metric, Runs
+from unchurn.study.parts import Mask, Parts, make_parts
+from unchurn.training.learners.base import Learner
 from unchurn.training.own_code import code_identity
 from unchurn.training.streams import reference_streams
+
+if TYPE_CHECKING:
+    from unchurn.datasets.preparation import Preparation
+    from unchurn.study.scenarios.given import Given
 
 Rows = npt.NDArray[np.integer]
 PlainFit = tuple[int, int]  # a plain training: its run, and its stream in the run
@@ -43,16 +51,15 @@ class Scenario:
     charted_words: ClassVar[str] = "correct churn"
     falls: ClassVar[str] = "churn falls"
     question: ClassVar[str] = "which training churns least, at no cost in accuracy?"
-    units: ClassVar[str] = "runs"  # that are independent, and so left out one at a time
     says: ClassVar[str] = "with {} of its predictions changing from one retraining to the next"
     # What the preset "quick" tries, where no method is named; None: as it does for retraining.
     recipes: ClassVar[tuple[str, ...] | None] = None
-    steadier: ClassVar[tuple[str, ...]] = ("safe_ema", "ensemble")  # advised where nothing helped
 
     @property
     def parameters(self) -> dict[str, Any]:
         """Those that are not as usual, by name."""
-        own = {field.name: (getattr(self, field.name), field.default) for field in fields(self)}
+        given = [field for field in fields(self) if field.init]
+        own = {field.name: (getattr(self, field.name), field.default) for field in given}
         return {name: value for name, (value, usual) in own.items() if value != usual}
 
     @property
@@ -60,6 +67,34 @@ class Scenario:
         """Its name with its parameters, from which `make_scenario` makes it again."""
         given = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items())
         return f"{self.name}({given})" if given else self.name
+
+    @property
+    def steadier(self) -> tuple[str, ...]:
+        """What is advised where nothing helped."""
+        return "safe_ema", "ensemble"
+
+    @property
+    def units(self) -> str:
+        """What is independent, and so left out one at a time."""
+        return "runs"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of a table that it looks at itself, and that are no features."""
+        return ()
+
+    @property
+    def preparation_before(self) -> Preparation | None:
+        """How the table of a model before was prepared, where there is one that says so."""
+        return None
+
+    def scene(self, data: Dataset, *, validation: bool, form: TextForm | None = None) -> Scene:
+        """What it makes of data: what is trained on and predicted, and itself, knowing them."""
+        return Scene(data=data, parts=make_parts(data, validation=validation), scenario=self)
+
+    def why_not(self, method: Method, learner: Learner, parts: Parts) -> str | None:
+        """Why a method cannot take part; None if it can."""
+        return None
 
     def identity(self) -> dict[str, Any]:
         """What of it decides a run's result, besides data, learner, method and seed."""
@@ -73,8 +108,17 @@ class Scenario:
         """Which of the n training examples a training sees, by run and stream; None: all."""
         return None
 
-    def base(self, run: int) -> PlainFit | None:
+    def base_of(self, run: int) -> PlainFit | None:
         """The older model that a run is held against; None: runs are compared with each other."""
+        return None
+
+    @property
+    def given(self) -> Given | None:
+        """The older model, where it is one that was given: then it is not trained."""
+        return None
+
+    def known_to(self, fit: int) -> Mask | None:
+        """The classes that the plain fit of this stream knows; None: all, or nobody looked."""
         return None
 
     def references(self, method: Method, run: int) -> list[PlainFit]:
@@ -114,6 +158,15 @@ class Scenario:
         """How the runs of two settings differ, by metric; the most important first."""
         raise NotImplementedError
 
-    def note(self) -> str:
-        """What the numbers of a table are, in a sentence."""
+    def note(self, n_test: int) -> str:
+        """What the numbers of a table, of so many test rows, are, in a sentence."""
         raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scene:
+    """What a scenario made of data: as a rule nothing, but an upgrade looks for its base."""
+
+    data: Dataset
+    parts: Parts
+    scenario: Scenario

@@ -52,8 +52,8 @@ class Resample(Retrain):
             return np.sort(rng.integers(n, size=n))
         return np.sort(rng.permutation(n)[: max(round(self.share * n), 1)])
 
-    def note(self) -> str:
+    def note(self, n_test: int) -> str:
         """What differs between runs, and over what each metric is a mean."""
         drawn = "a bootstrap" if self.share is None else f"{self.share:.4g} of the training data"
         seed = "the same seed" if self.same_seed else "another seed"
-        return f"Every run: {drawn} of its own, {seed}. {super().note()}"
+        return f"Every run: {drawn} of its own, {seed}. {super().note(n_test)}"

@@ -33,7 +33,7 @@ class Retrain(Scenario):
             "accuracy": accuracy_difference(first, second, ours.labels),
         }
 
-    def note(self) -> str:
+    def note(self, n_test: int) -> str:
         """Over what each metric is a mean."""
         return (
             "Percent, mean (sd): accuracy over runs, churn over pairs of runs; correct, incorrect: "

@@ -2,34 +2,81 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from unchurn.core.arrays import as_fraction, as_whole
 from unchurn.core.errors import InputError
+from unchurn.core.tables import TextForm
+from unchurn.datasets.asides import flags, is_before
+from unchurn.datasets.base import Dataset
 from unchurn.methods import Method
 from unchurn.metrics import against_base
 from unchurn.metrics.intervals import Interval
 from unchurn.metrics.over_runs import rate_difference
 from unchurn.metrics.registry import AGAINST_BASE, Metric, Runs
-from unchurn.study.scenarios.base import PlainFit, Rows, Scenario
+from unchurn.study.parts import Mask, Parts
+from unchurn.study.scenarios.base import PlainFit, Rows, Scenario, Scene
+from unchurn.study.scenarios.given import Given, open_model, read_base
+from unchurn.study.scenarios.older import Older, part_rows
+from unchurn.training.learners.base import Learner
+from unchurn.training.learners.torch import TorchLearner
 from unchurn.training.streams import BASE_FIT, Stream
+
+if TYPE_CHECKING:
+    from unchurn.datasets.preparation import Preparation
+
+BASE_SHARE = 0.5
+PER_BASE = 2
+GIVEN = "given"  # what is written of a base that is no file
+WAYS = ("base_share", "base_column", "time", "base")  # to say what the base is: one of them
 
 
 @dataclass(frozen=True)
 class Upgrade(Scenario):
-    """Every run trains on all training data, its base plainly on a part of them that came before.
+    """Every run trains on all training data, and is held against a base, the model before.
 
-    A base saw `base_share` of the data, drawn for each; `per_base` runs share one, so that nothing
-    hangs on a single lucky base and what moves between two runs of one base is seen as well. What
-    looks at a fixed reference, as `anchor` does, looks at the base.
+    What looks at a fixed reference, as `anchor` does, looks at the base.
+
+    Parameters
+    ----------
+    base_share
+        A base is plainly trained on so much of the training rows, drawn for each base; half, if
+        nothing is said.
+    base_column
+        It is trained on the training rows where this column of the table is true.
+    time, split
+        It is trained on the training rows whose column `time` is before `split`, a date or a
+        number. Tests are on the test rows from then on, which are what will come.
+    per_base
+        So many runs share a base, 2 if not given: nothing hangs on a single lucky base, and what
+        moves between two runs of one base is seen as well. Bases differ by their seed.
+    base
+        The base itself, one for all runs; nothing is trained for it. A StableClassifier or the path
+        of a saved one; any fitted model with `predict_proba` and `classes_` that takes the data's
+        inputs; or its probabilities or logits of every row of the table, as an array, a frame or a
+        file that `compare` reads, or .npy. Of data by name, training rows come first, then test
+        rows. Classes are matched by name; it may lack some. If it was trained on test rows, it has
+        too much of them right, and bad flips are overstated.
+    id
+        The column by which rows of the table and of `base` are joined; if not given, by place.
     """
 
-    base_share: float = 0.5
-    per_base: int = 2
+    base_share: float | None = None
+    per_base: int | None = None
+    base_column: str | None = None
+    time: str | None = None
+    split: str | float | datetime.date | None = None
+    base: Any = None
+    id: str | None = None
+    # What `scene` finds of them in the data.
+    _older: Older | None = field(default=None, init=False, repr=False, compare=False)
+    _given: Given | None = field(default=None, init=False, repr=False, compare=False)
 
     name: ClassVar[str] = "upgrade"
     churn: ClassVar[str] = "bad_flips"
@@ -42,45 +89,151 @@ class Upgrade(Scenario):
     charted_words: ClassVar[str] = "bad flips"
     falls: ClassVar[str] = "bad flips fall"
     question: ClassVar[str] = "which successor breaks least, at no cost in accuracy?"
-    units: ClassVar[str] = "bases"
     says: ClassVar[str] = "with {} of its predictions wrong where the model before was right"
     recipes: ClassVar[tuple[str, ...] | None] = (
         "control", "safe_ema", "anchor(a=0.5)+safe_ema", "rcp+safe_ema", "focal+safe_ema",
         "warm_start+safe_ema", "warm_start+anchor(a=0.5)+safe_ema", "warm_start+focal+safe_ema",
         "stay+safe_ema",
     )  # fmt: skip
-    steadier: ClassVar[tuple[str, ...]] = ("warm_start+focal+safe_ema",)
 
     def __post_init__(self) -> None:
-        if as_fraction(self.base_share, "base_share") == 0:
+        if as_fraction(self._share, "base_share") == 0:
             raise InputError("base_share must be above 0: a base is trained on something")
-        as_whole(self.per_base, 1, "per_base")
+        as_whole(self._per_base, 1, "per_base")
+        ways = [way for way in WAYS if getattr(self, way) is not None]
+        if len(ways) > 1:
+            raise InputError(f"{ways[0]} and {ways[1]} both say what the base is: give one of them")
+        if self.time is not None and self.split is None:
+            raise InputError("where do the rows of the base end? Give split= a date or a number")
+        if self.time is None and self.split is not None:
+            raise InputError("which column is to be split? Give time=")
+        if self.base is not None and self.per_base is not None:
+            raise InputError("per_base is for bases that are trained: one that is given is for all")
+        if self.id is not None and self.base is None:
+            raise InputError("id joins rows to those of a base: give base= too")
+        if isinstance(self.split, datetime.date):  # a time is one, too
+            object.__setattr__(self, "split", self.split.isoformat())
+
+    @property
+    def _share(self) -> float:
+        return BASE_SHARE if self.base_share is None else self.base_share
+
+    @property
+    def _per_base(self) -> int:
+        return PER_BASE if self.per_base is None else self.per_base
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Those that were given; of a base that is no file, only that it was."""
+        given = {field.name: getattr(self, field.name) for field in fields(self) if field.init}
+        if self.base is not None:
+            given["base"] = str(self.base) if isinstance(self.base, str | Path) else GIVEN
+        return {name: value for name, value in given.items() if value is not None}
+
+    @property
+    def steadier(self) -> tuple[str, ...]:
+        """What starts from the base, unless that may have no weights."""
+        return ("warm_start+focal+safe_ema",) if self.base is None else ("focal+safe_ema",)
+
+    @property
+    def units(self) -> str:
+        """Bases, unless there is only one."""
+        return "bases" if self.base is None else "runs"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Those that say which rows the base saw, or that join it."""
+        return tuple(c for c in (self.base_column, self.time, self.id) if c is not None)
+
+    @property
+    def preparation_before(self) -> Preparation | None:
+        """That of a base of ours that was fitted to a table."""
+        found: Preparation | None = getattr(open_model(self.base), "preparation_", None)
+        return found
+
+    def scene(self, data: Dataset, *, validation: bool, form: TextForm | None = None) -> Scene:
+        """What the base is, looked up in the data."""
+        if self.base is not None:
+            scene = super().scene(data, validation=validation)
+            given = read_base(self.base, self.id, data, scene.parts, form)
+            return self._known(scene, "_given", given)
+        if self.time is not None and self.split is not None:
+            is_old, comes_later = is_before(data, self.time, self.split), True
+        elif self.base_column is not None:
+            is_old, comes_later = flags(data, self.base_column), False
+        else:
+            return super().scene(data, validation=validation)
+        found = part_rows(
+            data, is_old, self._which_rows, validation=validation, comes_later=comes_later
+        )
+        scene = Scene(data=found.data, parts=found.parts, scenario=self)
+        return self._known(scene, "_older", found.older)
+
+    def _known(self, scene: Scene, name: str, found: Older | Given) -> Scene:
+        """The scene with a scenario that knows its base."""
+        # The model itself stays here: runs are trained in other processes.
+        knowing = replace(self, base=self.parameters.get("base"))
+        object.__setattr__(knowing, name, found)
+        return replace(scene, scenario=knowing)
+
+    @property
+    def _which_rows(self) -> str:
+        """Which rows a base saw, in words."""
+        if self.time is not None:
+            return f"with {self.time} before {self.split}"
+        return f"where {self.base_column} is true"
+
+    @property
+    def given(self) -> Given | None:
+        """The base that was given, as far as the data's rows go."""
+        return self._given
+
+    def known_to(self, fit: int) -> Mask | None:
+        """Of a base that was given or whose rows were, its classes."""
+        found = self._given or self._older
+        return found.known if found is not None and fit == BASE_FIT else None
+
+    def why_not(self, method: Method, learner: Learner, parts: Parts) -> str | None:
+        """What starts from weights needs a base with weights that fit."""
+        need = method.reference()
+        if self._given is None or need is None or not (need.is_fixed and need.weights):
+            return None
+        if self._given.weights is None:
+            return f"needs the base's weights: {self._given.no_weights}"
+        if isinstance(learner, TorchLearner):  # others train no such method
+            own = {name: np.shape(value) for name, value in self._given.weights.items()}
+            if own != learner.weight_shapes(parts.x_train.shape[1:], parts.n_classes):
+                return f"needs the base's weights: it is another network than {learner.label}"
+        return None
 
     def identity(self) -> dict[str, Any]:
-        """What bases see, and which run has which."""
-        return {
-            "scenario": {
-                "name": self.name,
-                "base_share": self.base_share,
-                "per_base": self.per_base,
-            }
-        }
+        """What bases see, and which run has which; of one that was given, what it says."""
+        if self._given is not None:
+            return {"scenario": {"name": self.name, "base": self._given.digest}}
+        rows: dict[str, Any] = {"base_share": self._share}
+        if self._older is not None:
+            rows = {"base_rows": self._older.digest, "later": self.time is not None}
+        return {"scenario": {"name": self.name, **rows, "per_base": self._per_base}}
 
     def rows(self, seed: int, run: int, fit: int, n: int) -> Rows | None:
         """Of a base, its part; of all else, everything."""
         if fit != BASE_FIT:
             return None
+        if self._older is not None:
+            return self._older.rows
+        if self._given is not None:
+            return np.arange(0)  # as far as we know
         order = Stream(seed, run, BASE_FIT).generator("resample").permutation(n)
-        return np.sort(order[: max(round(self.base_share * n), 1)])
+        return np.sort(order[: max(round(self._share * n), 1)])
 
-    def base(self, run: int) -> PlainFit:
-        """One for every few runs."""
-        return run // self.per_base, BASE_FIT
+    def base_of(self, run: int) -> PlainFit:
+        """One for every few runs; one that was given is for all."""
+        return 0 if self.base is not None else run // self._per_base, BASE_FIT
 
     def references(self, method: Method, run: int) -> list[PlainFit]:
         """The base, for what looks at a fixed reference; else plain fits of the run itself."""
         need = method.reference()
-        return [self.base(run)] if need and need.is_fixed else super().references(method, run)
+        return [self.base_of(run)] if need and need.is_fixed else super().references(method, run)
 
     def training_cost(self, method: Method) -> int:
         """Without the base, which is there already."""
@@ -106,12 +259,21 @@ class Upgrade(Scenario):
         }
         return {name: rate_difference(of(ours), of(theirs), bases) for name, of in masks.items()}
 
-    def note(self) -> str:
+    def note(self, n_test: int) -> str:
         """What runs are held against, and what each metric is."""
-        share = f"{self.base_share:.4g} of the training data"
-        several = f" ({self.per_base} runs share a base)" if self.per_base > 1 else ""
         return (
-            f"Every run is held against a base, plainly trained on {share}{several}. Percent, mean "
+            f"Every run is held against {self._base_in_words(n_test)}. Percent, mean "
             "(sd) over runs: bad flips, right in the base and wrong now; good flips, the reverse; "
             "flip index, bad flips among what is wrong now; churn of two, between runs of one base."
         )
+
+    def _base_in_words(self, n_test: int) -> str:
+        if self.base is not None:
+            name = self.parameters["base"]
+            return "the base that was given" + ("" if name == GIVEN else f", {name}")
+        rows = f"{self._share:.4g} of the training data"
+        if self.columns:
+            rows = f"the training rows {self._which_rows}"
+        several = f" ({self._per_base} runs share a base)" if self._per_base > 1 else ""
+        later = f"; test rows are the {n_test:,} from then on" if self.time is not None else ""
+        return f"a base, plainly trained on {rows}{several}{later}"

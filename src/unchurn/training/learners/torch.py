@@ -117,6 +117,14 @@ class TorchLearner:
             name = self._written if isinstance(own, str) else f"{own.__module__}:{_name(own)}"
             raise InputError(f"model {name!r} fails on {shape}, {n_classes}: {error}") from error
 
+    def weight_shapes(self, shape: tuple[int, ...], n_classes: int) -> dict[str, tuple[int, ...]]:
+        """The shapes of its network's weights, by name: those it can start from have the same."""
+        from unchurn.training.determinism import own_randomness
+
+        with own_randomness("cpu"):
+            state = self._factory(shape, n_classes).state_dict()
+        return {name: tuple(value.shape) for name, value in state.items()}
+
     def fit_together(
         self,
         methods: Sequence[Method],

@@ -1,0 +1,104 @@
+"""Columns aside, read for what they say of a row: yes or no, and before a date or not.
+
+A row is named by its place in the table, from 0, which need not be its place among the examples.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from unchurn.core.errors import InputError
+from unchurn.datasets.base import Dataset
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Mask = npt.NDArray[np.bool_]
+FLAGS = {"yes": True, "no": False, "true": True, "false": False, "1": True, "0": False}
+
+
+def flags(data: Dataset, name: str) -> Mask:
+    """Where a column is true: booleans, 0 and 1, or the texts yes, no, true, false."""
+    import polars as pl
+
+    column = data.column_aside(name)
+    is_number = column.dtype.is_numeric()
+    written = column.cast(pl.Float64).cast(pl.Int64, strict=False) if is_number else column
+    if is_number:  # 0.5 is neither
+        written = written.set(written.cast(pl.Float64) != column.cast(pl.Float64), None)
+    texts = written.cast(pl.String, strict=False).str.strip_chars().str.to_lowercase()
+    found = texts.replace_strict(FLAGS, default=None, return_dtype=pl.Boolean)
+    _refuse_first(data, column, found.is_null(), "neither yes nor no (write true or false, 0 or 1)")
+    return found.to_numpy()
+
+
+def is_before(data: Dataset, name: str, split: Any) -> Mask:
+    """Where a column of dates, times or numbers is less than `split`."""
+    column = data.column_aside(name)
+    if column.dtype.is_numeric():
+        return _numbers_before(data, column, split)
+    times = _as_times(data, column)
+    at = _as_time(split)
+    if at is None:
+        raise InputError(
+            f"split {split!r} is no date, and column {name!r} has dates: write 2024-01-31"
+        )
+    return np.array([time < at for time in times])
+
+
+def _numbers_before(data: Dataset, column: pl.Series, split: Any) -> Mask:
+    import polars as pl
+
+    try:
+        at = float(split)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"split {split!r} is no number, and column {column.name!r} has numbers"
+        ) from error
+    numbers = column.cast(pl.Float64)
+    _refuse_first(data, column, numbers.fill_nan(None).is_null(), "no number")
+    return np.asarray(numbers.to_numpy() < at)
+
+
+def _as_times(data: Dataset, column: pl.Series) -> list[datetime]:
+    """The times of a column of dates, times or ISO text; each distinct text is read once."""
+    import polars as pl
+
+    kind = column.dtype
+    if kind not in (pl.Date, pl.Datetime, pl.String, pl.Categorical, pl.Enum):
+        raise InputError(f"column {column.name!r} is {kind}: it must be dates, times or numbers")
+    values = column.to_list()
+    by_value = {value: _as_time(value) for value in set(values)}
+    is_bad = pl.Series([by_value[value] is None for value in values])
+    _refuse_first(data, column, is_bad, "no date (write 2024-01-31)")
+    return [time for value in values if (time := by_value[value]) is not None]
+
+
+def _as_time(value: Any) -> datetime | None:
+    """A date or time, also as ISO text, without a zone, which is UTC's; None if it is neither."""
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value.strip())
+        except ValueError:
+            return None
+    if isinstance(value, date) and not isinstance(value, datetime):
+        value = datetime(value.year, value.month, value.day)
+    if not isinstance(value, datetime):
+        return None
+    return value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None)
+
+
+def _refuse_first(data: Dataset, column: pl.Series, is_bad: pl.Series, what: str) -> None:
+    """Name the first bad value, by the table's rows."""
+    if not is_bad.any():
+        return
+    bad = np.flatnonzero(is_bad.to_numpy())
+    rows = bad if data.order is None else data.order[bad]
+    first = bad[rows.argmin()]
+    raise InputError(
+        f"column {column.name!r} has {column[int(first)]!r} in row {rows.min()}: {what}"
+    )

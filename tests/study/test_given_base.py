@@ -1,0 +1,333 @@
+"""An upgrade whose base is given: a model of any framework, or what it says, in any form."""
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+import toys
+from unchurn import StableClassifier, bench, load_table
+from unchurn.core.errors import InputError
+from unchurn.gate.stay import served_probabilities
+from unchurn.study.api import make_experiment
+from unchurn.study.result import Result
+from unchurn.study.scenarios import Upgrade
+from unchurn.study.schedule import make_schedule
+from unchurn.study.store import Store
+
+TABLE = toys.frame(240, distance=1)
+DATA = load_table(TABLE, "y", aside="row")
+BATCHES = {"epochs": 2, "batch_size": 16}
+SHORT = {**BATCHES, "workers": 1, "validation": False}
+# A model of another framework, which saw some of the training rows.
+TREND = LogisticRegression().fit(DATA.x_train[:90], np.array(DATA.classes)[DATA.y_train[:90]])
+X = np.concatenate([DATA.x_train, DATA.x_test])  # as the data has its rows
+SAID = TREND.predict_proba(X)[np.argsort(DATA.order)]  # as the table has them
+BEFORE = TREND.predict(DATA.x_test)
+LOGITS = np.log(SAID) + 3
+
+
+def base_of(result):
+    """What the base of the first run predicted, by name."""
+    return np.array(DATA.classes)[result.settings[0].runs["test"].base[0]]
+
+
+def named(matrix, beginning):
+    return {f"{beginning}{name}": matrix[:, i] for i, name in enumerate("abc")}
+
+
+def shuffled(columns):
+    frame = pl.DataFrame({"row": TABLE["row"], **columns})
+    return frame.sample(fraction=1, shuffle=True, seed=1)
+
+
+def test_a_given_models_predictions_are_what_runs_are_held_against(tmp_path):
+    methods = ["control", "anchor", "knn_ls(k=3)"]
+    result = bench(DATA, methods, scenario=Upgrade(base=TREND), runs=3, out=tmp_path, **SHORT)
+    np.testing.assert_array_equal(base_of(result), BEFORE)
+    bases = result.settings[0].runs["test"].base
+    assert (bases == bases[0]).all()  # one for all runs
+    control = result.settings[0].predictions["test"]
+    right = bases[0] == DATA.y_test
+    expected = np.mean([np.mean(right & (run != DATA.y_test)) for run in control])
+    metric = result.subject.scenario.metrics["bad_flips"]
+    assert metric.of(result.settings[0].runs["test"]).mean == pytest.approx(expected)
+    assert "held against the base that was given." in " ".join(result.table().split())
+    assert [r.setting.n_trained for r in result.settings] == [1, 1, 2]
+    loaded = Result.load(tmp_path)
+    assert loaded.subject.scenario.text == "upgrade(base='given')"
+    assert loaded.table() == result.table()
+
+
+def test_nothing_is_trained_or_kept_for_it(tmp_path):
+    experiment = make_experiment(DATA, ["control", "anchor"], scenario=Upgrade(base=TREND), runs=2)
+    schedule = make_schedule(experiment)
+    assert schedule.n_trainings == len(schedule.jobs) == 4
+    (base,) = schedule.given
+    assert schedule.bases == [base, base]
+    assert not Store(tmp_path).has(experiment.identity(schedule.given[base]))
+    done = []
+    bench(
+        DATA, ["control", "anchor"], scenario=Upgrade(base=TREND), runs=2, **SHORT,
+        on_progress=lambda *progress: done.append(progress[:2]),
+    )  # fmt: skip
+    assert (done[0], done[-1]) == ((0, 4), (4, 4))
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        SAID,
+        LOGITS,
+        pl.DataFrame(named(SAID, "prob_")),
+        pl.DataFrame(named(SAID, "prob_")).to_dict(as_series=False) | {"other": ["x"] * 240},
+    ],
+    ids=["probabilities", "logits", "frame", "more columns"],
+)
+def test_what_it_says_by_place(base):
+    base = pl.DataFrame(base) if isinstance(base, dict) else base
+    result = bench(DATA, "control", scenario=Upgrade(base=base), runs=2, **SHORT)
+    np.testing.assert_array_equal(base_of(result), BEFORE)
+
+
+@pytest.mark.parametrize("name", ["b.csv", "b.parquet", "b.npz", "b.xlsx", "b.feather", "b.jsonl"])
+@pytest.mark.parametrize("columns", [named(SAID, "prob_"), named(LOGITS, "logits_")])
+def test_files_are_joined_by_id(tmp_path, name, columns):
+    path = toys.write_table(tmp_path / name, shuffled(columns).to_dict(as_series=False))
+    experiment = make_experiment(DATA, "control", scenario=Upgrade(base=path, id="row"))
+    given, parts = experiment.scenario.given, experiment.parts
+    for part in ("validation", "test"):
+        said = np.array(DATA.classes)[given.predictions[part]]
+        np.testing.assert_array_equal(said, TREND.predict(parts.x[part]))
+        np.testing.assert_allclose(
+            given.probabilities[part], TREND.predict_proba(parts.x[part]), atol=1e-6
+        )
+    expected = np.log(TREND.predict_proba(parts.x_train))
+    np.testing.assert_allclose(given.logits, expected, atol=1e-4)
+
+
+def test_arrays_in_numpys_files(tmp_path):
+    np.save(tmp_path / "b.npy", SAID)
+    np.savez(tmp_path / "b.npz", probabilities=SAID[:, ::-1], classes=np.array([*"cba"]))
+    np.savez(tmp_path / "numbers.npz", logits=LOGITS)
+    for name in ("b.npy", "b.npz", "numbers.npz"):
+        given = make_experiment(DATA, "control", scenario=Upgrade(base=tmp_path / name)).scenario
+        said = np.array(DATA.classes)[given.given.predictions["test"]]
+        np.testing.assert_array_equal(said, BEFORE)
+
+
+def test_rows_of_named_data_are_training_rows_then_test_rows():
+    data = toys.dataset(100)
+    said = LogisticRegression().fit(data.x_train, data.y_train)
+    both = said.predict_proba(np.concatenate([data.x_train, data.x_test]))
+    given = make_experiment(data, "control", scenario=Upgrade(base=both)).scenario.given
+    np.testing.assert_array_equal(given.predictions["test"], said.predict(data.x_test))
+    # A model's own numbers of classes, where no name is known, are the data's.
+    alone = make_experiment(data, "control", scenario=Upgrade(base=said)).scenario.given
+    np.testing.assert_array_equal(alone.predictions["test"], said.predict(data.x_test))
+
+
+METHODS = ["anchor(a=0.5)", "rcp", "focal", "anchor(a=0.5)+ema"]
+
+
+@pytest.mark.parametrize("classes", ["abc", "ab"])
+def test_methods_look_at_it_as_a_fit_looks_at_its_reference(classes):
+    """Also at one that does not know a class: what StableClassifier does is done here."""
+    rows = np.isin(np.array(DATA.classes)[DATA.y_train], [*classes])
+    names = np.array(DATA.classes)[DATA.y_train]
+    base = LogisticRegression().fit(DATA.x_train[rows], names[rows])
+    result = bench(DATA, METHODS, scenario=Upgrade(base=base), runs=2, **SHORT)
+    assert set(base_of(result)) <= set(classes)
+    for method, found in zip(METHODS, result.settings, strict=True):
+        alone = StableClassifier(method=method, reference=base, random_state=0, **BATCHES)
+        alone.fit(DATA.x_train, names)
+        predicted = np.array(DATA.classes)[found.predictions["test"][0]]
+        np.testing.assert_array_equal(predicted, alone.predict(DATA.x_test))
+
+
+def test_both_models_answer(tmp_path):
+    scenario = Upgrade(base=SAID)
+    result = bench(
+        DATA, ["control", "stay(ratio=2)"], scenario=scenario, runs=2, out=tmp_path, **SHORT
+    )
+    alone = StableClassifier(method="control", random_state=0, **BATCHES).fit(DATA)
+    before = TREND.predict_proba(DATA.x_test).astype(np.float32)
+    served = served_probabilities(before, alone.predict_proba(DATA.x_test), 2)
+    np.testing.assert_array_equal(result.settings[1].predictions["test"][0], served.argmax(axis=1))
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """A network of ours, in a file, that was trained on the first half of the table."""
+    path = tmp_path_factory.mktemp("base") / "old.safetensors"
+    half = load_table(TABLE.drop("row")[:120], "y")
+    StableClassifier(method="control", random_state=1, **BATCHES).fit(half).save(path)
+    return path
+
+
+@pytest.mark.parametrize("method", ["warm_start", "warm_start+focal+ema", "project"])
+def test_training_starts_from_a_saved_network(saved, method):
+    """A table with the same columns is prepared as the base's was."""
+    result = bench(
+        TABLE.drop("row"), method, target="y", scenario=Upgrade(base=saved), runs=2, **SHORT
+    )
+    base = StableClassifier.load(saved)
+    data = load_table(TABLE.drop("row"), "y", preparation=base.preparation_)
+    np.testing.assert_array_equal(base_of(result), base.predict(data.x_test))
+    alone = StableClassifier(method=method, reference=base, random_state=0, **BATCHES).fit(data)
+    predicted = np.array(data.classes)[result.settings[0].predictions["test"][0]]
+    np.testing.assert_array_equal(predicted, alone.predict(data.x_test))
+    assert "prepared as the table of the base was" in result.subject.data.notes
+
+
+def test_a_network_of_another_table_says_what_it_says_of_the_rows(saved):
+    """With a column more, the new models have inputs of their own; weights do not fit."""
+    wider = TABLE.drop("row").with_columns(new=pl.int_range(240) % 7)
+    result = bench(
+        wider, ["control", "anchor"], target="y", scenario=Upgrade(base=saved), runs=2, **SHORT
+    )
+    data = load_table(wider, "y")
+    expected = StableClassifier.load(saved).predict(data.test_rows)
+    np.testing.assert_array_equal(base_of(result), expected)
+    with pytest.raises(InputError, match="warm_start needs the base's weights: its table was pre"):
+        bench(wider, "warm_start", target="y", scenario=Upgrade(base=saved), **SHORT)
+    # A preset leaves out what cannot be.
+    names = [s.name for s in make_experiment(data, scenario=Upgrade(base=saved)).settings]
+    assert "focal+safe_ema" in names
+    assert not any("warm_start" in name for name in names)
+
+
+def no_weights(base, **options):
+    with pytest.raises(InputError, match="needs the base's weights") as error:
+        make_experiment(DATA, "warm_start+ema", scenario=Upgrade(base=base), **options)
+    return str(error.value)
+
+
+def test_weights_that_are_not_there_are_told_before_any_training():
+    network = {"random_state": 0, "epochs": 1}
+    several = StableClassifier(method="ensemble(m=2)", **network).fit(DATA)
+    wider = StableClassifier("mlp_three_hidden", "control", **network).fit(DATA)
+    names = np.array(DATA.classes)[DATA.y_train]
+    fewer = StableClassifier(method="control", **network).fit(
+        DATA.x_train[names != "c"], names[names != "c"]
+    )
+    assert no_weights(SAID).endswith("only what the base says is known")
+    assert no_weights(TREND).endswith("the base is no network of ours")
+    assert no_weights(several).endswith("several networks serve")
+    assert no_weights(wider).endswith("it is another network than mlp")
+    assert no_weights(fewer).endswith("it has other classes")
+
+
+def identity(base, data=DATA, **options):
+    return make_experiment(
+        data, "control", scenario=Upgrade(base=base, **options)
+    ).scenario.identity()
+
+
+def test_its_identity_is_its_content(tmp_path, saved):
+    frame = pl.DataFrame(named(SAID, "prob_"))
+    frame.write_parquet(tmp_path / "one.parquet")
+    frame.select(reversed(frame.columns)).write_parquet(tmp_path / "two.parquet")
+    shuffled(named(SAID, "prob_")).write_parquet(tmp_path / "three.parquet")
+    first = identity(tmp_path / "one.parquet")
+    assert identity(tmp_path / "two.parquet") == first
+    assert identity(tmp_path / "three.parquet", id="row") == first
+    other = SAID.copy()
+    other[7] = 1 / 3
+    assert identity(other) != first
+    # Of two that say the same, weights tell them apart: runs may start from them.
+    model = StableClassifier(method="control", random_state=0, epochs=1).fit(DATA)
+    said = model.predict_proba(X)[np.argsort(DATA.order)]
+    assert identity(model) != identity(said)
+    again = tmp_path / "again.safetensors"
+    model.save(again)
+    assert identity(again) == identity(model)
+
+
+def test_what_is_sent_to_other_processes_is_without_the_model():
+    scenario = make_experiment(DATA, "control", scenario=Upgrade(base=TREND)).scenario
+    assert b"LogisticRegression" not in pickle.dumps(scenario)
+
+
+def test_trees_are_held_against_it():
+    result = bench(
+        DATA, ["control", "anchor", "stay"], model=toys.extra_trees, scenario=Upgrade(base=SAID),
+        runs=2, workers=1, validation=False,
+    )  # fmt: skip
+    np.testing.assert_array_equal(base_of(result), BEFORE)
+
+
+TOLD = named(SAID, "prob_")
+ONE = pl.DataFrame({"row": TABLE["row"], **TOLD})
+
+
+@pytest.mark.parametrize(
+    ("base", "options", "message"),
+    [
+        (SAID[:-1], {}, "base has 239 rows and table 240: give all, or join them with id="),
+        (SAID[:, :2], {}, r"finite numbers of shape \(rows, 3\), not float32 of \(240, 2\)"),
+        (np.full((240, 3), np.nan), {}, "base must be a fitted model, a table, or finite numbers"),
+        (np.array(["a"] * 240), {}, "base must be a fitted model, a table, or finite numbers"),
+        (SAID / 2, {}, "base: probabilities of 240 rows do not sum to 1"),
+        (LogisticRegression(), {}, "base must be fitted and have classes_"),
+        (TREND, {"id": "row"}, "id 'row' joins tables, and the base is a model"),
+        (ONE[:-2], {"id": "row"}, "base has no row for 2 of the 240 ids of table, such as 'r23"),
+        (ONE.drop("row"), {"id": "row"}, "base: no column 'row'; there are prob_a"),
+        (
+            ONE.rename({"row": "x0"}),
+            {"id": "x0"},
+            "table has no column 'x0' aside: load the table with aside= x0",
+        ),
+        (ONE.select("row"), {}, "base: which column is the prediction"),
+        (ONE.select(prediction=pl.lit("a")), {}, "known by its probabilities or logits: none"),
+        (ONE.select(score="prob_a"), {}, "base: of which class is 'score'\\? Give a column for"),
+        (
+            ONE.with_columns(prediction=pl.lit("c")),
+            {},
+            "base: .* predictions, first 'c', are not the most probable class",
+        ),
+        (
+            ONE.with_columns(prob_a=pl.when(pl.int_range(240) != 3).then("prob_a")),
+            {},
+            "base: rows without a prediction, and no id= to join by",
+        ),
+        (
+            pl.DataFrame(named(LOGITS, "logits_")).with_columns(logits_a=pl.lit(None)),
+            {},
+            "base: logits in row 0 are not all finite numbers",
+        ),
+        (
+            ONE.rename({"prob_a": "prob_x", "prob_b": "prob_y", "prob_c": "prob_z"}),
+            {},
+            "base knows the classes x, y, z, none of a, b, c",
+        ),
+        ("old.pkl", {}, "old.pkl: the name must end in .*, .npy, .safetensors"),
+    ],
+)
+def test_what_is_no_base_of_these_rows(base, options, message):
+    with pytest.raises(InputError, match=message):
+        make_experiment(DATA, "control", scenario=Upgrade(base=base, **options))
+
+
+def test_tables_that_share_an_id_are_not_joined_by_place():
+    table = TABLE.drop("row").with_columns(id=pl.int_range(240))
+    base = pl.DataFrame({"id": range(240), **TOLD})
+    with pytest.raises(
+        InputError, match="base and table both have a column 'id': join them with id="
+    ):
+        make_experiment(load_table(table, "y"), "control", scenario=Upgrade(base=base))
+    twice = load_table(table.with_columns(id=pl.lit(1)), "y", aside="id")
+    with pytest.raises(InputError, match="column 'id' of table has ids that are missing or twice"):
+        make_experiment(twice, "control", scenario=Upgrade(base=base, id="id"))
+
+
+def test_a_network_for_other_inputs(saved):
+    alike = replace(toys.dataset(60), preparation=DATA.preparation)
+    with pytest.raises(InputError, match="base takes rows of a table, and toy has none"):
+        make_experiment(alike, "control", scenario=Upgrade(base=saved))
+    narrow = StableClassifier(epochs=1).fit(DATA.x_train[:, :2], DATA.y_train)
+    with pytest.raises(InputError, match=r"base takes inputs of \(2,\), toy has \(4,\)"):
+        make_experiment(toys.dataset(60), "control", scenario=Upgrade(base=narrow))
