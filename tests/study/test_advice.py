@@ -1,9 +1,11 @@
 """One rule, tried on results made for each case: runs that flip as many examples as we say."""
 
 import numpy as np
+import pytest
 
 import toys
-from unchurn.study.advice import advice
+from unchurn.study.advice import _cost, advice
+from unchurn.study.result import SettingResult
 from unchurn.study.settings import make_setting
 
 N = 2000
@@ -108,3 +110,16 @@ def test_the_tolerance_is_the_papers():
     text = said(control=(60, 100), mixup=(20, 142))  # accuracy: 92.00 → 91.90
     assert text.startswith("Keep plain training")
     assert said(control=(60, 100), mixup=(20, 141)).startswith("Use mixup")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("safe_ema", "at no cost: one network is trained and served"),
+        ("stay", "at no cost in training, but 2 models serve"),
+        ("knn_ls", "at the cost of training 2 networks for one, of which one serves"),
+        ("ensemble(m=3)", "at the cost of training 3 networks for one, of which 3 serve"),
+    ],
+)
+def test_what_an_upgrade_costs(text, said):
+    assert _cost(SettingResult(make_setting(text).facts("upgrade"), {})) == said

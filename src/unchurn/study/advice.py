@@ -101,9 +101,11 @@ def _is_told_from(result: Result, row: SettingResult, best: SettingResult) -> bo
 def _cost(row: SettingResult) -> str:
     """What a setting costs beside plain training, in words."""
     trained, served = row.setting.n_trained, row.setting.n_models
-    if trained == 1:
+    if trained == 1 and served == 1:
         return "at no cost: one network is trained and served"
     serves = "one serves" if served == 1 else f"{served} serve"
+    if trained == 1:
+        return f"at no cost in training, but {served} models serve"
     return f"at the cost of training {trained} networks for one, of which {serves}"
 
 
