@@ -20,6 +20,7 @@ import numpy as np
 import of_choices
 import of_decisions
 import of_gate
+import over_bases
 import over_examples
 import over_retrainings
 from frequencies import Table
@@ -37,6 +38,7 @@ DRAWS: dict[str, tuple[Callable[[np.random.Generator, int], Any], int, int]] = {
     "floors": (over_retrainings.floors, 2000, 12),
     "clustered floors": (over_retrainings.clustered_floors, 1000, 12),
     "settings": (over_retrainings.settings, 1500, 12),
+    "bases": (over_bases.bases, 1500, 12),
     "choices": (of_choices.choices, 1500, 6),
     "gate": (of_gate.gate, 3000, 20),
     "slice decisions": (of_decisions.slices, 2000, 20),

@@ -45,6 +45,12 @@ def test_intervals_over_examples_cover(benchmark, name, draws):
     assert not outside(table)
 
 
+def test_intervals_over_bases_cover(benchmark):
+    (table,) = benchmark.simulate("bases", 200).values()
+    assert any(cell.low for cell in table.cells)
+    assert not outside(table)
+
+
 @pytest.mark.parametrize("unequal", [False, True])
 def test_intervals_over_clusters_cover(benchmark, unequal):
     clustered = benchmark.over_examples.clustered

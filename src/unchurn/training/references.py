@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_is_fitted
 
 from unchurn.core.arrays import Array, Float32, FloatArray, IntArray, as_array
 from unchurn.core.errors import InputError
@@ -69,6 +68,8 @@ def _of_ours(
     model: StableClassifier, inputs: Array, classes: Array, preparation: Preparation | None
 ) -> Said:
     """What a network of ours says; of one for the same classes, its very logits."""
+    from sklearn.utils.validation import check_is_fitted  # a second to import
+
     check_is_fitted(model)
     if model.shape_ != inputs.shape[1:]:
         raise InputError(f"the reference takes inputs of {model.shape_}, not {inputs.shape[1:]}")
