@@ -22,11 +22,11 @@ from unchurn.training.references import Model
 
 # From the weights of a base that is the same network for the same classes; else without them.
 FROM_WEIGHTS = "warm_start+anchor(a=0.5)+safe_ema"
-FROM_ANSWERS = "anchor(a=0.5)+safe_ema"
+FROM_ANSWERS = "longer(times=2)+anchor(a=0.5)+safe_ema"
 # With a budget, how much to anchor is what is searched for.
 WITHIN_BUDGET = {
     FROM_WEIGHTS: "warm_start(a=1.0)+anchor+safe_ema",
-    FROM_ANSWERS: "anchor+safe_ema",
+    FROM_ANSWERS: "longer(times=2)+anchor+safe_ema",
 }
 TEST_SIZE = 0.25  # of rows that come without others to test on
 KEPT = ("module", "epochs", "batch_size", "learning_rate")  # of a base of ours
@@ -74,7 +74,8 @@ def upgrade(
         of what it knows by heart the base has too much right.
     method
         How to train; if not given, averaged weights anchored to the base, which training also
-        starts from where the base is the same network for the same classes.
+        starts from where the base is the same network for the same classes; where it is not,
+        training takes twice as long, as anchored it gets on more slowly (docs/upgrade.md).
     options
         Of `StableClassifier`; if not given, those of a base that is one. With a budget,
         `max_bad_flips` or `max_churn`, the method's settings are tried on a part of the rows to

@@ -15,9 +15,10 @@ from unchurn.paper.upgrade.rows import Over, Row, choose, over, read_rows
 from unchurn.report.numbers import NONE, bare_percent, difference, signed
 from unchurn.study.result import CONTROL
 from unchurn.study.settings import make_setting
-from unchurn.training.upgrade import FROM_WEIGHTS
+from unchurn.training.upgrade import FROM_ANSWERS, FROM_WEIGHTS
 
 DEFAULT = written(make_setting(FROM_WEIGHTS).facts())
+WITHOUT_WEIGHTS = written(make_setting(FROM_ANSWERS).facts())
 THIRD, FIFTH = 1 / 3, 1 / 5  # of plain retraining's bad flips: the goals
 
 
@@ -46,6 +47,7 @@ def _render(folder: Path, rows: dict[str, list[Row]]) -> str:
         tasks=[name for name in there if name in RECIPES],
         missing=[name for name in RECIPES if name not in rows],
         default=next(one for one in every if one.recipe == DEFAULT),
+        without=next(one for one in every if one.recipe == WITHOUT_WEIGHTS),
         longer=next(one for one in every if one.recipe == "longer+safe_ema"),
         warm=next(one for one in every if one.recipe == "warm_start+safe_ema"),
         goals=_goals({name: rows[name] for name in there}),
