@@ -12,6 +12,7 @@ import toys
 from unchurn import StableClassifier, bench, load_table
 from unchurn.core.errors import InputError
 from unchurn.gate.stay import served_probabilities
+from unchurn.study.advice import advice
 from unchurn.study.api import make_experiment
 from unchurn.study.result import Result
 from unchurn.study.scenarios import Upgrade
@@ -315,13 +316,32 @@ def test_what_is_no_base_of_these_rows(base, options, message):
 def test_tables_that_share_an_id_are_not_joined_by_place():
     table = TABLE.drop("row").with_columns(id=pl.int_range(240))
     base = pl.DataFrame({"id": range(240), **TOLD})
-    with pytest.raises(
-        InputError, match="base and table both have a column 'id': join them with id="
-    ):
+    with pytest.raises(InputError, match="'id', and table has, too: join them with id=id"):
         make_experiment(load_table(table, "y"), "control", scenario=Upgrade(base=base))
     twice = load_table(table.with_columns(id=pl.lit(1)), "y", aside="id")
     with pytest.raises(InputError, match="column 'id' of table has ids that are missing or twice"):
         make_experiment(twice, "control", scenario=Upgrade(base=base, id="id"))
+
+
+def test_a_base_with_ids_is_not_joined_by_place_to_a_table_without():
+    base = pl.DataFrame({"id": range(240), **TOLD})
+    options = {"target": "y", "scenario": Upgrade(base=base), **SHORT}
+    with pytest.raises(InputError, match="'id', and table has none: drop it if the rows are in"):
+        bench(TABLE.drop("row"), "control", **options)
+
+
+def test_a_base_no_better_than_a_guess_is_noted():
+    moved = np.roll(SAID, 1, axis=1)  # every class's probability is another's
+    result = bench(DATA, "control", scenario=Upgrade(base=moved), runs=2, **SHORT)
+    assert any("always saying the commonest class" in note for note in result.subject.data.notes)
+    result = bench(DATA, "control", scenario=Upgrade(base=TREND), runs=2, **SHORT)
+    assert not any("commonest" in note for note in result.subject.data.notes)
+
+
+def test_a_base_that_is_better_than_all_is_to_be_kept():
+    sure = np.eye(3)[np.concatenate([DATA.y_train, DATA.y_test])][np.argsort(DATA.order)]
+    said = advice(bench(DATA, "control", scenario=Upgrade(base=sure), runs=2, **SHORT))
+    assert said.endswith("before is more accurate than any of these, 100.00%: keep it.")
 
 
 def test_a_network_for_other_inputs(saved):

@@ -37,7 +37,11 @@ def test_scenarios_are_written_with_their_parameters(text, scenario):
     ("text", "parameters", "message"),
     [
         ("reshuffle", {}, "no scenario 'reshuffle': there are retrain, resample, upgrade"),
-        ("retrain", {"share": 0.5}, "the scenario retrain takes no share: it takes nothing"),
+        (
+            "retrain",
+            {"share": 0.5},
+            "retrain takes no share: it takes nothing; resample does",
+        ),
         ("upgrade", {"share": 0.5}, "takes no share: it takes base_share, per_base"),
         ("resample", {"share": 1.0}, "share must be above 0 and below 1"),
         ("resample(share='x')", {}, "share must be from 0 to 1, not 'x'"),

@@ -61,7 +61,7 @@ def test_a_frame_is_prepared_as_the_bases_table_was():
     assert found.model.preparation_ == base.preparation_
     assert set(found.model.predict(frame.drop("y"))) == set(NAMES)
     with pytest.raises(InputError, match="does not say how its table was prepared"):
-        upgrade(LogisticRegression(), frame, target="y")
+        upgrade(LogisticRegression().fit(X, NAMES), frame, target="y")
 
 
 def test_classes_are_matched_by_name_and_new_ones_are_left_to_the_labels(base):
@@ -148,3 +148,30 @@ def test_methods_are_told_what_the_base_has_seen(rng):
     assert rows.take(np.array([2, 1])).reference.seen.tolist() == [True, False]
     more = rows.with_unlabelled(X[4:6], Said(logits=said.logits[:2]))
     assert more.reference.seen.tolist() == [*saw, False, False]
+
+
+def test_a_frame_without_its_target_is_prepared_by_the_base_too():
+    frame = pl.DataFrame({"a": 50 + 9 * X[:, 0], "b": X[:, 1], "kind": NAMES, "y": NAMES})
+    base = StableClassifier(method="control", **FEW).fit(load_table(frame[:160], "y"))
+    rows, labels = frame.drop("y"), frame["y"].to_numpy()
+    found = upgrade(base, rows, labels, X_test=rows[:40], y_test=labels[:40], random_state=0)
+    assert found.model.preparation_ == base.preparation_
+    prepared = base.preparation_.transform(rows)
+    by_hand = StableClassifier(method=FROM_WEIGHTS, reference=base, **FEW).fit(prepared, labels)
+    assert by_hand.predict_proba(prepared).tobytes() == found.model.predict_proba(rows).tobytes()
+
+
+@pytest.mark.parametrize(
+    ("model", "y", "given", "message"),
+    [
+        (None, NAMES, {}, "base must be fitted and have predict, predict_proba and classes_"),
+        (StableClassifier(), NAMES, {}, "base must be fitted .* not StableClassifier"),
+        (LogisticRegression(), NAMES, {}, "base must be fitted .* not LogisticRegression"),
+        ("fitted", NAMES[:-5], {}, "X has 240 rows and y 235 labels"),
+        ("fitted", NAMES, {"base_saw": NAMES}, "base_saw must be 240 booleans"),
+        ("fitted", NAMES, {"base_saw": np.ones(240, bool)}, "the base has seen every row"),
+    ],
+)
+def test_what_cannot_be_meant_is_told_before_training(base, model, y, given, message):
+    with pytest.raises(InputError, match=message):
+        upgrade(base if model == "fitted" else model, X, y, **given)

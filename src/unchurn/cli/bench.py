@@ -171,7 +171,7 @@ def bench(
 def _say_where(say: Any, schedule: Schedule, folder: Path) -> None:
     """What was saved by sharing, and where everything is."""
     n = schedule.n_trainings
-    if saved := schedule.n_separate - n:
+    if (saved := schedule.n_separate - n) > 0:  # bases of an upgrade are nobody's own
         say(f"{n} trainings served for {schedule.n_separate}: {saved} saved by sharing")
     say(f"tables: {folder}/table.csv, table.md, table.tex")
     say(f"predictions of every run, for unchurn compare: {folder}/predictions")

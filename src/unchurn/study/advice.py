@@ -24,8 +24,14 @@ def advice(result: Result) -> str:
     Recommended is, of the single models whose churn is below control's with its whole interval and
     whose accuracy is less than 0.1 points below control's, the cheapest that chance cannot tell
     from the one of lowest churn. Where there is none, plain training is, and what to try next.
-    With a budget it is the most accurate that keeps it, of single models if any does.
+    With a budget it is the most accurate that keeps it, of single models if any does. Where an
+    older model is more accurate than all of them, that is said, too.
     """
+    return f"{_recommended(result)}{_on_the_base(result)}"
+
+
+def _recommended(result: Result) -> str:
+    """Which of the methods to use."""
     chosen = result.choose()
     if not chosen:
         return "Every method failed: see the reasons in the table."
@@ -79,6 +85,18 @@ def _within_budget(result: Result, chosen: dict[str, SettingResult]) -> str:
     elif over := exceeded(result, best, "test"):
         text += f"; on the test part it does not keep it: {over}"
     return f"{text}."
+
+
+def _on_the_base(result: Result) -> str:
+    """That the model before is more accurate than all that would replace it, where it is."""
+    metrics = result.subject.scenario.metrics
+    runs = [row.reported.runs["test"] for row in result.choose().values()]
+    if not runs or runs[0].base is None:
+        return ""
+    base = metrics["accuracy_base"].of(runs[0]).mean
+    if base <= max(metrics["accuracy"].of(own).mean for own in runs):
+        return ""
+    return f" But the model before is more accurate than any of these, {percent(base)}: keep it."
 
 
 def _cheapest(result: Result, better: list[SettingResult]) -> SettingResult:

@@ -288,7 +288,7 @@ def _notes(result: Result, differences: Iterable[dict[str, Interval] | None]) ->
     yield Note(text="the best single model.", explains_mark=True)
     found = [of for of in differences if of]
     if any(not math.isnan(of[subject.scenario.churn].low) for of in found):  # two runs have none
-        brackets = BRACKETS.format(subject.scenario.units)
+        brackets = BRACKETS.format(subject.scenario.units(subject.runs))
         yield Note(text=brackets, of=tuple(_difference_headings(result, found).values()))
     for note in dict.fromkeys(row.setting.note for row in result.settings if row.setting.note):
         yield Note(text=note)

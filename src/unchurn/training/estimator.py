@@ -164,13 +164,16 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         said = None
         if method.reference() is not None or budget.given:
             said = self._said(examples[0], inputs, classes, preparation, *given)
+        saw = reference_saw
+        if saw is not None:
+            saw = as_mask(saw, len(inputs), "reference_saw")
         rows = Rows(
             inputs=inputs,
             numbers=numbers,
             n_classes=len(classes),
             weights=None if sample_weight is None else _as_weights(sample_weight, len(inputs)),
             said=said,
-            saw=None if reference_saw is None else _as_mask(reference_saw, len(inputs)),
+            saw=saw,
         )
         if X_unlabelled is not None:
             more = self._prepared(X_unlabelled, preparation, inputs.shape[1:])
@@ -308,11 +311,11 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return inputs
 
 
-def _as_mask(saw: npt.ArrayLike, n: int) -> npt.NDArray[np.bool_]:
-    """Check what the reference was trained on, of n examples."""
-    mask = as_array(saw, "reference_saw")
+def as_mask(saw: npt.ArrayLike, n: int, name: str) -> npt.NDArray[np.bool_]:
+    """Check what a model before was trained on, of n examples."""
+    mask = as_array(saw, name)
     if mask.shape != (n,) or mask.dtype != np.bool_:
-        raise InputError(f"reference_saw must be {n} booleans, not {mask.shape} {mask.dtype}")
+        raise InputError(f"{name} must be {n} booleans, not {mask.dtype} of {mask.shape}")
     return mask
 
 

@@ -14,10 +14,11 @@ from unchurn.comparison.result import Comparison
 from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError
 from unchurn.datasets.base import Dataset, split
-from unchurn.datasets.table import is_frame, load_table
+from unchurn.datasets.preparation import Preparation
+from unchurn.datasets.table import as_frame, is_frame, load_table
 from unchurn.methods import Method, make_method
 from unchurn.methods.cost import serving_cost
-from unchurn.training.estimator import StableClassifier
+from unchurn.training.estimator import StableClassifier, as_mask
 from unchurn.training.references import Model
 
 # From the weights of a base that is the same network for the same classes; else without them.
@@ -89,6 +90,7 @@ def upgrade(
     """
     if isinstance(base, str | Path):
         base = StableClassifier.load(base)
+    _check_base(base)
     data = _as_dataset(base, X, target) if is_frame(X) and target is not None else X
     if isinstance(data, Dataset):
         if any(given is not None for given in (y, X_test, y_test, base_saw)):
@@ -97,6 +99,12 @@ def upgrade(
         names = np.array(data.classes)
         x_test, labels, classes = data.x_test, names[data.y_test], names[np.unique(data.y_train)]
     else:
+        preparation = _preparation_of(base) if is_frame(X) else None
+        if preparation is not None:  # the base prepares frames itself: so must its successor
+            X, X_test, X_unlabelled = (  # noqa: N806
+                preparation.transform(as_frame(x)) if is_frame(x) else x
+                for x in (X, X_test, X_unlabelled)
+            )
         train, (x_test, labels), base_saw = _parts(X, y, X_test, y_test, base_saw)
         classes = np.unique(np.asarray(train[1]))
     own = {name: getattr(base, name) for name in KEPT} if _is_ours(base) else {}
@@ -109,6 +117,8 @@ def upgrade(
     is_used = make_method(method).reference() is not None or X_unlabelled is not None or has_budget
     model = StableClassifier(method=method, reference=base if is_used else None, **options)
     model.fit(*train, X_unlabelled=X_unlabelled, reference_saw=base_saw)
+    if not isinstance(data, Dataset):
+        model.preparation_ = preparation
     before, after = (np.asarray(one.predict(x_test)) for one in (base, model))
     return Upgraded(
         model=model,
@@ -121,13 +131,27 @@ def _is_ours(base: Model) -> bool:
     return isinstance(base, StableClassifier)
 
 
+def _check_base(base: Model) -> None:
+    """Refuse what cannot answer, before anything is trained."""
+    if not all(hasattr(base, name) for name in ("predict", "predict_proba", "classes_")):
+        raise InputError(
+            "base must be fitted and have predict, predict_proba and classes_, not "
+            f"{type(base).__name__}"
+        )
+
+
+def _preparation_of(base: Model) -> Preparation | None:
+    """How a base of ours prepares a table, if it was fitted to one."""
+    return getattr(base, "preparation_", None) if _is_ours(base) else None
+
+
 def _as_dataset(base: Model, frame: Any, target: str) -> Dataset:
     """A table prepared as the base's was."""
-    if not _is_ours(base) or getattr(base, "preparation_", None) is None:
+    if (preparation := _preparation_of(base)) is None:
         raise InputError(
             "the base does not say how its table was prepared: give X and y as the base takes them"
         )
-    return load_table(frame, target, test_size=TEST_SIZE, preparation=base.preparation_)
+    return load_table(frame, target, test_size=TEST_SIZE, preparation=preparation)
 
 
 def _parts(
@@ -141,10 +165,14 @@ def _parts(
         raise InputError("which are the labels? Give y, or a frame and its target")
     if (x_test is None) != (y_test is None):
         raise InputError("give X_test and y_test, or neither")
+    labels = np.asarray(y)
+    if len(labels) != len(x):
+        raise InputError(f"X has {len(x):,} rows and y {len(labels):,} labels")
     if x_test is not None:
         return (x, y), (x_test, y_test), saw
-    labels = np.asarray(y)
-    seen = np.zeros(len(labels), np.bool_) if saw is None else np.asarray(saw)
+    seen = np.zeros(len(labels), np.bool_) if saw is None else as_mask(saw, len(labels), "base_saw")
+    if seen.all():
+        raise InputError("the base has seen every row: give X_test and y_test")
     unseen = np.flatnonzero(~seen)
     try:
         _, test, _, held = split(unseen, labels[unseen], test_size=TEST_SIZE, stratify=True)

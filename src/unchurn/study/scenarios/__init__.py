@@ -35,10 +35,18 @@ def make_scenario(scenario: str | Scenario = "retrain", **parameters: Any) -> Sc
     except (InputError, ValueError) as error:
         raise InputError(f"{scenario!r} is no scenario: write {name} or {name}(…=…)") from error
     kind = SCENARIOS[name]
-    known = [field.name for field in fields(kind) if field.init]
+    known = _parameters(kind)
     both = {**given, **parameters}
     if unknown := [parameter for parameter in both if parameter not in known]:
+        takes = [n for n, other in SCENARIOS.items() if unknown[0] in _parameters(other)]
+        does = f"; {takes[0]} does (scenario)" if takes else ""
         raise InputError(
-            f"the scenario {name} takes no {unknown[0]}: it takes {', '.join(known) or 'nothing'}"
+            f"the scenario {name} takes no {unknown[0]}: it takes "
+            f"{', '.join(known) or 'nothing'}{does}"
         )
     return kind(**both)
+
+
+def _parameters(kind: type[Scenario]) -> list[str]:
+    """The names of what a scenario takes."""
+    return [field.name for field in fields(kind) if field.init]

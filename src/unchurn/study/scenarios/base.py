@@ -73,9 +73,8 @@ class Scenario:
         """What is advised where nothing helped."""
         return "safe_ema", "ensemble"
 
-    @property
-    def units(self) -> str:
-        """What is independent, and so left out one at a time."""
+    def units(self, runs: int) -> str:
+        """What of so many runs is independent, and so left out one at a time."""
         return "runs"
 
     @property

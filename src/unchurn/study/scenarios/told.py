@@ -179,10 +179,14 @@ def _rows(predictions: Predictions, id_column: str | None, data: Dataset) -> Int
 
 def _by_place(predictions: Predictions, data: Dataset, n: int) -> IntArray:
     column = predictions.id_column
-    if column is not None and data.test_rows is not None and column in data.test_rows.columns:
-        raise InputError(
-            f"{NAME} and {data.name} both have a column {column!r}: join them with id="
+    if column is not None:
+        both = data.test_rows is not None and column in data.test_rows.columns
+        how = (
+            f"and {data.name} has, too: join them with id={column}"
+            if both
+            else f"and {data.name} has none: drop it if the rows are in one order"
         )
+        raise InputError(f"{NAME} has ids in its column {column!r}, {how}")
     if predictions.excluded:
         raise InputError(f"{NAME}: rows without a prediction, and no id= to join by")
     if len(predictions.ids) != n:

@@ -135,10 +135,10 @@ class Upgrade(Scenario):
         """What starts from the base, unless that may have no weights."""
         return ("warm_start+focal+safe_ema",) if self.base is None else ("focal+safe_ema",)
 
-    @property
-    def units(self) -> str:
+    def units(self, runs: int) -> str:
         """Bases, unless there is only one."""
-        return "bases" if self.base is None else "runs"
+        is_one = self.base is not None or runs <= self._per_base
+        return "runs, all of one base," if is_one else "bases"
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -156,6 +156,7 @@ class Upgrade(Scenario):
         if self.base is not None:
             scene = super().scene(data, validation=validation)
             given = read_base(self.base, self.id, data, scene.parts, form)
+            scene = replace(scene, data=_with_caution(data, scene.parts, given))
             return self._known(scene, "_given", given)
         if self.time is not None and self.split is not None:
             is_old, comes_later = is_before(data, self.time, self.split), True
@@ -277,3 +278,16 @@ class Upgrade(Scenario):
         several = f" ({self._per_base} runs share a base)" if self._per_base > 1 else ""
         later = f"; test rows are the {n_test:,} from then on" if self.time is not None else ""
         return f"a base, plainly trained on {rows}{several}{later}"
+
+
+def _with_caution(data: Dataset, parts: Parts, given: Given) -> Dataset:
+    """The data with a note, where a base is no better than always saying the commonest class."""
+    labels = parts.y["test"]
+    accuracy = float(np.mean(given.predictions["test"] == labels))
+    if accuracy > np.bincount(labels).max() / len(labels):
+        return data
+    note = (
+        f"the base has {accuracy:.1%} of the test rows right, no more than always saying the "
+        "commonest class has: are its rows, inputs and classes the data's?"
+    )
+    return replace(data, notes=(*data.notes, note))
