@@ -90,7 +90,7 @@ def test_options_read_as_they_do_for_compare(run, files, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "what may change? Give --max-bad-flips or --max-churn"),
+        ((), "Give --max-bad-flips or --max-churn, or --ratio as it was chosen before"),
         (("--ratio", "2", "--max-churn", "0.1"), "give --ratio or a budget, not both"),
         (("--max-churn", "2"), "Invalid value for '--max-churn'"),
         (("--ratio", "-1"), "Invalid value for '--ratio'"),

@@ -147,6 +147,9 @@ def test_a_class_that_no_test_row_has_is_told(table):
     data = load_table(early.drop("old"), "y", aside="day")
     notes = make_experiment(data, "control", scenario=BY_TIME).data.notes
     assert "no test row is of class c" in notes
+    before = (data.aside["day"][len(data.y_train) :] < datetime.date(2024, 5, 1)).sum()
+    left_out = f"{before} test rows with day before 2024-05-01 are left out"
+    assert any(note.startswith(left_out) for note in notes)
 
 
 @pytest.mark.parametrize(

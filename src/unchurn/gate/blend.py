@@ -123,7 +123,8 @@ def blend(
     """
     has_budget = max_bad_flips is not None or max_churn is not None
     if has_budget == (ratio is not None):  # said before anything is read
-        raise InputError("give ratio= or a budget, not both" if has_budget else NO_BUDGET)
+        what = f"{NO_BUDGET}, or ratio= as it was chosen before"
+        raise InputError("give ratio= or a budget, not both" if has_budget else what)
     given = read_given(
         base, candidate, labels, columns=columns, cluster=cluster, min_overlap=min_overlap,
         form=form, names=names,

@@ -45,7 +45,8 @@ def part_rows(
     if comes_later:
         if old_test.all():
             raise InputError(f"every test row is one {words}: there is nothing to test on")
-        data = data.tested_on(~old_test)
+        left_out = f"{old_test.sum():,} test rows {words} are left out: tests are on later ones"
+        data = replace(data.tested_on(~old_test), notes=(*data.notes, left_out))
     parts = make_parts(data, validation=validation, among=~old if comes_later else None)
     rows = np.flatnonzero(old[parts.rows["train"]])
     counts = np.bincount(parts.y_train[rows], minlength=parts.n_classes)
