@@ -14,6 +14,7 @@ from unchurn.metrics.calibration import calibration_error, log_loss
 from unchurn.paper import beyond
 from unchurn.paper.beyond.facts import setting_facts
 from unchurn.paper.beyond.page import Goals, page, write_beyond
+from unchurn.paper.beyond.resampled import both_ways
 from unchurn.paper.beyond.rows import over_tables, read_rows
 from unchurn.paper.beyond.study import FREE, SEVERAL, SINGLE, experiment, settings
 from unchurn.paper.beyond.tables import TABLES, load_other
@@ -23,6 +24,7 @@ from unchurn.study.experiment import Experiment
 from unchurn.study.parts import make_parts
 from unchurn.study.result import collect
 from unchurn.study.run import carry_out
+from unchurn.study.scenarios import make_scenario
 from unchurn.study.schedule import make_schedule
 from unchurn.study.settings import make_setting
 from unchurn.study.store import Store
@@ -104,8 +106,8 @@ TRIED = (
 )  # fmt: skip
 
 
-def kept(folder, name, tried=TRIED, validation=True):
-    """Results of a small study, under the name of a dataset."""
+def kept(folder, name, tried=TRIED, validation=True, part="", scenario="retrain"):
+    """Results of a small study, or of a part of it, under the name of a dataset."""
     data = toys.dataset(300, name=name)
     what = Experiment(
         data=data,
@@ -113,11 +115,13 @@ def kept(folder, name, tried=TRIED, validation=True):
         settings=tuple(map(make_setting, tried)),
         learner=TorchLearner("mlp", Training(epochs=2, batch_size=32)),
         runs=3,
+        scenario=make_scenario(scenario),
     )
     store, schedule = Store(folder / "store"), make_schedule(what)
     result = collect(carry_out(schedule, store, Local(1)))
     facts = setting_facts(schedule, store, result)
-    keep(folder / "beyond", f"beyond-{name}", "beyond", result, "unchurn reproduce", facts)
+    study = "beyond" if scenario == "retrain" else "beyond-resampled"
+    keep(folder / "beyond", f"{study}-{name}{part}", study, result, "unchurn reproduce", facts)
     return result
 
 
@@ -136,7 +140,8 @@ def test_what_is_kept_of_combinations_is_read_back(tmp_path):
     )
 
 
-def test_the_page_has_every_dataset_and_recipe(tmp_path):
+def test_the_page_has_every_dataset_and_recipe(tmp_path, monkeypatch):
+    monkeypatch.setattr("unchurn.paper.beyond.page.settings", lambda dataset: TRIED)
     kept(tmp_path, "wine")
     kept(tmp_path, "phishing", (*TRIED, "knn_ls(k=5, a=0.5, b=0.5)"), validation=False)
     paths = write_beyond(tmp_path / "beyond")
@@ -150,6 +155,48 @@ def test_the_page_has_every_dataset_and_recipe(tmp_path):
     assert "**Not measured yet**: svhn" in text
     assert "## phishing" in text
     assert "nan" not in text
+    assert "in part" not in text
+    assert "drawn anew" not in text
+
+
+def test_parts_of_a_result_are_one(tmp_path):
+    tried = (*TRIED, "knn_ls(k=5, a=0.5, b=0.5)")
+    kept(tmp_path / "whole", "phishing", tried, validation=False)
+    kept(tmp_path, "phishing", tried[:4], validation=False, part="-free")
+    kept(tmp_path, "phishing", tried[3:], validation=False, part="-others")  # one of them again
+    whole, united = (
+        read_rows(folder / "beyond")["phishing"] for folder in (tmp_path / "whole", tmp_path)
+    )
+    assert united == whole
+    assert "**Measured in part**: phishing, 9 of 33 settings;" in page(tmp_path / "beyond")
+
+
+def test_parts_of_other_trainings_are_not_united(tmp_path):
+    kept(tmp_path, "phishing", TRIED[:4], validation=False, part="-free")
+    path = tmp_path / "beyond/beyond-phishing-free.json"
+    facts = json.loads(path.read_text())
+    facts["training"]["epochs"] += 1
+    path.with_stem("beyond-phishing-other").write_text(json.dumps(facts))
+    other = path.with_stem("beyond-phishing-other").with_suffix(".npz")
+    other.write_bytes(path.with_suffix(".npz").read_bytes())
+    with pytest.raises(InputError, match="phishing-other is of other training than beyond-phi"):
+        read_rows(tmp_path / "beyond")
+
+
+def test_the_page_holds_new_samples_against_new_seeds(tmp_path):
+    tried = ("control", "ema", "safe_ema", "ensemble(m=5)", "knn_ls(k=5, a=0.5, b=0.5)")
+    for scenario in ("retrain", "resample"):
+        kept(tmp_path, "phishing", tried, validation=False, scenario=scenario)
+        kept(tmp_path, "wine", tried, scenario=scenario)
+    text = page(tmp_path / "beyond")
+    assert "`unchurn reproduce beyond-resampled`), on 2 datasets: phishing, wine." in text
+    found = both_ways(*(read_rows(tmp_path / "beyond", s) for s in ("beyond", "beyond-resampled")))
+    ensemble, plain = (found.of(name).resampled for name in ("ensemble", "control"))
+    pairs = zip(ensemble.rows, plain.rows, strict=True)
+    ratios = [e.summary.churn.mean / p.summary.churn.mean for e, p in pairs]
+    assert ensemble.ratio == pytest.approx(np.mean(ratios))
+    assert plain.ratio == found.of("control").retrained.ratio == 1
+    assert f"ensemble of five to {100 * ensemble.ratio:.0f} % instead of" in text
 
 
 def test_goals_keep_accuracy_and_costs(tmp_path):

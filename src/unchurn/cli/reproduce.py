@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from unchurn.study.experiment import Experiment
 
 PAGE, BEYOND_PAGE, UPGRADE_PAGE, FIGURE1 = "page", "beyond-page", "upgrade-page", "figure1"
-BEYOND, UPGRADE = "beyond", "upgrade"  # studies of our own
+BEYOND, RESAMPLED, UPGRADE = "beyond", "beyond-resampled", "upgrade"  # studies of our own
 THEOREMS = {"theorem1": 1, "theorem2": 2}
 
 
@@ -29,8 +29,9 @@ def reproduce(
         str,
         typer.Argument(
             help="table1, table2, table3, figure1, figure2, figure3, theorem1, theorem2; trial-…: "
-            "what the paper leaves open; beyond: what came after it; upgrade: successors of a "
-            "model in production; page, beyond-page, upgrade-page: all results so far on one page."
+            "what the paper leaves open; beyond: what came after it; beyond-resampled: the same "
+            "when the data is drawn anew; upgrade: successors of a model in production; page, "
+            "beyond-page, upgrade-page: all results so far on one page."
         ),
     ],
     dataset: Annotated[str | None, typer.Option(help="Datasets, by comma; else all of it.")] = None,
@@ -60,7 +61,8 @@ def reproduce(
 
     given = locals()
     console = make_console()
-    names = [*STUDIES, FIGURE1, *THEOREMS, PAGE, BEYOND, BEYOND_PAGE, UPGRADE, UPGRADE_PAGE]
+    pages = (PAGE, BEYOND_PAGE, UPGRADE_PAGE)
+    names = [*STUDIES, FIGURE1, *THEOREMS, BEYOND, RESAMPLED, UPGRADE, *pages]
     if what not in names:
         raise InputError(f"nothing to reproduce named {what!r}: there are {', '.join(names)}")
     _refuse_ignored(what, given)
@@ -68,7 +70,7 @@ def reproduce(
         _figure1(console, out)
     elif what in THEOREMS:
         _theorem(console, what, out, quick, dry_run)
-    elif what in (PAGE, BEYOND_PAGE, UPGRADE_PAGE):
+    elif what in pages:
         _page(console, what, out)
     else:
         executor = make_executor(engine, workers, ray_address)
@@ -87,7 +89,7 @@ def _refuse_ignored(what: str, given: dict[str, Any]) -> None:
     refused: tuple[str, ...] = (*of_studies, "dry_run", "quick")
     if what in STUDIES:
         refused = ("quick",)
-    elif what in (BEYOND, UPGRADE):
+    elif what in (BEYOND, RESAMPLED, UPGRADE):
         refused = ("runs", "epochs", "subset", "quick")
     elif what in THEOREMS:
         refused = of_studies
@@ -124,8 +126,13 @@ class _Study:
 
         methods = self.methods.split(",") if self.methods else None
         if self.what not in STUDIES:
-            other = {BEYOND: beyond.experiment, UPGRADE: upgrade.experiment}[self.what]
-            return {"-".join([self.what, dataset, *(methods or ())]): other(dataset, methods)}
+            ours = {
+                BEYOND: beyond.experiment,
+                RESAMPLED: beyond.resampled,
+                UPGRADE: upgrade.experiment,
+            }
+            name = "-".join([self.what, dataset, *(methods or ())])
+            return {name: ours[self.what](dataset, methods)}
         size = {"runs": self.runs, "epochs": self.epochs, "subset": self.subset}
         return experiments(self.what, dataset, methods=methods, **size)  # type: ignore[arg-type]
 

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from unchurn.core.errors import InputError
 from unchurn.core.files import write_text
 from unchurn.methods.registry import PLUS
 from unchurn.paper.beyond.charts import costs, tasks
+from unchurn.paper.beyond.resampled import Resampled, both_ways
 from unchurn.paper.beyond.rows import (
     Over,
     Row,
@@ -19,8 +21,8 @@ from unchurn.paper.beyond.rows import (
     read_rows,
     written,
 )
-from unchurn.paper.beyond.study import FORMER
-from unchurn.paper.beyond.tables import TABLES
+from unchurn.paper.beyond.study import FORMER, settings
+from unchurn.paper.beyond.tables import BEYOND, BEYOND_RESAMPLED, TABLES
 from unchurn.paper.markdown import markdown_table, render_page
 from unchurn.paper.studies import RECIPES
 from unchurn.report.numbers import NONE, bare_percent, difference, signed
@@ -41,10 +43,10 @@ def write_beyond(folder: Path) -> list[Path]:
     from unchurn.report.charts import save
 
     folder = folder.resolve() if folder.name in ("", "..") else folder
-    rows = _read(folder)
-    text = _render(folder, rows)  # what is wrong with them comes up before any writing
+    results = _read(folder)
+    text = _render(folder, results)  # what is wrong with them comes up before any writing
     written = []
-    for name, chart in _charts(rows).items():
+    for name, chart in _charts(results).items():
         written.append(folder / name)
         save(chart, written[-1])
     written.append(folder.with_name(f"{folder.name}.md"))
@@ -57,24 +59,45 @@ def page(folder: Path) -> str:
     return _render(folder, _read(folder))
 
 
-def _read(folder: Path) -> dict[str, list[Row]]:
+@dataclass(frozen=True)
+class _Results:
+    """What the page is made from."""
+
+    rows: dict[str, list[Row]]  # by dataset
+    in_part: dict[str, tuple[int, int]]  # how many settings of how many, where not of all
+    resampled: Resampled | None
+
+
+def _read(folder: Path) -> _Results:
     rows = read_rows(folder)
+    if not rows:
+        raise InputError(f"{folder} has no results of `unchurn reproduce {BEYOND}`")
+    in_part = _in_part(rows)
+    resampled = both_ways(rows, read_rows(folder, BEYOND_RESAMPLED))
     add_papers(
         {name: own for name, own in rows.items() if name in RECIPES}, folder.with_name(REPRODUCTION)
     )
-    return rows
+    return _Results(rows, in_part, resampled)
 
 
-def _charts(rows: dict[str, list[Row]]) -> dict[str, Any]:
+def _in_part(rows: dict[str, list[Row]]) -> dict[str, tuple[int, int]]:
+    """The datasets of which not all settings are there: how many, and of how many."""
+    each = {name: (len(own), len(settings(name))) for name, own in rows.items()}
+    return {name: (n, all_) for name, (n, all_) in each.items() if n < all_}
+
+
+def _charts(results: _Results) -> dict[str, Any]:
     """The page's charts by name of file, as far as there are results for them."""
-    drawn = {}
+    drawn, rows = {}, results.rows
     on_tables = over_tables(rows)
     if on_tables:
         drawn["tables.svg"] = costs(on_tables, f"mean of {len(on_tables[0].rows)} tables")
     there = [name for name in RECIPES if name in rows]
-    everywhere = [o for o in over(r for n in there for r in rows[n]) if len(o.rows) == len(there)]
+    whole = [name for name in there if name not in results.in_part]
+    everywhere = [o for o in over(r for n in whole for r in rows[n]) if len(o.rows) == len(whole)]
     if everywhere:
-        drawn["tasks.svg"] = costs(everywhere, f"mean of {len(there)} tasks of the paper")
+        drawn["tasks.svg"] = costs(everywhere, f"mean of {len(whole)} tasks of the paper")
+    if there:
         drawn["six-tasks.svg"] = tasks({n: _shown(rows[n]) for n in there})
     return drawn
 
@@ -92,7 +115,8 @@ def _shown(rows: list[Row]) -> list[tuple[str, float]]:
     ]
 
 
-def _render(folder: Path, rows: dict[str, list[Row]]) -> str:
+def _render(folder: Path, results: _Results) -> str:
+    rows = results.rows
     there = [name for name in RECIPES if name in rows]
     on_tables = over_tables(rows)
     return render_page(
@@ -103,7 +127,9 @@ def _render(folder: Path, rows: dict[str, list[Row]]) -> str:
         missing=[name for name in RECIPES if name not in rows],
         tables=[name for name in TABLES if name in rows],
         missing_tables=[name for name in TABLES if name not in rows],
-        charts=_charts(rows),
+        in_part=results.in_part,
+        resampled=results.resampled,
+        charts=_charts(results),
         goals={name: Goals(rows[name]) for name in there},
         tables_table=_tables_table(on_tables),
         every_table=_every_table(rows),

@@ -15,7 +15,8 @@ from unchurn.methods.registry import PLUS
 from unchurn.metrics.churn import ChurnSummary
 from unchurn.metrics.intervals import Interval
 from unchurn.paper.beyond.tables import BEYOND, TABLES
-from unchurn.paper.records import Record, read, read_all
+from unchurn.paper.records import Record, read
+from unchurn.paper.united import by_dataset, united
 from unchurn.study.result import CONTROL, SettingResult
 from unchurn.study.scenarios.retrain import Retrain
 from unchurn.study.settings import SettingFacts
@@ -74,24 +75,19 @@ class Row:
         return self.accuracy is not None and self.accuracy.low > 0
 
 
-def read_rows(folder: Path) -> dict[str, list[Row]]:
+def read_rows(folder: Path, study: str = BEYOND) -> dict[str, list[Row]]:
     """The rows of every dataset that a folder has results of, tables and tasks alike."""
-    found: dict[str, list[Row]] = {}
-    for record in read_all(folder):
-        if record.study == BEYOND and record.is_main:
-            found[record.dataset] = _rows(record)
-    if not found:
-        raise InputError(f"{folder} has no results of `unchurn reproduce {BEYOND}`")
-    return found
+    return {dataset: _rows(record) for dataset, record in by_dataset(folder, study).items()}
 
 
 def add_papers(rows: dict[str, list[Row]], folder: Path) -> None:
     """Add the paper's methods at their published settings, from the reproduction's runs."""
     for dataset, own in rows.items():
-        path = folder / f"table1-{dataset}.json"
+        paths = [folder / f"{table}-{dataset}.json" for table in ("table1", "table2")]
         there = {row.recipe for row in own}
-        if path.exists():
-            own += [row for row in _rows(read(path)) if row.recipe not in there]
+        if all(path.exists() for path in paths):
+            papers = united([read(path) for path in paths])
+            own += [row for row in _rows(papers) if row.recipe not in there]
 
 
 def _rows(record: Record) -> list[Row]:

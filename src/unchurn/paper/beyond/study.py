@@ -13,11 +13,12 @@ from dataclasses import replace
 from unchurn.core.errors import InputError
 from unchurn.datasets import Dataset, load
 from unchurn.methods.registry import named_method
-from unchurn.paper.beyond.tables import BEYOND, TABLES, load_other
+from unchurn.paper.beyond.tables import BEYOND, BEYOND_RESAMPLED, TABLES, load_other
 from unchurn.paper.published import published
 from unchurn.paper.studies import RECIPES, RUNS, Recipe
 from unchurn.study.experiment import Experiment
 from unchurn.study.parts import make_parts
+from unchurn.study.scenarios import Resample, Retrain, Scenario
 from unchurn.study.settings import Setting, combined_setting, make_setting
 from unchurn.training.config import Training
 from unchurn.training.learners.torch import TorchLearner
@@ -78,6 +79,14 @@ SEVERAL = (
     "bagging(m=5)",
     "bagging(m=5)+ema",
 )
+# What is held against each other when the data is drawn anew, too.
+RESAMPLED = (
+    "control", "safe_ema", "ema(decay=0.999)", "swa(part=0.25)", "decay+ema",
+    "weight_decay(strength=0.1)+ema", "label_smoothing(a=0.1)+safe_ema", "mixup(a=0.2)+ema",
+    "knn_ls(k=10, a=0.1, b=0.1)+ema", "codistill_symmetric(a=1)+safe_ema",
+    "distill(m=5, a=1)+ema", "twin(a=10)", "ensemble(m=5)", "ensemble(m=5)+ema", "bagging(m=5)",
+    "bagging(m=5)+ema",
+)  # fmt: skip
 # What unchurn's defaults were before this study, after the paper's choices.
 FORMER = ("label_smoothing(a=0.8)", "knn_ls(k=10, a=0.9, b=0.9)")
 # Of the above, what the six tasks leave out: settings of which there is another, and several
@@ -110,14 +119,27 @@ def _papers_knn(dataset: str, *more: str) -> Setting:
 def experiment(dataset: str, methods: Sequence[str] | None = None) -> Experiment:
     """All that is trained on a dataset, or some of its methods by name, such as `knn_ls+ema`."""
     check_dataset(BEYOND, dataset)
-    tried = some(BEYOND, settings(dataset), methods)
+    return _experiment(dataset, some(BEYOND, settings(dataset), methods), Retrain())
+
+
+def resampled(dataset: str, methods: Sequence[str] | None = None) -> Experiment:
+    """What is trained on bootstraps of a dataset, a new one in every run."""
+    check_dataset(BEYOND_RESAMPLED, dataset)
+    tried = [make_setting(text) for text in RESAMPLED]
+    return _experiment(dataset, some(BEYOND_RESAMPLED, tried, methods), Resample())
+
+
+def _experiment(dataset: str, tried: Sequence[Setting], scenario: Scenario) -> Experiment:
+    """So many runs of each setting, suited to the length of the training."""
     data, learner = subject(dataset)
     is_table = dataset in TABLES
     parts = make_parts(data, validation=is_table)
     runs = TABLES[dataset].runs if is_table else RUNS
     n_steps = learner.n_steps(len(parts.x_train)) or 0
     suited = tuple(replace(one, method=one.method.for_steps(n_steps)) for one in tried)
-    return Experiment(data=data, parts=parts, settings=suited, learner=learner, runs=runs)
+    return Experiment(
+        data=data, parts=parts, settings=suited, learner=learner, runs=runs, scenario=scenario
+    )
 
 
 def check_dataset(study: str, dataset: str) -> None:

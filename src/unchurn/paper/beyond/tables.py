@@ -18,7 +18,8 @@ from unchurn.datasets.find import data_folder
 if TYPE_CHECKING:
     import polars as pl
 
-BEYOND = "beyond"  # what `unchurn reproduce` calls the study
+BEYOND = "beyond"  # what `unchurn reproduce` calls the study …
+BEYOND_RESAMPLED = "beyond-resampled"  # … and its second part, in which the data is drawn anew
 FOLDER = "tables"
 MANY = 5000  # rows, from which on five runs say as much as ten do of fewer
 

@@ -12,7 +12,8 @@ from unchurn.core.errors import InputError
 from unchurn.metrics.churn import MeanSd
 from unchurn.metrics.intervals import Interval
 from unchurn.paper.beyond.rows import written
-from unchurn.paper.records import Record, read_all
+from unchurn.paper.records import Record
+from unchurn.paper.united import by_dataset
 from unchurn.paper.upgrade.study import UPGRADE
 from unchurn.study.result import CONTROL, SettingResult
 
@@ -55,11 +56,7 @@ class Row:
 
 def read_rows(folder: Path) -> dict[str, list[Row]]:
     """The rows of every dataset that a folder has results of."""
-    found = {
-        record.dataset: _rows(record)
-        for record in read_all(folder)
-        if record.study == UPGRADE and record.is_main
-    }
+    found = {dataset: _rows(record) for dataset, record in by_dataset(folder, UPGRADE).items()}
     if not found:
         raise InputError(f"{folder} has no results of `unchurn reproduce {UPGRADE}`")
     return found

@@ -1,0 +1,94 @@
+"""Whether what lowers churn between seeds also does so when the data is drawn anew."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from scipy.stats import spearmanr
+
+from unchurn.paper.beyond.rows import Over, Row, over
+from unchurn.paper.markdown import markdown_table
+from unchurn.report.numbers import NONE, bare_percent, signed
+from unchurn.study.result import CONTROL
+
+
+@dataclass(frozen=True, kw_only=True)
+class Both:
+    """A recipe on the same datasets with both kinds of noise."""
+
+    retrained: Over
+    resampled: Over
+
+    @property
+    def recipe(self) -> str:
+        """As it is written."""
+        return self.resampled.recipe
+
+
+@dataclass(frozen=True)
+class Resampled:
+    """What was measured of recipes both ways, on the datasets that have both."""
+
+    datasets: Sequence[str]
+    recipes: Sequence[Both]  # lowest churn on new samples first
+
+    @property
+    def correlation(self) -> float:
+        """Spearman's, of the recipes' churn in both."""
+        ratios = [(one.retrained.ratio, one.resampled.ratio) for one in self.recipes]
+        return float(spearmanr(ratios).statistic)
+
+    @property
+    def plain_growth(self) -> float:
+        """How many times as much plain training churns, mean over the datasets where it does."""
+        plain = next(one for one in self.recipes if one.recipe == CONTROL)
+        pairs = zip(plain.retrained.rows, plain.resampled.rows, strict=True)
+        churn = [(old.summary.churn.mean, new.summary.churn.mean) for old, new in pairs]
+        each = [new / old for old, new in churn if old > 0]
+        return sum(each) / len(each)
+
+    def of(self, recipe: str) -> Both:
+        """One of the recipes."""
+        return next(one for one in self.recipes if one.recipe == recipe)
+
+    @property
+    def table(self) -> str:
+        """A line for each recipe."""
+        headings = ["recipe", "trained", "served", "another seed: churn, % of control's",
+                    "another sample: churn, % of control's", "accuracy − control's",
+                    "churn lower", "churn higher", "accuracy lower", "accuracy higher"]  # fmt: skip
+        kinds = ("lowers_churn", "raises_churn", "loses", "gains")
+        return markdown_table(
+            headings,
+            (
+                [
+                    f"`{one.recipe}`",
+                    str(one.resampled.rows[0].trained),
+                    str(one.resampled.rows[0].served),
+                    bare_percent(one.retrained.ratio, 0),
+                    bare_percent(one.resampled.ratio, 0),
+                    signed(one.resampled.accuracy),
+                    *(str(one.resampled.count(kind) or NONE) for kind in kinds),
+                ]
+                for one in self.recipes
+                if one.recipe != CONTROL
+            ),
+        )
+
+
+def both_ways(
+    retrained: Mapping[str, Sequence[Row]], resampled: Mapping[str, Sequence[Row]]
+) -> Resampled | None:
+    """What both have, on the datasets that both have; None if there are none."""
+    there = [name for name in retrained if name in resampled]
+    if not there:
+        return None
+    seeds = {one.recipe: one for one in over(row for name in there for row in retrained[name])}
+    samples = over(row for name in there for row in resampled[name])
+    recipes = [
+        Both(retrained=seeds[one.recipe], resampled=one)
+        for one in samples
+        if one.recipe in seeds and len(one.rows) == len(seeds[one.recipe].rows) == len(there)
+    ]
+    return Resampled(there, recipes)

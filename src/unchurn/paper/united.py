@@ -1,0 +1,64 @@
+"""One result a dataset, also where it was made in parts: some of its methods at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unchurn.core.arrays import Array
+from unchurn.core.errors import InputError
+from unchurn.paper.records import Record, read_all
+from unchurn.study.result import SettingResult
+
+SAME = ("model", "training", "scenario", "runs", "seed")  # of all parts of a result
+
+
+def by_dataset(folder: Path, study: str) -> dict[str, Record]:
+    """The results of a study in a folder: the whole one of a dataset, or its parts as one."""
+    parts: dict[str, list[Record]] = {}
+    for record in read_all(folder):
+        if record.study == study:
+            parts.setdefault(record.dataset, []).append(record)
+    return {dataset: _whole(own) or united(own) for dataset, own in parts.items()}
+
+
+def _whole(parts: Sequence[Record]) -> Record | None:
+    """The result that has all methods, if there is one."""
+    return next((record for record in parts if record.is_main), None)
+
+
+def united(parts: Sequence[Record]) -> Record:
+    """Results of equal trainings on one dataset as one; a setting of several is taken once."""
+    first = parts[0]
+    for part in parts[1:]:
+        if odd := [name for name, value in _same(first).items() if _same(part)[name] != value]:
+            raise InputError(f"{part.name} is of other {odd[0]} than {first.name}")
+    settings: dict[str, tuple[SettingResult, dict[str, Any]]] = {}
+    for part in parts:
+        for one, facts in zip(part.result.settings, part.facts["settings"], strict=True):
+            settings.setdefault(f"{one.setting.name} {one.setting.text}", (one, facts))
+    # A label that no run of a part got right is known to another part, or to none.
+    labels = reduce(np.maximum, (part.result.subject.labels["test"] for part in parts))
+    return Record(
+        name=f"{first.study}-{first.dataset}",
+        result=replace(
+            first.result,
+            subject=replace(first.result.subject, labels={"test": labels}),
+            settings=[_with_labels(one, labels) for one, _ in settings.values()],
+        ),
+        facts={**first.facts, "settings": [facts for _, facts in settings.values()]},
+    )
+
+
+def _same(part: Record) -> dict[str, Any]:
+    """What all parts of a result have in common."""
+    return {"data": part.facts["data"]["fingerprint"], **{n: part.facts.get(n) for n in SAME}}
+
+
+def _with_labels(one: SettingResult, labels: Array) -> SettingResult:
+    return replace(one, runs={part: replace(r, labels=labels) for part, r in one.runs.items()})
