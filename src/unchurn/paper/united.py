@@ -19,17 +19,12 @@ SAME = ("model", "training", "scenario", "runs", "seed")  # of all parts of a re
 
 
 def by_dataset(folder: Path, study: str) -> dict[str, Record]:
-    """The results of a study in a folder: the whole one of a dataset, or its parts as one."""
+    """The results of a study in a folder, one for each dataset; parts are added to the whole."""
     parts: dict[str, list[Record]] = {}
     for record in read_all(folder):
         if record.study == study:
             parts.setdefault(record.dataset, []).append(record)
-    return {dataset: _whole(own) or united(own) for dataset, own in parts.items()}
-
-
-def _whole(parts: Sequence[Record]) -> Record | None:
-    """The result that has all methods, if there is one."""
-    return next((record for record in parts if record.is_main), None)
+    return {dataset: united(own) for dataset, own in parts.items()}
 
 
 def united(parts: Sequence[Record]) -> Record:

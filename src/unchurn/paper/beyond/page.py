@@ -21,7 +21,7 @@ from unchurn.paper.beyond.rows import (
     read_rows,
     written,
 )
-from unchurn.paper.beyond.study import FORMER, settings
+from unchurn.paper.beyond.study import AFTERWARDS, FORMER, settings
 from unchurn.paper.beyond.tables import BEYOND, BEYOND_RESAMPLED, TABLES
 from unchurn.paper.markdown import markdown_table, render_page
 from unchurn.paper.studies import RECIPES
@@ -137,6 +137,7 @@ def _render(folder: Path, results: _Results) -> str:
         former=[one for one in on_tables if one.recipe in map(_recipe, FORMER)],
         default=next((one for one in on_tables if one.recipe == DEFAULT), None),
         ema=next((one for one in on_tables if one.recipe == "ema"), None),
+        afterwards=list(map(_recipe, AFTERWARDS)),
         harmless=[one for one in on_tables if one.is_harmless],
         percent=bare_percent,
         signed=signed,
