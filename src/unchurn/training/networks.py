@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from unchurn.core.errors import InputError
+from unchurn.training.pooled import PooledConv2d
 
 Shape = tuple[int, ...]
 Factory = Callable[[Shape, int], nn.Module]
@@ -55,19 +56,17 @@ class LeNet5(nn.Module):
             raise InputError(f"lenet5 needs images of at least 16×16 pixels, not {shape}")
         height, width = ((side - 4) // 2 for side in shape[:2])
         height, width = (height - 4) // 2, (width - 4) // 2
-        # Of increasing activations, the maximum of four is the activation of their maximum: the
-        # same numbers, to the bit, for a quarter of the work.
-        pool_first = pooling is nn.MaxPool2d
 
-        def narrow() -> list[nn.Module]:
-            return [pooling(2), activation()] if pool_first else [activation(), pooling(2)]
+        def layers(channels: int, filters: int) -> list[nn.Module]:
+            if pooling is nn.MaxPool2d:
+                # Of increasing activations, the maximum of four is the activation of their maximum:
+                # the same numbers, to the bit, for a quarter of the work. Identity has the place
+                # that pooling would have, so that weights keep their names.
+                return [PooledConv2d(channels, filters), nn.Identity(), activation()]
+            return [nn.Conv2d(channels, filters, 5), activation(), pooling(2)]
 
-        self.features = nn.Sequential(
-            nn.Conv2d(shape[2] if len(shape) == 3 else 1, 6, 5),
-            *narrow(),
-            nn.Conv2d(6, 16, 5),
-            *narrow(),
-        )
+        channels = shape[2] if len(shape) == 3 else 1
+        self.features = nn.Sequential(*layers(channels, 6), *layers(6, 16))
         self.head = nn.Sequential(
             nn.Linear(16 * height * width, 120),
             activation(),

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
@@ -9,11 +10,6 @@ from typing import Any, TypeVar
 from numba import njit
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-# Of every file here: kernels share types and constants, so a change of one makes all anew.
-_STAMP = sha256(
-    b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
-).digest()
 
 # Sums in any order and fused, and no thought of NaN: only for what proposes candidates, never for
 # what decides.
@@ -51,9 +47,16 @@ def _compile(function: F, **options: Any) -> F:
         # kernels call each other across files: let it be valid until any of them changes.
         with suppress(AttributeError):  # a Numba that keeps it elsewhere, or is switched off
             file = compiled._cache._cache_file
-            file._source_stamp = _STAMP
+            file._source_stamp = stamp = _stamp(Path(function.__code__.co_filename).parent)
             # The version is looked at first: of another one, nothing is unpickled, which would
             # fail for a type that has another name now.
-            file._version = (file._version, _STAMP)
+            file._version = (file._version, stamp)
     kernel: F = compiled
     return kernel
+
+
+@cache
+def _stamp(folder: Path) -> bytes:
+    """Of every file there and here: they share types and constants, a change of one is of all."""
+    files = {*folder.glob("*.py"), *Path(__file__).parent.glob("*.py")}
+    return sha256(b"".join(path.read_bytes() for path in sorted(files))).digest()

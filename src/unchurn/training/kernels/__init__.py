@@ -1,0 +1,1 @@
+"""Compiled code: pooling, and the gradients of what it lets through."""
