@@ -52,7 +52,7 @@ EXAMPLES = {
         "unchurn smooth logits.parquet labels.csv -k 5 -a 0.5 -b 0.1 -o soft.parquet",
     ),
     "warmup": ("unchurn warmup",),
-    "data": ("unchurn data list", "unchurn data fetch mnist phishing"),
+    "data": ("unchurn data list", "unchurn data fetch mnist fashion_mnist"),
     "list": ("unchurn data list",),
     "fetch": ("unchurn data fetch mnist", "unchurn data fetch mnist fashion_mnist"),
 }
