@@ -11,9 +11,11 @@ if TYPE_CHECKING:
 
 EXAMPLES = {
     "": (
+        "unchurn demo",
         "unchurn compare production.parquet candidate.parquet",
         "unchurn bench table.csv --target label",
     ),
+    "demo": ("unchurn demo", "unchurn demo --runs 10 --out ten-runs"),
     "compare": (
         "unchurn compare production.parquet candidate.parquet --labels truth.csv",
         "unchurn compare old.csv new.csv --slices country --flips flips.csv",
