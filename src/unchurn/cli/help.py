@@ -43,7 +43,7 @@ EXAMPLES = {
         "unchurn bench t.csv --target y --scenario upgrade --base old.csv --id user",
         "unchurn bench --model sklearn.ensemble:ExtraTreesClassifier",
     ),
-    "report": ("unchurn report bench-digits", "unchurn report bench-digits -o page.html"),
+    "report": ("unchurn report bench-phishing", "unchurn report bench-phishing -o page.html"),
     "reproduce": (
         "unchurn reproduce table1 --dataset mnist",
         "unchurn reproduce table1 --dataset phishing --runs 2 --epochs 2",
