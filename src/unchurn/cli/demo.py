@@ -45,16 +45,24 @@ def demo(
     executor = make_executor("local", workers)
     results: list[Result] = []
     steps: list[Step] = []
+    kept = 0
     for name, experiment in experiments(runs, epochs).items():
         schedule, folder = make_schedule(experiment), out / name
-        console.print(f"… {schedule.n_trainings} networks are trained, on {executor.workers} cores")
-        work = partial(run_bench, schedule, folder, executor)
-        results.append(with_progress(console, schedule, Store(folder), work))
+        store, work = Store(folder), partial(run_bench, schedule, folder, executor)
+        trainings = schedule.together(schedule.jobs)
+        missing = {
+            key for key, job in schedule.jobs.items() if not store.has(experiment.identity(job))
+        }
+        there = sum(missing.isdisjoint(keys) for keys in trainings)
+        before = f", {there} of them kept from before" if there else ""
+        console.print(f"… {len(trainings)} trainings on {executor.workers} cores{before}")
+        kept += there
+        results.append(with_progress(console, schedule, store, work))
         for step in steps_of(name, results[-1]):
             steps.append(step)
             console.print(f"\n{step.in_words(len(steps), console.width)}")
     page = out / "index.html"
-    write_story(page, steps, results, time.monotonic() - start)
+    write_story(page, steps, results, time.monotonic() - start, kept)
     if note := smaller(results[0]):
         console.print(f"{note}\n")
     console.print("Where to go next\n")

@@ -14,11 +14,11 @@ from unchurn.metrics.intervals import Interval
 
 Spec = dict[str, Any]  # Vega-Lite's
 # Told apart on white and on black, also by those who see no red or green; shapes help.
-RIGHT, WRONG, OTHER = "#4e79a7", "#f28e2b", "#8c8c8c"
+RIGHT, WRONG, PALE, OTHER = "#4e79a7", "#f28e2b", "#a3bcd6", "#8c8c8c"
 DECISIONS = {"promote": "#2e9e5b", "hold": "#d4a017", "reject": "#d1495b"}
 SHAPES = ["circle", "diamond", "square"]
-# What a point of churn is, and its size and opacity.
-KINDS = {"a pair of retrainings": (35, 0.4), "mean of ours": (190, 1), "published": (120, 1)}
+# What a point of churn is, and its size.
+KINDS = {"each pair": 35, "mean": 190, "published": 120}
 BELOW = alt.Legend(orient="bottom", title=None, symbolOpacity=1)
 LABELS = alt.Axis(title=None, labelLimit=200, ticks=False, domain=False, labelPadding=8)
 
@@ -63,15 +63,13 @@ def churns(predictions: Mapping[str, Array], published: Mapping[str, float]) -> 
     )
     kinds = list(KINDS)
     marked = base.encode(
-        _told_apart("of", kinds, [RIGHT, RIGHT, WRONG]),
+        _told_apart("of", kinds, [PALE, RIGHT, WRONG]),
         _shaped("of", kinds, ["circle", "circle", "diamond"]),
         tooltip=["training:N", "of:N", "churn:Q"],
     )
     points = [
-        marked.transform_filter(alt.datum.of == kind).mark_point(
-            filled=True, size=size, opacity=opacity
-        )
-        for kind, (size, opacity) in KINDS.items()
+        marked.transform_filter(alt.datum.of == kind).mark_point(filled=True, size=size, opacity=1)
+        for kind, size in KINDS.items()
     ]
     means = base.transform_filter(alt.datum.of == ours).mark_text(dy=-15, fontWeight="bold")
     means = means.encode(alt.Text("churn:Q", format=".2f"))
@@ -84,13 +82,20 @@ def _churn(training: str, churn: float, of: str) -> dict[str, str | float]:
 
 def flips(counted: Mapping[str, tuple[float, float]]) -> Spec:
     """How many examples each successor breaks, to the left, and mends, to the right."""
-    rows = [
-        {"successor": name, "pages": sign * float(n), "n": f"{n:,.0f}", "kind": kind}
+    rows: list[dict[str, Any]] = [
+        {"successor": name, "pages": sign * n, "n": f"{n:,.0f}", "kind": kind}
         for name, both in counted.items()
         for sign, n, kind in zip((-1, 1), both, ("broken", "mended"), strict=True)
     ]
+    # Room for the numbers beside the bars.
+    domain = [1.4 * min(row["pages"] for row in rows), 1.2 * max(row["pages"] for row in rows)]
     base = alt.Chart(alt.InlineData(values=rows)).encode(
-        alt.X("pages:Q", title="pages", axis=alt.Axis(format="d", labelExpr="abs(datum.value)")),
+        alt.X(
+            "pages:Q",
+            title="pages",
+            axis=alt.Axis(format="d", labelExpr="abs(datum.value)"),
+            scale=alt.Scale(domain=domain, nice=False),
+        ),
         alt.Y("successor:N", sort=list(counted), axis=LABELS),
     )
     bars = base.mark_bar(cornerRadius=3, height=26).encode(

@@ -29,9 +29,9 @@ def steps_of(study: str, result: Result) -> tuple[Step, ...]:
 
 
 def write_story(
-    path: Path, steps: Sequence[Step], results: Sequence[Result], seconds: float
+    path: Path, steps: Sequence[Step], results: Sequence[Result], seconds: float, kept: int = 0
 ) -> None:
-    """Write the page; `seconds` is what all of it took."""
+    """Write the page; `seconds` is what all took, but for so many trainings `kept` from before."""
     write_page(
         path,
         Path(__file__).with_name("demo.html"),
@@ -40,11 +40,10 @@ def write_story(
         steps=steps,
         tables=[formats.html(s.table, f"step{i}") if s.table else "" for i, s in enumerate(steps)],
         notes=[formats.notes_of(s.table) if s.table else [] for s in steps],
-        seconds=f"{seconds:.0f}",
-        cores=os.cpu_count(),
+        time=_time(seconds, kept),
         smaller=smaller(results[0]),
         next=next_commands(path.parent),
-        facts=_facts(results, seconds),
+        facts=_facts(results, _time(seconds, kept)),
         remarks=dict.fromkeys(n for r in results for n in (*r.subject.data.notes, *r.notes)),
     )
 
@@ -73,7 +72,13 @@ def next_commands(folder: Path) -> dict[str, str]:
     }
 
 
-def _facts(results: Sequence[Result], seconds: float) -> dict[str, str]:
+def _time(seconds: float, kept: int) -> str:
+    """What it took, and on what."""
+    before = f", besides {kept} trainings that were kept from before" if kept else ""
+    return f"in {seconds:.0f} seconds on this machine's {os.cpu_count()} cores{before}"
+
+
+def _facts(results: Sequence[Result], time: str) -> dict[str, str]:
     """How it was made, and where."""
     subject = results[0].subject
     data = subject.data
@@ -88,8 +93,8 @@ def _facts(results: Sequence[Result], seconds: float) -> dict[str, str]:
         "recipes": "those of the second step were listed knowing docs/beyond.md, that of the third "
         "knowing docs/upgrade.md, which measure them on this data, too, and on tables that nobody "
         "chose",
-        "time": f"{seconds:.0f} s from start to page, without trainings that were kept before; "
-        f"trainings took {sum(result.seconds for result in results):.0f} s, one after another",
+        "time": f"{time}; trainings took {sum(result.seconds for result in results):.0f} seconds, "
+        "one after another",
         "runs made by": "; ".join(made_by),
         "page made by": f"unchurn {__version__}",
     }

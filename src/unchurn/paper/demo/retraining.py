@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 SHOWN = 6  # of the examples that flip most
 NAMES = {
     PLAIN: "plain training",
-    "knn_ls": "the paper's k-NN smoothing",
+    "knn_ls": "paper's k-NN smoothing",
     "safe_ema": "averaged weights",
-    "swa": "weights averaged at the end",
-    "knn_ls+safe_ema": "k-NN smoothing + averaged",
+    "swa": "averaged at the end",
+    "knn_ls+safe_ema": "k-NN + averaged",
     "ensemble": "ensemble",
 }
 
@@ -105,8 +105,6 @@ def methods_step(result: Result) -> Step:
     rows = tested(result)
     plain = _churn(rows[PLAIN][0])
     found = {name: result.differences(name, PLAIN) for name in rows if name != PLAIN}
-    lower = [name for name, one in found.items() if one["churn"].high < 0]
-    worse = [name for name, one in found.items() if one["accuracy"].high < 0]
     papers = {name: find_published("table1", DATA, row.setting) for name, (row, _) in rows.items()}
     return Step(
         title="Train differently, and less of it moves",
@@ -118,10 +116,8 @@ def methods_step(result: Result) -> Step:
             )
             for name in ("knn_ls", "safe_ema", "ensemble")
         ),
-        text=f"Churn is lower than plain training's beyond chance: {_listed(lower)}. Not told from "
-        f"chance, or higher, by {result.subject.runs} runs: {_listed(set(found) - set(lower))}. "
-        f"Accuracy is lower beyond chance: {_listed(worse)}. Averaged weights are what "
-        "StableClassifier() trains by if you say nothing.",
+        text=f"{_told(result.subject.runs, found)} Averaged weights are what StableClassifier() "
+        "trains by if you say nothing.",
         chart=charts.churns(
             {_name(row): runs.predictions for row, runs in rows.values()},
             {_name(rows[name][0]): row.mean["churn"] for name, row in papers.items() if row},
@@ -190,9 +186,21 @@ def _less(found: dict[str, Interval] | None, metric: str) -> Cell:
     return Cell(text=difference(one), value=one.value, is_best=is_better)
 
 
-def _listed(names: Collection[str]) -> str:
-    """Which of the methods, in words."""
-    return ", ".join(shown for name, shown in NAMES.items() if name in names) or "none"
+def _told(runs: int, found: Mapping[str, dict[str, Interval]]) -> str:
+    """Which methods churn less, or cost accuracy, beyond chance, and of which so many runs tell."""
+    lower = [name for name, one in found.items() if one["churn"].high < 0]
+    higher = [name for name, one in found.items() if one["churn"].low > 0]
+    worse = [name for name, one in found.items() if one["accuracy"].high < 0]
+    said = [f"Churn is lower than plain training's beyond chance: {_listed(lower)}."]
+    if left := [name for name in found if name not in (*lower, *higher)]:
+        said.append(f"{runs} runs leave it open: {_listed(left)}.")
+    if higher:
+        said.append(f"It is higher beyond chance: {_listed(higher)}.")
+    return " ".join([*said, f"Accuracy is lower beyond chance: {_listed(worse)}."])
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(NAMES[name] for name in names) or "none"
 
 
 def _in_paper(plain: Published | None, own: Published | None) -> str:

@@ -18,7 +18,7 @@ RETRAIN, UPGRADE = "retrain", "upgrade"  # the studies, and their folders
 RUNS, EPOCHS = 5, 20
 PLAIN = "control"
 # Plain training, the paper's method, what docs/beyond.md has as best at no cost, both together
-# (which share their fits), and an ensemble; what the paper has is as it was published for this data.
+# (which share their fits), and an ensemble; what the paper has is as it published for this data.
 RETRAINED = (PLAIN, "knn_ls", "safe_ema", "swa", "knn_ls+safe_ema", "ensemble")
 SUCCESSORS = (PLAIN, FROM_WEIGHTS)
 

@@ -66,8 +66,8 @@ def upgrade_step(result: Result) -> Step:
         chart=charts.flips(
             {
                 name: (
-                    against_base.bad_flips(runs).sum(axis=1).mean(),
-                    against_base.good_flips(runs).sum(axis=1).mean(),
+                    n * against_base.rate(against_base.bad_flips(runs)).mean,
+                    n * against_base.rate(against_base.good_flips(runs)).mean,
                 )
                 for name, runs in successors(result).items()
             }
