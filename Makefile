@@ -5,7 +5,7 @@ BIN := .venv/bin
 .PHONY: help demo picture test lint bench fuzz audit clean
 
 help:
-	@echo "make demo     what lowers churn, retrained five times on digits beside plain training"
+	@echo "make demo     the point in four steps, measured in two minutes: demo/index.html"
 	@echo "make test     all tests (those on the real data need UNCHURN_DATA)"
 	@echo "make lint     ruff, mypy, and the layers of the rooms"
 	@echo "make bench    docs/benchmarks.md: beside other libraries (hours; UNCHURN_DATA)"
@@ -15,8 +15,7 @@ help:
 	@echo "make clean    remove .venv, caches and the demo's output"
 
 demo: .venv/installed
-	$(BIN)/unchurn bench --out demo/digits
-	$(BIN)/unchurn report demo/digits
+	$(BIN)/unchurn demo
 
 picture: .venv/installed
 	$(BIN)/python docs/pictures.py

@@ -158,9 +158,9 @@ def driver(address: str, is_killed: bool) -> float:
     trainings, epochs = LONG
     with tempfile.TemporaryDirectory() as folder:
         command = [
-            str(Path(sys.executable).with_name("unchurn")), "bench", "--methods", "control",
-            "--runs", str(trainings), "--epochs", str(epochs), "--engine", "ray",
-            "--ray-address", address, "--out", folder,
+            str(Path(sys.executable).with_name("unchurn")), "bench", "digits",
+            "--methods", "control", "--runs", str(trainings), "--epochs", str(epochs),
+            "--engine", "ray", "--ray-address", address, "--out", folder,
         ]  # fmt: skip
         start = time.perf_counter()
         if is_killed:

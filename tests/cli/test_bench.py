@@ -12,7 +12,9 @@ SHORT = ("--runs", "2", "--epochs", "1", "--workers", "1")
 
 
 def test_bench_shows_a_plan_a_table_and_where_it_is(run, tmp_path):
-    code, out, _ = run("bench", "--methods", "control,knn_ls,ensemble", *SHORT, "--out", "b")
+    code, out, _ = run(
+        "bench", "digits", "--methods", "control,knn_ls,ensemble", *SHORT, "--out", "b"
+    )
     assert code == 0
     assert "3 settings × 2 runs of mlp, 1 epoch (10 steps) each" in out
     assert "12 trainings instead of 16" in out
@@ -48,7 +50,7 @@ def test_a_network_that_diverges_is_a_failed_run(run, tmp_path):
         "    def forward(self, x): return super().forward(x.flatten(1)) * float('nan')\n"
         "def net(shape, n): return Net(64, n)\n"
     )
-    code, out, _ = run("bench", "--methods", "control", "--model", "nans:net", *SHORT)
+    code, out, _ = run("bench", "digits", "--methods", "control", "--model", "nans:net", *SHORT)
     assert code == 0
     assert "loss is nan at step 0" in out
 
@@ -56,12 +58,14 @@ def test_a_network_that_diverges_is_a_failed_run(run, tmp_path):
 def test_a_dry_run_only_plans(run, tmp_path):
     code, out, _ = run("bench", *SHORT, "--out", "b", "--dry-run")
     assert code == 0
+    assert out.startswith("Dataset phishing: 7,406 train + 3,649 test")  # nothing is downloaded
     assert "4 settings × 2 runs" in out
     assert not (tmp_path / "b").exists()
 
 
 def test_a_plan_counts_the_fresh_runs_of_what_will_be_chosen(run, tmp_path):
-    command = ("bench", "--preset", "grid", "--methods", "control,l2_reg", *SHORT, "--out", "b")
+    command = ("bench", "digits", "--preset", "grid", "--methods", "control,l2_reg", *SHORT,
+               "--out", "b")  # fmt: skip
     code, out, _ = run(*command, "--dry-run")
     assert code == 0
     assert "14 trainings\nthen about 4 more: fresh runs of what is chosen" in out
@@ -118,7 +122,7 @@ def test_a_table_of_any_kind_is_planned_for(run, tmp_path):
 
 def test_a_config_file_takes_the_same_and_options_go_before_it(run, tmp_path):
     (tmp_path / "bench.toml").write_text('methods = ["control"]\nruns = 3\nepochs = 1\nout = "b"\n')
-    code, out, _ = run("bench", "--config", "bench.toml", "--runs", "2", "--workers", "1")
+    code, out, _ = run("bench", "digits", "--config", "bench.toml", "--runs", "2", "--workers", "1")
     assert code == 0
     assert "1 settings × 2 runs" in out
     assert (tmp_path / "b/table.csv").exists()
@@ -134,9 +138,9 @@ def test_a_config_file_takes_the_same_and_options_go_before_it(run, tmp_path):
         (["--engine", "cloud"], "engine: input should be 'local' or 'ray', not 'cloud'"),
         (["--model", "cnn"], "no model 'cnn': there are mlp, mlp_three_hidden, lenet5, "),
         (["--model", "nowhere:net"], "model 'nowhere:net': No module named 'nowhere'"),
-        (["--model", "broken:net"], "model 'broken:net' fails on (8, 8), 10: no net today"),
-        (["--model", "broken:three"], "(8, 8), 10: it gives int, not a torch.nn"),
-        (["--model", "broken:narrow"], "model 'broken:narrow' fails on (8, 8), 10: mat1 and mat2"),
+        (["--model", "broken:net"], "model 'broken:net' fails on (30,), 2: no net today"),
+        (["--model", "broken:three"], "(30,), 2: it gives int, not a torch.nn"),
+        (["--model", "broken:narrow"], "model 'broken:narrow' fails on (30,), 2: mat1 and mat2"),
         (["--model", "broken:gone"], "model 'broken:gone': module 'broken' has no attribute"),
         (["--config", "none.toml"], "methods is empty"),
         (["--config", "bad.toml"], "there is no field 'run': there are data, target"),
@@ -145,7 +149,7 @@ def test_a_config_file_takes_the_same_and_options_go_before_it(run, tmp_path):
         (["table.csv"], "which column is to be predicted? Give --target"),
         (["digits", "--target", "y"], "target is for a table of your own"),
         (["digit"], "no dataset 'digit' (did you mean digits?)"),
-        (["--preset", "paper"], "the paper has no setting for digits"),
+        (["digits", "--preset", "paper"], "the paper has no setting for digits"),
         (["--out", "bad.toml"], "cannot write to bad.toml"),
     ],
 )
@@ -168,8 +172,9 @@ def test_bad_input_is_one_line_and_exit_code_2(run, tmp_path, arguments, message
 def test_killed_and_interrupted_it_ends_in_the_same_table(tmp_path):
     """SIGKILL to the driver, to all its processes, and Ctrl-C: the same command goes on."""
     unchurn = Path(sys.executable).with_name("unchurn")
-    command = [unchurn, "bench", "--preset", "grid", "--methods", "control,mixup,l2_reg,anchor",
-               "--runs", "4", "--epochs", "2", "--workers", "2", "--out"]  # fmt: skip
+    command = [unchurn, "bench", "digits", "--preset", "grid", "--methods",
+               "control,mixup,l2_reg,anchor", "--runs", "4", "--epochs", "2", "--workers", "2",
+               "--out"]  # fmt: skip
     subprocess.run([*command, tmp_path / "whole"], check=True, stdout=subprocess.DEVNULL)
     runs = tmp_path / "killed/runs"
     total = len(list((tmp_path / "whole/runs").iterdir()))

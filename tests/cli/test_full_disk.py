@@ -64,8 +64,8 @@ def test_what_is_printed(files, run, tmp_path):
 
 
 def test_runs(run, tmp_path):
-    command = ("bench", "--methods", "control", "--runs", "2", "--epochs", "1", "--out", "b",
-               "--workers", "1")  # fmt: skip
+    command = ("bench", "digits", "--methods", "control", "--runs", "2", "--epochs", "1",
+               "--out", "b", "--workers", "1")  # fmt: skip
     with limit(3000):
         code, _, err = run(*command)
     assert code == 2

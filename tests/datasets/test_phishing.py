@@ -1,4 +1,4 @@
-"""Phishing: tiny ARFF and CSV files are read, and bad ones named."""
+"""Phishing: inside the package; tiny ARFF and CSV files are read, and bad ones named."""
 
 from pathlib import Path
 
@@ -7,6 +7,11 @@ import pytest
 
 from unchurn.core.errors import InputError
 from unchurn.datasets import load, phishing
+from unchurn.datasets.embedded import PHISHING_FILE, pack
+from unchurn.datasets.find import cache_dir
+
+# Of what the ARFF file gives: the runs that are committed, and kept by others, are known by it.
+FINGERPRINT = "732529fe9d137c70383776da0a0e1913814a2c18198a1351c3e8e0968f86b333"
 
 
 def phishing_rows(n: int = 12) -> list[str]:
@@ -55,3 +60,36 @@ def test_damaged_phishing_files(tmp_path):
     (path.parent / "phishing.csv").write_text("a,Result\n1,1\n")
     with pytest.raises(InputError, match=r"phishing\.csv: no column having_IP_Address, "):
         load("phishing", tmp_path)
+
+
+def test_what_is_embedded_needs_no_file_and_is_what_was_published(tmp_path):
+    data = load("phishing", tmp_path)  # a folder of one's own, without it
+    assert data.fingerprint == FINGERPRINT
+    assert data.notes == ()
+    assert data.test_rows.columns == list(phishing.FEATURES)
+    assert not cache_dir().exists()
+    assert PHISHING_FILE.stat().st_size < 100_000
+
+
+def test_the_publishers_file_gives_the_same(real_data, tmp_path):
+    assert load("phishing", real_data).fingerprint == FINGERPRINT
+    again = tmp_path / "again.npy"
+    pack(phishing.read(real_data / phishing.ARFF.path), again)
+    assert again.read_bytes() == PHISHING_FILE.read_bytes()
+
+
+def test_a_file_of_ones_own_goes_before_what_is_embedded(tmp_path, monkeypatch):
+    write_arff(tmp_path, phishing_rows())
+    monkeypatch.setenv("UNCHURN_DATA", str(tmp_path))
+    data = load("phishing")
+    assert len(data.x_train) == 8
+    assert "not the published file" in data.notes[0]
+
+
+def test_all_three_values_are_packed_in_any_column(tmp_path, monkeypatch):
+    from unchurn.datasets import embedded
+
+    values = np.random.default_rng(0).integers(-1, 2, (50, 32))
+    pack(values, tmp_path / "packed.npy")
+    monkeypatch.setattr(embedded, "PHISHING_FILE", tmp_path / "packed.npy")
+    assert (embedded.unpack(32) == values).all()

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from unchurn.cli import bench, blend, compare, data, gate, plan, reproduce, smooth
+from unchurn.cli import bench, blend, compare, data, demo, gate, plan, reproduce, smooth
 from unchurn.cli.guard import NO_MEMORY, run_watched
 from unchurn.cli.help import Command, Group, examples
 from unchurn.cli.options import FilesAfter, in_options
@@ -36,6 +36,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for name, kind, function in (
+    ("demo", Command, demo.demo),
     ("compare", FilesAfter, compare.compare),
     ("gate", FilesAfter, gate.gate),
     ("blend", Command, blend.blend),

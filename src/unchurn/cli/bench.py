@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def bench(
     data: Annotated[
-        str | None, typer.Argument(help="A dataset's name (digits if not given), or a table.")
+        str | None, typer.Argument(help="A dataset's name (phishing if not given), or a table.")
     ] = None,
     target: Annotated[str | None, typer.Option(help="Column of the table to predict.")] = None,
     delimiter: Delimiter = None,

@@ -51,11 +51,12 @@ def fetch(
 ) -> None:
     """Download a dataset's files into the cache, verified; a broken download goes on later."""
     from unchurn.datasets import source
-    from unchurn.datasets.find import obtain
+    from unchurn.datasets.find import needs_none, obtain
 
     for known in [source(name) for name in names]:  # all names are checked before any download
-        if not known.files:
+        if needs_none(known):
             typer.echo(f"{known.name}: needs no files")
+            continue
         for file in known.files:
             (path,), notes = obtain([file], None)
             typer.echo(f"{known.name}: {path}")
@@ -65,7 +66,7 @@ def fetch(
 
 def _needs(source: Source) -> str:
     """How many files of what size."""
-    if not source.files:
+    if source.is_embedded or not source.files:
         return "nothing"
     n, size = len(source.files), sum(file.size for file in source.files)
     return f"{n} file{'s' if n > 1 else ''}, {size / 1e6:,.{0 if size >= 1e6 else 1}f} MB"

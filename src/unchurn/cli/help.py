@@ -11,9 +11,11 @@ if TYPE_CHECKING:
 
 EXAMPLES = {
     "": (
+        "unchurn demo",
         "unchurn compare production.parquet candidate.parquet",
         "unchurn bench table.csv --target label",
     ),
+    "demo": ("unchurn demo", "unchurn demo --runs 10 --out ten-runs"),
     "compare": (
         "unchurn compare production.parquet candidate.parquet --labels truth.csv",
         "unchurn compare old.csv new.csv --slices country --flips flips.csv",
@@ -41,7 +43,7 @@ EXAMPLES = {
         "unchurn bench t.csv --target y --scenario upgrade --base old.csv --id user",
         "unchurn bench --model sklearn.ensemble:ExtraTreesClassifier",
     ),
-    "report": ("unchurn report bench-digits", "unchurn report bench-digits -o page.html"),
+    "report": ("unchurn report bench-phishing", "unchurn report bench-phishing -o page.html"),
     "reproduce": (
         "unchurn reproduce table1 --dataset mnist",
         "unchurn reproduce table1 --dataset phishing --runs 2 --epochs 2",
@@ -52,7 +54,7 @@ EXAMPLES = {
         "unchurn smooth logits.parquet labels.csv -k 5 -a 0.5 -b 0.1 -o soft.parquet",
     ),
     "warmup": ("unchurn warmup",),
-    "data": ("unchurn data list", "unchurn data fetch mnist phishing"),
+    "data": ("unchurn data list", "unchurn data fetch mnist fashion_mnist"),
     "list": ("unchurn data list",),
     "fetch": ("unchurn data fetch mnist", "unchurn data fetch mnist fashion_mnist"),
 }

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from importlib.util import find_spec
+
 EXTRAS = {
     "torch": "train",
     "safetensors": "train",
@@ -25,3 +28,15 @@ def what_is_missing(error: BaseException, user: str) -> str | None:
     if name not in EXTRAS:
         return None
     return f"{user} needs {name}: pip install 'unchurn[{EXTRAS[name]}]'"
+
+
+def missing_modules(extras: Collection[str]) -> list[str]:
+    """The modules of some extras that are not installed; none of them is imported."""
+    return [name for name, extra in EXTRAS.items() if extra in extras and not _is_there(name)]
+
+
+def _is_there(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False

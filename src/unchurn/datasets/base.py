@@ -36,7 +36,7 @@ class RemoteFile:
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """A dataset by name: its published size, the files it needs and how to load it."""
+    """A dataset by name: its published size, the files it is from and how to load it."""
 
     name: str
     n_train: int
@@ -44,6 +44,7 @@ class Source:
     n_classes: int
     load: Callable[[Path | None], Dataset]
     files: tuple[RemoteFile, ...] = ()
+    is_embedded: bool = False  # needs no files, though those of a data folder go before
 
 
 @dataclass(frozen=True, eq=False, repr=False)

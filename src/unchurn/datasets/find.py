@@ -34,18 +34,25 @@ def data_folder(data_dir: Path | None) -> Path | None:
 
 def locate(file: RemoteFile, data_dir: Path | None) -> Path | None:
     """Where a file lies already, if it does; the data folder goes before the cache."""
-    return _in_data_folder(file, data_dir) or _existing(cache_dir() / file.path)
+    return in_data_folder(file, data_dir) or _existing(cache_dir() / file.path)
 
 
 def whereabouts(source: Source) -> str:
-    """Where a dataset's files are, in a few words: "data folder", "cache", "no", or "1 of 4"."""
-    if not source.files:
-        return "built in"
+    """Where a dataset is, in a few words: "embedded", "data folder", "cache", "no", or "1 of 4"."""
+    if needs_none(source):
+        return "embedded"
     places = [locate(file, None) for file in source.files]
     found = [place for place in places if place is not None]
     if len(found) < len(places):
         return f"{len(found)} of {len(places)}" if found else "no"
     return "cache" if all(cache_dir() in place.parents for place in found) else "data folder"
+
+
+def needs_none(source: Source) -> bool:
+    """Whether a dataset is here without a file: one of the data folder would go before."""
+    if source.is_embedded:
+        return not any(in_data_folder(file, None) for file in source.files)
+    return not source.files
 
 
 def obtain(
@@ -54,7 +61,7 @@ def obtain(
     """Paths of all files, downloaded if they are not here; notes on any not as published."""
     paths, notes = [], []
     for file in files:
-        path = _in_data_folder(file, data_dir)
+        path = in_data_folder(file, data_dir)
         if path is None:
             path = fetch(file)  # one in the cache is verified, and fetched again if damaged
         elif path.name == Path(file.path).name and not _as_published(path, file):
@@ -63,7 +70,7 @@ def obtain(
     return paths, tuple(notes)
 
 
-def _in_data_folder(file: RemoteFile, data_dir: Path | None) -> Path | None:
+def in_data_folder(file: RemoteFile, data_dir: Path | None) -> Path | None:
     """The file, or what serves as well, in the caller's own folder."""
     folder = data_folder(data_dir)
     if folder is None:

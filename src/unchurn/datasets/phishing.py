@@ -1,4 +1,8 @@
-"""UCI Phishing Websites: 11,055 web pages, 30 features in {−1, 0, 1}; an ARFF or CSV file."""
+"""UCI Phishing Websites: 11,055 web pages, 30 features in {−1, 0, 1}; inside the package.
+
+By Rami Mohammad and Lee McCluskey, CC BY 4.0 (NOTICE). An ARFF or CSV file of one's own data folder
+goes before the embedded data.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,8 @@ from unchurn.core.errors import InputError
 from unchurn.core.files import reading
 from unchurn.core.tables import read_table
 from unchurn.datasets.base import Dataset, RemoteFile, Source, split
-from unchurn.datasets.find import obtain
+from unchurn.datasets.embedded import unpack
+from unchurn.datasets.find import in_data_folder, obtain
 
 FEATURES = (
     "having_IP_Address", "URL_Length", "Shortining_Service", "having_At_Symbol",
@@ -28,16 +33,12 @@ def load(data_dir: Path | None = None) -> Dataset:
     """Features as they are; the split has the paper's sizes, 7,406 and 3,649."""
     import polars as pl
 
-    (path,), notes = obtain(PHISHING.files, data_dir)
-    columns = _read_arff(path) if path.suffix.lower() == ".arff" else _read_csv(path)
-    missing = [name for name in (*FEATURES, TARGET) if name not in columns]
-    if missing:
-        raise InputError(f"{path}: no column {', '.join(missing)}")
-    values = np.stack([columns[name] for name in (*FEATURES, TARGET)], axis=1)
-    if len(values) < 2:
-        raise InputError(f"{path}: {len(values)} rows are too few to split")
-    if not np.isin(values, (-1, 0, 1)).all() or (values[:, -1] == 0).any():
-        raise InputError(f"{path}: features must be −1, 0 or 1 and {TARGET} −1 or 1")
+    notes: tuple[str, ...] = ()
+    if in_data_folder(ARFF, data_dir):
+        (path,), notes = obtain(PHISHING.files, data_dir)
+        values = read(path)
+    else:
+        values = unpack(len(FEATURES) + 1)
     x, y = values[:, :-1].astype(np.float32), (values[:, -1] == 1).astype(np.int64)
     x_train, x_test, y_train, y_test = split(x, y, test_size=0.33, stratify=False)
     return Dataset(
@@ -50,6 +51,20 @@ def load(data_dir: Path | None = None) -> Dataset:
         notes=notes,
         test_rows=pl.DataFrame(x_test.astype(np.int8), FEATURES),
     )
+
+
+def read(path: Path) -> Array:
+    """The features and the target of an ARFF or CSV file, (n, 31)."""
+    columns = _read_arff(path) if path.suffix.lower() == ".arff" else _read_csv(path)
+    missing = [name for name in (*FEATURES, TARGET) if name not in columns]
+    if missing:
+        raise InputError(f"{path}: no column {', '.join(missing)}")
+    values = np.stack([columns[name] for name in (*FEATURES, TARGET)], axis=1)
+    if len(values) < 2:
+        raise InputError(f"{path}: {len(values)} rows are too few to split")
+    if not np.isin(values, (-1, 0, 1)).all() or (values[:, -1] == 0).any():
+        raise InputError(f"{path}: features must be −1, 0 or 1 and {TARGET} −1 or 1")
+    return values
 
 
 def _read_arff(path: Path) -> dict[str, Array]:
@@ -67,19 +82,19 @@ def _read_csv(path: Path) -> dict[str, Array]:
         return {column.name: column.to_numpy() for column in read_table(path)}
 
 
+ARFF = RemoteFile(
+    path="phishing/Training Dataset.arff",
+    url="https://archive.ics.uci.edu/ml/machine-learning-databases/00327/Training%20Dataset.arff",
+    sha256="0dfcd84ccdedca6e1be2ce26452c1f1089ac3f839b9a1b0ab1cdcf6d895f9a70",
+    size=800856,
+    instead="phishing/phishing.csv",
+)
 PHISHING = Source(
     name="phishing",
     n_train=7406,
     n_test=3649,
     n_classes=2,
     load=load,
-    files=(
-        RemoteFile(
-            path="phishing/Training Dataset.arff",
-            url="https://archive.ics.uci.edu/ml/machine-learning-databases/00327/Training%20Dataset.arff",
-            sha256="0dfcd84ccdedca6e1be2ce26452c1f1089ac3f839b9a1b0ab1cdcf6d895f9a70",
-            size=800856,
-            instead="phishing/phishing.csv",
-        ),
-    ),
+    files=(ARFF,),
+    is_embedded=True,
 )

@@ -27,9 +27,9 @@ class Estimate(Protocol):
         """The upper end."""
 
 
-def percent(value: float) -> str:
+def percent(value: float, digits: int = 2) -> str:
     """With its sign, for sentences: 1.23%."""
-    return NONE if math.isnan(value) else f"{value:z.2%}"
+    return NONE if math.isnan(value) else f"{value:z.{digits}%}"
 
 
 def bare_percent(value: float, digits: int = 2) -> str:

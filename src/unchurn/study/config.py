@@ -28,7 +28,7 @@ class BenchConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid", protected_namespaces=())
 
-    data: str = "digits"
+    data: str = "phishing"
     target: str | None = None
     delimiter: str | None = None
     decimal: str | None = None

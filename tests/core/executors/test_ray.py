@@ -226,8 +226,8 @@ def test_out_of_memory_is_a_failed_run(tmp_path, monkeypatch):
 
 def test_the_driver_is_killed_interrupted_and_started_again(cluster, tmp_path):
     unchurn = Path(sys.executable).with_name("unchurn")
-    command = [unchurn, "bench", "--preset", "grid", "--methods", ",".join(METHODS), "--runs", "3",
-               "--epochs", "2", "--engine", "ray", "--ray-address", cluster.address,
+    command = [unchurn, "bench", "digits", "--preset", "grid", "--methods", ",".join(METHODS),
+               "--runs", "3", "--epochs", "2", "--engine", "ray", "--ray-address", cluster.address,
                "--out", tmp_path / "ray"]  # fmt: skip
     runs = tmp_path / "ray/runs"
     kept = 0

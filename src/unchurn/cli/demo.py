@@ -1,0 +1,82 @@
+"""`unchurn demo`: the point in four steps, from runs made here and now, and a page of it."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from unchurn.cli.console import make_console
+from unchurn.cli.progress import with_progress
+
+if TYPE_CHECKING:
+    from unchurn.paper.demo.step import Step
+    from unchurn.study.result import Result
+
+NEEDED = ("train", "knn", "charts")  # extras; the first brings the second
+
+
+def demo(
+    runs: Annotated[int, typer.Option(min=2, help="Retrainings of each setting.")] = 5,
+    epochs: Annotated[int, typer.Option(min=1, help="Epochs of each training.")] = 20,
+    out: Annotated[Path, typer.Option(help="Folder of the page and the runs.")] = Path("demo"),
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes; else one a core.")] = None,
+) -> None:
+    """Show the point on embedded data: what retraining moves, what lowers it, a gate's verdict.
+
+    About two minutes on two cores; nothing is downloaded. Finished runs are kept: the same command
+    goes on where it stopped.
+    """
+    _check_extras()
+    start = time.monotonic()
+    console = make_console()  # and on it something to read before anything heavy is imported
+    console.print("Predictive churn in four steps, on web pages that are phishing or not.")
+    console.print("Every number is measured here and now: about two minutes on two cores.\n")
+    from unchurn.core.executors import make_executor
+    from unchurn.paper.demo.page import next_commands, smaller, steps_of, write_story
+    from unchurn.paper.demo.studies import experiments
+    from unchurn.study.api import run_bench
+    from unchurn.study.schedule import make_schedule
+    from unchurn.study.store import Store
+
+    executor = make_executor("local", workers)
+    results: list[Result] = []
+    steps: list[Step] = []
+    kept = 0
+    for name, experiment in experiments(runs, epochs).items():
+        schedule, folder = make_schedule(experiment), out / name
+        store, work = Store(folder), partial(run_bench, schedule, folder, executor)
+        trainings = schedule.together(schedule.jobs)
+        missing = {
+            key for key, job in schedule.jobs.items() if not store.has(experiment.identity(job))
+        }
+        there = sum(missing.isdisjoint(keys) for keys in trainings)
+        before = f", {there} of them kept from before" if there else ""
+        console.print(f"… {len(trainings)} trainings on {executor.workers} cores{before}")
+        kept += there
+        results.append(with_progress(console, schedule, store, work))
+        for step in steps_of(name, results[-1]):
+            steps.append(step)
+            console.print(f"\n{step.in_words(len(steps), console.width)}")
+    page = out / "index.html"
+    write_story(page, steps, results, time.monotonic() - start, kept)
+    if note := smaller(results[0]):
+        console.print(f"{note}\n")
+    console.print("Where to go next\n")
+    for command, what in next_commands(out).items():
+        console.print(f"   {command}\n      {what}")
+    console.print(f"\nAll of it with charts, after {time.monotonic() - start:.0f} s: open {page}")
+
+
+def _check_extras() -> None:
+    """Say at once what is not installed, all of it in one line."""
+    from unchurn.core.errors import InputError
+    from unchurn.core.extras import missing_modules
+
+    if missing := missing_modules(NEEDED):
+        raise InputError(
+            f"the demo needs {', '.join(missing)}: pip install 'unchurn[train,charts]'"
+        )
