@@ -88,6 +88,11 @@ class TorchLearner:
         """One, if that is where it is trained."""
         return int(self.training.device.startswith("cuda"))
 
+    @property
+    def imports(self) -> tuple[str, ...]:
+        """The loop, and torch with it."""
+        return ("unchurn.training.loop",)
+
     def why_not(self, method: Method) -> str | None:
         """The loop trains every method."""
         return None
