@@ -39,7 +39,9 @@ def main(connections: Sequence[int], imports: Sequence[str], folder: str) -> Non
 
     def end(*_: Any) -> None:
         for worker in workers:
-            os.kill(worker, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError, ChildProcessError):  # it just ended
+                os.kill(worker, signal.SIGKILL)
+                os.waitpid(worker, 0)
         os._exit(0)
 
     signal.signal(signal.SIGTERM, end)
