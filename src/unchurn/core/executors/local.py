@@ -41,7 +41,10 @@ class Local:
         return Shared(value)
 
     def execute(self, calls: deque[Call], killed: Callable[[], Any]) -> Iterator[tuple[Any, Any]]:
-        """Make calls in their order: here, until workers pay off, if they ever do."""
+        """Make calls in their order: here, until workers pay off, if they ever do.
+
+        Then all are made by workers, as one that is killed does not end us.
+        """
         try:
             while calls and self._pool is None and not self._pays_off(calls):
                 call = calls.popleft()

@@ -102,9 +102,15 @@ def _places() -> list[Path]:
     return places
 
 
-@cache
 def memory() -> Path:
     """The folder of this process for arrays that its workers share; gone when it ends."""
+    folder = _own_folder()
+    folder.mkdir(mode=0o700, exist_ok=True)  # workers that lost us have removed it
+    return folder
+
+
+@cache
+def _own_folder() -> Path:
     folder = Path(tempfile.mkdtemp(prefix=own_name(), dir=_places()[0]))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder

@@ -55,13 +55,14 @@ class Pool:
         """Start a process that becomes as many workers as it is given connections."""
         numbers = [each.fileno() for each in connections]
         given = {
-            "path": sys.path, "connections": numbers, "imports": self.imports,
-            "folder": str(memory()),
+            "path": [place for place in sys.path if isinstance(place, str)],
+            "connections": numbers, "imports": self.imports, "folder": str(memory()),
         }  # fmt: skip
         usual = dict.fromkeys(THREADS, str(self.threads)) | {"OPENBLAS_NUM_THREADS": "1"}
         with _interrupts_held():
             return subprocess.Popen(  # noqa: S603
-                [sys.executable, "-c", START, json.dumps(given)],
+                # -P: no file of the current folder is taken for one of Python's.
+                [sys.executable, "-P", "-c", START, json.dumps(given)],
                 env=usual | os.environ,
                 stdin=subprocess.DEVNULL,
                 pass_fds=numbers,
