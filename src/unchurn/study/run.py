@@ -124,8 +124,9 @@ class _Driver:
         if not missing:
             return self.trainings
         e = self.experiment
-        # Whether workers pay off, and which training is longer, matters only where there are some.
-        self.costs = None if self.executor.workers == 1 else e.costs
+        # Whether workers pay off, and which training is longer, matters only where there are some;
+        # on a cluster as large as it is, neither does.
+        self.costs = e.costs if (self.executor.workers or 1) > 1 else None
         self.common = self.executor.share(Common(e.parts, e.learner, e.scenario, e.seed))
         for keys in self.schedule.together(missing):
             self._begin(keys)
