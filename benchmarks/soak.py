@@ -82,6 +82,13 @@ def children(parent: int, name: str) -> list[int]:
     return found
 
 
+def forked(driver: int) -> list[int]:
+    """The workers of a driver on this machine: forked from what it starts, or that itself."""
+    name = "unchurn.core.executors.worker"
+    each = [children(first, name) or [first] for first in children(driver, name)]
+    return [worker for workers in each for worker in workers]
+
+
 @dataclass
 class Soak:
     """One engine under fire."""
@@ -151,7 +158,7 @@ class Soak:
         if kind == "node" and nodes:
             nodes.replace()
         elif kind == "worker":
-            workers = nodes.workers() if nodes else children(driver.pid, "popen_loky_posix")
+            workers = nodes.workers() if nodes else forked(driver.pid)
             if not workers:  # the driver is just starting
                 return
             os.kill(random.choice(workers), signal.SIGKILL)

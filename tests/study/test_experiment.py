@@ -12,11 +12,13 @@ from unchurn import bench, churn_summary
 from unchurn.core.errors import InputError
 from unchurn.core.executors import local
 from unchurn.core.executors.local import Local
+from unchurn.core.executors.pool import Pool
 from unchurn.methods import METHODS, Method
 from unchurn.metrics.churn import MeanSd
 from unchurn.metrics.over_runs import excess_over_runs
 from unchurn.metrics.registry import METRICS, Metric
 from unchurn.study import run as module
+from unchurn.study.costs import Costs
 from unchurn.study.experiment import Experiment, Job
 from unchurn.study.parts import make_parts
 from unchurn.study.result import collect
@@ -128,10 +130,38 @@ def test_shared_trainings_give_what_separate_ones_give(tmp_path, trainings):
         np.testing.assert_array_equal(arrays["test_predictions"], arrays["test"].argmax(axis=1))
 
 
-def test_any_number_of_workers_gives_the_same_bytes(tmp_path):
+@pytest.mark.parametrize(("start_up", "here"), [(0.0, False), (1e9, True)])
+def test_any_number_of_workers_gives_the_same_bytes_here_and_there(
+    tmp_path, monkeypatch, start_up, here
+):
+    """Where workers start at once all is made by them; where they never do, all here."""
+    sent = []
+    start = Pool.start
+    monkeypatch.setattr(Pool, "start", lambda self, call: (sent.append(call), start(self, call)))
+    monkeypatch.setattr(local, "START_UP", start_up)
     train(experiment(), Store(tmp_path / "one"))
+    assert sent == []
     train(experiment(), Store(tmp_path / "two"), 2)
+    n_searches = 3  # among the logits of k-NN's references, one of which is anchor's, too
+    assert len(sent) == (0 if here else make_schedule(experiment()).n_trainings + n_searches)
     assert stored_bytes(tmp_path / "one") == stored_bytes(tmp_path / "two")
+
+
+def test_what_others_wait_for_comes_first_then_the_longest(tmp_path, monkeypatch):
+    costs = Costs(fit=1.0, scoring=0.0, keeping_logits=0.0)
+    monkeypatch.setattr(Costs, "measure", classmethod(lambda cls, learner, parts: costs))
+    seen = []
+
+    def note(self, calls, killed):
+        seen.extend(call.key.keys[0] for call in calls)
+        return iter(())
+
+    monkeypatch.setattr(Local, "execute", note)
+    schedule = make_schedule(experiment())
+    carry_out(schedule, Store(tmp_path), Local(2))
+    ranks = [(schedule.keeps(key).logits, schedule.jobs[key].method.n_nets) for key in seen]
+    assert ranks == sorted(ranks, reverse=True)
+    assert {nets for _, nets in ranks} == {1, 2}
 
 
 def test_two_processes_on_one_folder_end_in_the_same_bytes(tmp_path):
@@ -305,7 +335,7 @@ def test_a_killed_run_fails_with_its_reason_and_is_tried_again_next_time(tmp_pat
     store = Store(tmp_path)
     with monkeypatch.context() as patch:
         patch.setattr(
-            local, "execute", lambda f, calls, w, killed: enumerate(killed() for _ in calls)
+            Local, "execute", lambda self, calls, killed: ((c.key, killed()) for c in calls)
         )
         failed = collect(train(run, store))
     assert "killed, most likely for want of memory" in failed.settings[0].failures[0]

@@ -20,6 +20,7 @@ from unchurn.methods import (
     make_method,
 )
 from unchurn.training import loop as module
+from unchurn.training.adam import Adam
 from unchurn.training.config import Training
 from unchurn.training.learners.base import DivergedError, score_distinct
 from unchurn.training.learners.torch import NETWORKS
@@ -178,15 +179,15 @@ def test_a_network_made_once_cannot_be_an_ensemble():
 
 def test_training_is_by_adam_as_configured(monkeypatch):
     seen = []
-    adam = torch.optim.Adam
 
-    def spy(parameters, **options):
-        seen.append(options)
-        return adam(parameters, **options)
+    class Spy(Adam):
+        def step(self, rate):
+            seen.append((rate, self.epsilon, self.decay))
+            super().step(rate)
 
-    monkeypatch.setattr(torch.optim, "Adam", spy)
+    monkeypatch.setattr("unchurn.training.steps.Adam", Spy)
     run(Control(), training=Training(1, 32, 0.25, 1e-3))
-    assert (seen[0]["lr"], seen[0]["eps"]) == (0.25, 1e-3)
+    assert set(seen) == {(0.25, 1e-3, 0)}
 
 
 def test_the_weighted_loss_is_a_weighted_mean(rng):

@@ -14,6 +14,9 @@ from unchurn.cli.options import Decimal, Delimiter, Encoding, as_delimiter
 from unchurn.cli.progress import show_schedule, with_progress
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
+    from unchurn.study.config import BenchConfig
     from unchurn.study.schedule import Schedule
 
 
@@ -136,14 +139,7 @@ def bench(
     Finished runs are kept: the same command goes on where it stopped, however it stopped.
     """
     given = locals()
-    from unchurn.core.executors import make_executor
-    from unchurn.study import table
-    from unchurn.study.advice import advice
-    from unchurn.study.api import run_bench
     from unchurn.study.config import BenchConfig, make_config
-    from unchurn.study.fresh import expected_schedule
-    from unchurn.study.schedule import make_schedule
-    from unchurn.study.store import Store
 
     options = {name: value for name, value in given.items() if name in BenchConfig.model_fields}
     options["id"] = id_
@@ -151,6 +147,20 @@ def bench(
     options["model_args"] = _named_values(model_args) if model_args else None
     asked = make_config(config, options)
     console = make_console()
+    console.print(f"reading {asked.data}; runs are kept in {asked.folder}")
+    _bench(console, asked, dry_run)
+
+
+def _bench(console: Console, asked: BenchConfig, dry_run: bool) -> None:
+    """Show what will be trained, train it, and show what came of it."""
+    from unchurn.core.executors import make_executor
+    from unchurn.study import table
+    from unchurn.study.advice import advice
+    from unchurn.study.api import run_bench
+    from unchurn.study.fresh import expected_schedule
+    from unchurn.study.schedule import make_schedule
+    from unchurn.study.store import Store
+
     schedule = make_schedule(asked.experiment())
     experiment = schedule.experiment
     console.print(experiment.data.described(experiment.parts.sizes))

@@ -54,10 +54,10 @@ def show_schedule(
     if there := sum(missing.isdisjoint(keys) for keys in trainings):
         console.print(f"{there} of them are in {store.folder.parent} already")
     workers = executor.workers or 1  # a cluster's are not known before it is joined
-    seconds = estimate(schedules, missing, workers) if missing else None
-    if seconds is not None:
-        on = f"{workers} worker{'s' * (workers > 1)}"
-        console.print(f"about {_duration(seconds)} on {on}{_if_free(workers)}")
+    found = estimate(schedules, missing, workers) if missing else None
+    if found is not None:
+        on = f"{found.workers} worker{'s' * (found.workers > 1)}"
+        console.print(f"about {_duration(found.seconds)} on {on}{_if_free(found.workers)}")
 
 
 def _if_free(workers: int) -> str:

@@ -161,6 +161,7 @@ def _carry_out(
     from unchurn.study.store import Store
 
     store = Store(out)
+    console.print(f"reading {', '.join(study.datasets)}; runs are kept in {out}")
     scheduled = []
     for dataset in study.datasets:
         for name, experiment in study.experiments(dataset).items():

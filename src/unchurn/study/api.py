@@ -111,7 +111,8 @@ def bench(
     out
         A folder to keep finished runs and results in; the same call goes on where it stopped.
     workers
-        Processes; one per core if not given. The results do not depend on it.
+        Processes; one per core if not given. The results do not depend on it. What is done before
+        other processes would have started is done in this one.
     engine
         Where runs execute: "local", or "ray" (`pip install 'unchurn[ray]'`) for the cluster at
         `ray_address` or, if none is given, one that is made of this machine's cores.

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from unchurn.core.errors import InputError
 from unchurn.datasets.base import Dataset
 from unchurn.methods import Control, Method
 from unchurn.metrics.budget import Budget
+from unchurn.study.costs import Costs
 from unchurn.study.parts import Parts
 from unchurn.study.scenarios import Scenario, make_scenario
 from unchurn.study.settings import Setting, plain_parameters
@@ -63,6 +65,11 @@ class Experiment:
             reason = self.scenario.why_not(setting.method, self.learner, self.parts)
             if reason is not None:
                 raise InputError(f"{setting.name} {reason}")
+
+    @cached_property
+    def costs(self) -> Costs | None:
+        """About how long the parts of a training take; None if they cannot be tried."""
+        return Costs.measure(self.learner, self.parts)
 
     @property
     def run_numbers(self) -> range:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,9 +14,7 @@ from unchurn.study.experiment import Experiment, Job
 from unchurn.study.schedule import Key, Schedule
 from unchurn.study.store import DamagedError, Store, TrainedRun, key_of
 from unchurn.study.train import TOO_FEW, Common, failed_run, find_neighbours, given_run, train_jobs
-from unchurn.training.learners.base import (
-    most_neighbours,
-)
+from unchurn.training.learners.base import most_neighbours
 
 KILLED = "its process was killed, most likely for want of memory"
 # done, total, and the training that was just finished, if any
@@ -69,6 +68,7 @@ class _Training:
     """The key of a call that trains some jobs together."""
 
     keys: tuple[Key, ...]
+    is_waited_for: bool
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,15 @@ class _Search:
     """The key of a call that finds the neighbours among a reference's logits."""
 
     key: Key
+
+
+def _turn(call: Call) -> tuple[int, float]:
+    """When a call is to be made: first what others wait for, then the longer the sooner.
+
+    So the last ones are short, and no core is idle for long in the end.
+    """
+    is_search = isinstance(call.key, _Search)
+    return 0 if is_search else 1 if call.key.is_waited_for else 2, -(call.seconds or 0)
 
 
 class _Driver:
@@ -115,6 +124,9 @@ class _Driver:
         if not missing:
             return self.trainings
         e = self.experiment
+        # Whether workers pay off, and which training is longer, matters only where there are some;
+        # on a cluster as large as it is, neither does.
+        self.costs = e.costs if (self.executor.workers or 1) > 1 else None
         self.common = self.executor.share(Common(e.parts, e.learner, e.scenario, e.seed))
         for keys in self.schedule.together(missing):
             self._begin(keys)
@@ -123,7 +135,7 @@ class _Driver:
         del references  # their logits are large
         for call, result in self.executor.execute(self.calls, lambda: failed_run(KILLED)):
             match call:
-                case _Training(keys):
+                case _Training(keys=keys):
                     each = [result] * len(keys) if isinstance(result, TrainedRun) else result
                     for key, trained in zip(keys, each, strict=True):
                         self._finish(key, trained)
@@ -156,9 +168,16 @@ class _Driver:
     def _train(self, keys: tuple[Key, ...], *known: Any) -> None:
         """Call for a training; `known` stands for what is known of its references."""
         jobs = [(self.schedule.jobs[key], self.schedule.keeps(key)) for key in keys]
-        gpus = self.experiment.learner.n_gpus
-        arguments = (jobs, self.common, *known)
-        self.calls.append(Call(_Training(keys), train_jobs, arguments, gpus=gpus))
+        learner = self.experiment.learner
+        call = Call(
+            _Training(keys, any(keep.logits for _, keep in jobs)),
+            train_jobs,
+            (jobs, self.common, *known),
+            gpus=learner.n_gpus,
+            seconds=None if self.costs is None else self.schedule.seconds(keys, self.costs),
+            imports=(train_jobs.__module__, *learner.imports),
+        )
+        insort(self.calls, call, key=_turn)
 
     def _train_waiting(self) -> None:
         """Call for what waited for references that are known now; forget what none waits for."""
@@ -177,7 +196,15 @@ class _Driver:
         ks = sorted(self.schedule.neighbours.get(key, ()))
         job = self._job(key)
         arguments = (reference.arrays, (job.run, job.fit), self.common, ks)
-        self.calls.appendleft(Call(_Search(key), find_neighbours, arguments, stays=True))
+        call = Call(
+            _Search(key),
+            find_neighbours,
+            arguments,
+            stays=True,
+            seconds=None if self.costs is None else self.costs.fit,  # in truth much less
+            imports=(find_neighbours.__module__, *self.experiment.learner.imports),
+        )
+        insort(self.calls, call, key=_turn)
 
     def _finish(self, key: Key, trained: TrainedRun) -> None:
         """Keep a training, on disk and for the results."""

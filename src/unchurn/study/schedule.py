@@ -7,12 +7,13 @@ differs only in the weights that serve, such as averages of them, is trained tog
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from unchurn.methods import Control
 from unchurn.methods.cost import n_fits
+from unchurn.study.costs import Costs
 from unchurn.study.experiment import Experiment, Job
 from unchurn.study.settings import Setting
 from unchurn.study.train import Keeps
@@ -60,6 +61,12 @@ class Schedule:
             logits=self.jobs[key].is_reference or key in self._looked_at,
             weights=key in self._started_from,
         )
+
+    def seconds(self, keys: Sequence[Key], costs: Costs) -> float:
+        """About how long one training takes, which serves jobs together."""
+        nets = sum(one.n_nets for one in self.jobs[keys[0]].method.candidates())
+        kept = sum(self.keeps(key).logits for key in keys)
+        return costs.fit * nets + costs.scoring * len(keys) + costs.keeping_logits * kept
 
     def looks_at(self, keys: Iterable[Key]) -> list[Key]:
         """The jobs that any of these look at, which are one training; what each needs first."""

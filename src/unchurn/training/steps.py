@@ -15,6 +15,7 @@ from unchurn.core.arrays import Array, Float32
 from unchurn.core.errors import InputError
 from unchurn.methods import Batch, Extras, Method, cross_entropy
 from unchurn.methods.base import Rows
+from unchurn.training.adam import Adam
 from unchurn.training.config import Training
 from unchurn.training.determinism import (
     RandomState,
@@ -109,7 +110,8 @@ def train_networks(
             nets.append(make_net().to(device).train())
             states.append(random_state(device))  # each network goes on with its own dropout
         set_random_state(device, states[0])
-        optimizer = _optimizer(method, nets, training)
+        parameters = [parameter for net in nets for parameter in net.parameters()]
+        optimizer = Adam(parameters, epsilon=training.epsilon, decay=method.weight_decay())
         fits = [one.begin(nets, n_steps) for one in methods]
         step = 0
         for epoch in range(training.epochs):
@@ -128,11 +130,9 @@ def train_networks(
                 loss = (losses * batch.weights).sum() / total
                 if not math.isfinite(loss.item()):
                     raise DivergedError(f"loss is {loss.item()} at step {step} (epoch {epoch + 1})")
-                rate = training.learning_rate * method.learning_rate(step / n_steps)
-                optimizer.param_groups[0]["lr"] = rate
                 optimizer.zero_grad()
                 loss.backward()  # type: ignore[no-untyped-call]
-                optimizer.step()
+                optimizer.step(training.learning_rate * method.learning_rate(step / n_steps))
                 for fit in fits:
                     fit.after_step(step)
                 step += 1
@@ -145,17 +145,6 @@ def train_networks(
     if not all(bool(p.isfinite().all()) for own in served for net in own for p in net.parameters()):
         raise DivergedError(f"weights are not finite after step {step - 1}, the last")
     return [[net.eval() for net in own] for own in served]
-
-
-def _optimizer(
-    method: Method, nets: Sequence[nn.Module], training: Training
-) -> torch.optim.Optimizer:
-    """Adam; AdamW where a method has the weights decay."""
-    parameters = [p for net in nets for p in net.parameters()]
-    rate, epsilon, decay = training.learning_rate, training.epsilon, method.weight_decay()
-    if decay > 0:
-        return torch.optim.AdamW(parameters, lr=rate, eps=epsilon, weight_decay=decay, fused=True)
-    return torch.optim.Adam(parameters, lr=rate, eps=epsilon, fused=True)
 
 
 def _forward(

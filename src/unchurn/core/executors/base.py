@@ -25,6 +25,8 @@ class Call:
     _: KW_ONLY
     gpus: int = 0
     stays: bool = False  # the result is for other calls only: a handle of it comes back
+    seconds: float | None = None  # about how long it takes, if known
+    imports: tuple[str, ...] = ()  # modules that it needs, which have no threads when imported
 
 
 class Executor(Protocol):
@@ -50,7 +52,7 @@ class Executor(Protocol):
         """
 
     def execute(self, calls: deque[Call], killed: Callable[[], Any]) -> Iterator[tuple[Any, Any]]:
-        """Make the calls, in any order, also those added meanwhile; yield keys and results.
+        """Make the calls, the first ones first, also those added meanwhile; yield keys and results.
 
         The result of a call that stays is a handle of it. A call whose process is killed, as for
         want of memory, is made again with fewer at a time; one that is killed then too gives the

@@ -72,6 +72,10 @@ class Learner(Protocol):
     def n_gpus(self) -> int:
         """GPUs that a training takes."""
 
+    @property
+    def imports(self) -> tuple[str, ...]:
+        """Modules that a process can import before it becomes several that train."""
+
     def why_not(self, method: Method) -> str | None:
         """Why it cannot train a method; None if it can."""
 

@@ -114,6 +114,11 @@ class FunctionLearner:
         """What a function does is its own affair."""
         return 0
 
+    @property
+    def imports(self) -> tuple[str, ...]:
+        """None: what a function imports may have threads."""
+        return ()
+
     def why_not(self, method: Method) -> str | None:
         """Only targets can be handed to it."""
         return None if method.changes == "targets" else "changes more than the targets"

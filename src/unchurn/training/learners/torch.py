@@ -88,6 +88,11 @@ class TorchLearner:
         """One, if that is where it is trained."""
         return int(self.training.device.startswith("cuda"))
 
+    @property
+    def imports(self) -> tuple[str, ...]:
+        """The loop, and torch with it."""
+        return ("unchurn.training.loop",)
+
     def why_not(self, method: Method) -> str | None:
         """The loop trains every method."""
         return None
@@ -154,16 +159,21 @@ class TorchLearner:
         )
 
     def probe(self, x: Float32, y: IntArray, n_classes: int) -> Probe | None:
-        """From a few steps; None if they diverge."""
+        """From a few steps; None if they diverge.
+
+        On a CPU they are made by this thread alone: its own time is what they take once nothing
+        else keeps the cores busy.
+        """
+        clock = time.thread_time if self.training.device == "cpu" else time.perf_counter
         n = min(len(x), PROBE_BATCHES * self.training.batch_size)
         probe = replace(self, training=replace(self.training, epochs=1))
         for _ in range(2):  # the first warms torch up
-            start = time.perf_counter()
+            start = clock()
             try:
                 (fitted,) = probe.fit_together([Method()], x[:n], y[:n], n_classes, seed=0, run=0)
             except DivergedError:
                 return None
-            taken = time.perf_counter() - start
+            taken = clock() - start
         return Probe(taken * self.training.n_steps(len(x)) / probe.training.n_steps(n), fitted)
 
 

@@ -1,0 +1,122 @@
+"""Values that processes of this machine share: their arrays lie in one file, which all of them map.
+
+The file is in memory where there is room, and in a folder that is gone when its process is. What is
+pickled comes by a connection, never from a file.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import pickle
+import shutil
+import tempfile
+import weakref
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import cloudpickle
+import numpy as np
+
+from unchurn.core.leftovers import clear_dead, own_name
+
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 (of Linux; elsewhere there is none)
+LEAST_MEMORY = 2_000_000_000  # bytes of it, for arrays to be put there
+ALIGNED = 64  # bytes, as arrays are elsewhere
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """A pickled value, and where the arrays in it are: what another process makes it of."""
+
+    pickled: bytes
+    file: Path | None  # None if there are no arrays
+    places: tuple[tuple[int, int], ...]  # of each array in the file: its first byte and its last
+
+    def value(self) -> Any:
+        """The value; its arrays can only be read."""
+        if self.file is None:
+            return pickle.loads(self.pickled)  # noqa: S301
+        mapped = np.memmap(self.file, np.uint8, mode="r")
+        return pickle.loads(self.pickled, buffers=[mapped[a:b] for a, b in self.places])  # noqa: S301
+
+
+def pack(value: Any, folder: Path) -> Parcel:
+    """Put the arrays of a value into a file in a folder."""
+    buffers: list[pickle.PickleBuffer] = []
+    pickled = cloudpickle.dumps(value, protocol=5, buffer_callback=buffers.append)
+    arrays = [buffer.raw() for buffer in buffers]
+    if not any(array.nbytes for array in arrays):
+        return Parcel(cloudpickle.dumps(value), None, ())
+    places = []
+    descriptor, name = tempfile.mkstemp(dir=folder)
+    with os.fdopen(descriptor, "wb") as file:
+        for array in arrays:
+            file.write(bytes(-file.tell() % ALIGNED))
+            places.append((file.tell(), file.tell() + array.nbytes))
+            file.write(array)
+    return Parcel(pickled, Path(name), tuple(places))
+
+
+class Shared:
+    """The handle of a value that many calls are given: the value itself here, a parcel elsewhere.
+
+    Nothing is written before a worker needs it; the file goes with the handle.
+    """
+
+    def __init__(self, value: Any = None, parcel: Parcel | None = None) -> None:
+        self._value, self._parcel = value, parcel
+        self._goes_with_us()
+
+    @property
+    def value(self) -> Any:
+        """The value."""
+        return self._value if self._parcel is None else self._parcel.value()
+
+    @property
+    def parcel(self) -> Parcel:
+        """What a worker is given instead."""
+        if self._parcel is None:
+            self._parcel, self._value = pack(self._value, memory()), None
+            self._goes_with_us()
+        return self._parcel
+
+    def _goes_with_us(self) -> None:
+        if self._parcel is not None and self._parcel.file is not None:
+            weakref.finalize(self, self._parcel.file.unlink, missing_ok=True)
+
+
+def _places() -> list[Path]:
+    """Where arrays may be put to be shared by processes, the best first: in memory, if it has room.
+
+    As joblib chooses.
+    """
+    places = [Path(tempfile.gettempdir())]
+    if SHARED_MEMORY.is_dir():
+        roomy = shutil.disk_usage(SHARED_MEMORY).total >= LEAST_MEMORY
+        places.insert(0 if roomy else 1, SHARED_MEMORY)
+    if own := os.environ.get("JOBLIB_TEMP_FOLDER"):
+        places.insert(0, Path(own))
+    return places
+
+
+def memory() -> Path:
+    """The folder of this process for arrays that its workers share; gone when it ends."""
+    folder = _own_folder()
+    folder.mkdir(mode=0o700, exist_ok=True)  # workers that lost us have removed it
+    return folder
+
+
+@cache
+def _own_folder() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix=own_name(), dir=_places()[0]))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def clear_memory() -> None:
+    """Remove what dead processes of ours left."""
+    for place in _places():
+        clear_dead(place)
