@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from unchurn.core.arrays import as_fraction, as_whole
+from unchurn.core.arrays import Array, as_fraction, as_whole
 from unchurn.core.errors import InputError
 from unchurn.core.tables import TextForm
 from unchurn.datasets.asides import flags, is_before
 from unchurn.datasets.base import Dataset
-from unchurn.methods import Method
+from unchurn.methods import Control, Method
 from unchurn.metrics import against_base
 from unchurn.metrics.intervals import Interval
 from unchurn.metrics.over_runs import rate_difference
 from unchurn.metrics.registry import AGAINST_BASE, Metric, Runs
+from unchurn.study.job import Job
 from unchurn.study.parts import Mask, Parts
 from unchurn.study.scenarios.base import PlainFit, Rows, Scenario, Scene
 from unchurn.study.scenarios.given import Given, open_model, read_base
@@ -79,6 +80,7 @@ class Upgrade(Scenario):
     _given: Given | None = field(default=None, init=False, repr=False, compare=False)
 
     name: ClassVar[str] = "upgrade"
+    has_base: ClassVar[bool] = True
     churn: ClassVar[str] = "bad_flips"
     charted: ClassVar[str] = "bad_flips"
     limited: ClassVar[Mapping[str, str]] = {
@@ -231,19 +233,12 @@ class Upgrade(Scenario):
         """One for every few runs; one that was given is for all."""
         return 0 if self.base is not None else run // self._per_base, BASE_FIT
 
-    def references(self, method: Method, run: int) -> list[PlainFit]:
+    def references(self, job: Job) -> list[Job]:
         """The base, for what looks at a fixed reference; else plain fits of the run itself."""
-        need = method.reference()
-        return [self.base_of(run)] if need and need.is_fixed else super().references(method, run)
-
-    def training_cost(self, method: Method) -> int:
-        """Without the base, which is there already."""
-        need = method.reference()
-        return super().training_cost(method) - (need.m if need and need.is_fixed else 0)
-
-    def note_on(self, method: Method) -> str | None:
-        """Nothing of references that runs share: bases are told of by `note`."""
-        return None
+        need = job.method.reference()
+        if need is None or not need.is_fixed:
+            return super().references(job)
+        return [Job(Control(), *self.base_of(job.run))]
 
     @property
     def metrics(self) -> Mapping[str, Metric]:
@@ -252,13 +247,7 @@ class Upgrade(Scenario):
 
     def differences(self, ours: Runs, theirs: Runs) -> dict[str, Interval]:
         """In bad flips, churn to the base and accuracy, over bases."""
-        bases = against_base.same_base(ours)
-        masks = {
-            "bad_flips": against_base.bad_flips,
-            "churn_to_base": against_base.moved,
-            "accuracy": against_base.right,
-        }
-        return {name: rate_difference(of(ours), of(theirs), bases) for name, of in masks.items()}
+        return differences_to_base(ours, theirs, against_base.same_base(ours))
 
     def note(self, n_test: int) -> str:
         """What runs are held against, and what each metric is."""
@@ -278,6 +267,18 @@ class Upgrade(Scenario):
         several = f" ({self._per_base} runs share a base)" if self._per_base > 1 else ""
         later = f"; test rows are the {n_test:,} from then on" if self.time is not None else ""
         return f"a base, plainly trained on {rows}{several}{later}"
+
+
+def differences_to_base(
+    ours: Runs, theirs: Runs, groups: Array | None = None
+) -> dict[str, Interval]:
+    """How runs differ in bad flips, churn to their base and accuracy; the groups are of runs."""
+    masks = {
+        "bad_flips": against_base.bad_flips,
+        "churn_to_base": against_base.moved,
+        "accuracy": against_base.right,
+    }
+    return {name: rate_difference(of(ours), of(theirs), groups) for name, of in masks.items()}
 
 
 def _with_caution(data: Dataset, parts: Parts, given: Given) -> Dataset:
