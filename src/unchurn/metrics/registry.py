@@ -135,7 +135,7 @@ OVER_RELEASES: dict[str, Metric] = {
         AGAINST_BASE["good_flips"],
         _share_to_first("bad_flips_first", "bad flips to first", "lower", against_base.bad_flips),
         _share_to_first("churn_first", "churn to first", None, against_base.moved),
-        replace(AGAINST_BASE["accuracy_base"], heading="one before's accuracy"),
-        _share_to_first("accuracy_first", "first's accuracy", None, against_base.right_before),
+        replace(AGAINST_BASE["accuracy_base"], heading="accuracy before"),
+        _share_to_first("accuracy_first", "accuracy of first", None, against_base.right_before),
     )
 }

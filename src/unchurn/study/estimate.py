@@ -24,7 +24,7 @@ START_UP = 5.0  # seconds until worker processes run and have imported what trai
 class Costs:
     """Seconds of what a training is made of."""
 
-    fit: float  # of one network, or whatever is trained
+    fit: float  # of one network, or whatever is trained, on all examples
     scoring: float  # of the parts that are predicted
     keeping_logits: float  # of the training data, by a reference
 
@@ -46,7 +46,16 @@ class Costs:
         """Seconds of one training, which serves jobs together."""
         nets = sum(one.n_nets for one in schedule.jobs[keys[0]].method.candidates())
         kept = sum(schedule.keeps(key).logits for key in keys)
-        return self.fit * nets + self.scoring * len(keys) + self.keeping_logits * kept
+        fit = self.fit * _share(schedule, keys[0])
+        return fit * nets + self.scoring * len(keys) + self.keeping_logits * kept
+
+
+def _share(schedule: Schedule, key: Key) -> float:
+    """How much of the training examples a job sees."""
+    experiment, job = schedule.experiment, schedule.jobs[key]
+    n = len(experiment.parts.x_train)
+    rows = experiment.scenario.rows(experiment.seed, job.run, job.fit, n)
+    return 1.0 if rows is None else len(rows) / n
 
 
 def estimate(schedules: Sequence[Schedule], missing: Collection[Key], workers: int) -> float | None:

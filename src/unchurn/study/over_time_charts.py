@@ -58,7 +58,10 @@ def over_time_data(result: Result, metric: str) -> list[dict[str, Any]]:
 
 
 def over_time(result: Result, metric: str) -> alt.LayerChart:
-    """A line per method; of accuracy, also one of the first release, had it been kept."""
+    """A line per method; of accuracy, also one of the first release, had it been kept.
+
+    A point is as large as the release's test rows are many: of a few, a number tells little.
+    """
     rows = over_time_data(result, metric)
     names = list(dict.fromkeys(row["method"] for row in rows))
     shades = {**colours(name for name in names if name != KEPT), KEPT: GREY}
@@ -77,14 +80,14 @@ def over_time(result: Result, metric: str) -> alt.LayerChart:
             scale=alt.Scale(domain=names, range=[shades[name] for name in names]),
             sort=names,
         ),
-        alt.StrokeDash(
-            "method:N",
-            scale=alt.Scale(domain=names, range=[[4, 4] if n == KEPT else [1, 0] for n in names]),
-            legend=None,
-        ),
     )
-    tooltip = ["method:N", "release:N", "rows:Q", f"{metric}:Q"]
-    lines, points = base.mark_line(), base.mark_circle(size=50).encode(tooltip=tooltip)
+    lines = base.mark_line().encode(
+        strokeDash=alt.condition(alt.datum.method == KEPT, alt.value([4, 4]), alt.value([1, 0]))
+    )
+    points = base.mark_circle(opacity=1).encode(
+        alt.Size("rows:Q", scale=alt.Scale(range=[0, 70], domainMin=0), legend=None),
+        tooltip=["method:N", "release:N", "rows:Q", f"{metric}:Q"],
+    )
     chart: alt.LayerChart = (lines + points).properties(**SIZE)
     return chart
 

@@ -73,8 +73,8 @@ def _check_first(data: Dataset, history: History, known: Mask) -> None:
     if known.sum() < 2:
         raise InputError(
             f"the first release needs rows of at least 2 classes: {history.trained_on[0]:,} rows "
-            f"of {data.name} came before {as_text(history.times[0])}, of {known.sum()} class"
-            f"{'es' * (known.sum() != 1)}: give every= more"
+            f"of {data.name} came before {as_text(history.times[0])}, all of class "
+            f"{data.classes[int(known.argmax())]}: give every= more"
         )
 
 
