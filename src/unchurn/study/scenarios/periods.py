@@ -60,7 +60,7 @@ def make_periods(times: Times, every: str | int, column: str) -> Periods:
             f"{FEWEST}, for two releases and what comes after them: give every= less"
         )
     if n > MOST:
-        more = _times_as_long(every, -(-n // MOST))
+        more = _times_as_long(every, -(-(n + found.n_empty) // MOST))
         raise InputError(
             f"column {column!r} has {n:,} periods of {in_words(every)}, a release each, and {MOST} "
             f"are the most: give every= more, such as {more}"
