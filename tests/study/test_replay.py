@@ -195,8 +195,8 @@ def test_trees_are_played_again_too(table):
 
 def test_what_follows_a_release_that_failed_fails_too(table):
     def fails(x, targets, seed):
-        n = len(x)  # from the third release on
-        value = np.nan if n > 110 else 1 / 3
+        n = len(x)  # from the second release on
+        value = np.nan if n > 70 else 1 / 3
         return lambda inputs: np.full((len(inputs), 3), value) + np.eye(3)[[n % 3]] / 10
 
     result = bench(
