@@ -126,9 +126,10 @@ def test_a_change_of_the_rule_shows_at_its_date(rng):
     assert result.subject.history.times[2] == "2024-03-31T00:00:00"
 
 
-METHODS = ["control", "safe_ema", "warm_start+anchor(a=0.5)+safe_ema", "warm_start+anchor(a=0.5)",
-           "stay", "ensemble(m=2)+anchor", "knn_ls(k=3)", "codistill_kl(n_warm=1)+rcp", "project",
-           "focal"]  # fmt: skip
+METHODS = [
+    "control", "safe_ema", "warm_start+anchor(a=0.5)+ema", "warm_start+anchor(a=0.5)", "stay",
+    "ensemble(m=2)+anchor", "knn_ls(k=3)", "codistill_kl(n_warm=1)+rcp", "project", "focal",
+]  # fmt: skip
 
 
 def test_the_same_whatever_the_workers_and_where_it_stopped(table, tmp_path):
@@ -153,11 +154,17 @@ def test_the_same_whatever_the_workers_and_where_it_stopped(table, tmp_path):
 
 
 def test_a_setting_alone_is_what_it_is_among_others(table):
-    """What is trained together differs only in what serves: a chain has its own releases before."""
-    options = {"target": "y", "scenario": BY_MONTH, "runs": 2, **SHORT}
-    among = bench(table, METHODS, **options)
-    for number in (2, 3, 4):
-        alone = bench(table, METHODS[number], **options)
+    """What is trained together looks at the same: a chain has its own releases before."""
+    data = load_table(table, "y", aside="day")
+    schedule = make_schedule(make_experiment(data, METHODS, scenario=BY_MONTH, runs=2))
+    together = schedule.together(schedule.jobs)
+    assert max(map(len, together)) > 1
+    for keys in together:
+        assert len({tuple(schedule.references.get(key, ())) for key in keys}) == 1
+    options = {"target": "y", "scenario": BY_MONTH, "runs": 2, **SHORT, "epochs": 5}
+    among = bench(table, METHODS[2:4], **options)
+    for number in (0, 1):
+        alone = bench(table, METHODS[2 + number], **options)
         np.testing.assert_array_equal(
             alone.settings[0].predictions["test"], among.settings[number].predictions["test"]
         )
@@ -189,8 +196,17 @@ def test_trees_are_played_again_too(table):
     )
     assert list(result.choose()) == ["control", "anchor", "rcp", "stay", "ensemble"]
     assert "asks the release before when it serves" in " ".join(result.table().split())
+    assert "All runs of control are equal" not in result.table()
     assert [row.setting.n_trained for row in result.settings] == [1, 1, 1, 1, 2]
     assert len(result.releases()) == 5 * 3
+
+
+def test_of_equal_chains_it_is_said_what_intervals_are_of(table):
+    model = "sklearn.naive_bayes:GaussianNB"
+    options = {"target": "y", "scenario": BY_MONTH, "model": model, "runs": 2, "workers": 1}
+    text = " ".join(bench(table, "control", **options).table().split())
+    assert "does not depend on its seed, and intervals are of the examples alone." in text
+    assert "no churn of retraining" not in text
 
 
 def test_what_follows_a_release_that_failed_fails_too(table):
@@ -440,3 +456,16 @@ def test_identities_go_by_the_rows_and_not_by_how_they_are_told(table):
     assert identity(BY_MONTH) == identity(Replay(time="when", every="720h"), renamed)
     assert identity(BY_MONTH) != identity(Replay(time="day", every="29d"))
     assert identity(BY_MONTH) != identity(BY_MONTH, validation=False)
+
+
+def test_time_may_be_a_number(table, tmp_path):
+    numbered = table.with_columns(pl.col("day").rank("ordinal").alias("step")).drop("day")
+    options = {"target": "y", "model": toys.extra_trees, "runs": 2, "workers": 1}
+    result = bench(numbered, "control", scenario=Replay(time="step", every=50), **options)
+    assert result.releases()["time"].to_list() == ["101", "151"]
+    result.save(tmp_path)
+    loaded = Result.load(tmp_path)
+    assert loaded.subject.history.times == (51.0, 101.0, 151.0)
+    spec = loaded.chart_over_time("churn_to_base").to_dict()
+    assert spec["layer"][0]["encoding"]["x"]["type"] == "quantitative"
+    assert "one every 50 rows by step" in " ".join(loaded.table().split())
