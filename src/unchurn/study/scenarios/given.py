@@ -81,9 +81,9 @@ def places_among(data: Dataset, tested: Dataset, parts: Parts) -> Parts:
     """
     if data.order is None or tested.order is None or len(data.order) == len(tested.order):
         return parts
-    place_of = np.argsort(data.order)
-    rows: dict[str, IntArray] = {p: place_of[tested.order[own]] for p, own in parts.rows.items()}
-    return replace(parts, rows=rows)
+    order = np.argsort(data.order)
+    places = order[np.searchsorted(data.order, tested.order, sorter=order)]
+    return replace(parts, rows={part: places[own] for part, own in parts.rows.items()})
 
 
 def with_caution(data: Dataset, parts: Parts, given: Given) -> Dataset:
