@@ -123,6 +123,50 @@ def test_a_base_that_is_given(run, table, tmp_path):
     assert scenario_of(tmp_path) == "upgrade(base='old.csv', id='customer')"
 
 
+def test_history_is_played_again(run, table, tmp_path):
+    table.drop("customer", "old").write_csv("t.csv")
+    replay = (*SHORT[:-1], "replay", "--time", "day")
+    code, out, err = run("bench", "t.csv", *replay, "--every", "30d", "--dry-run")
+    assert (code, err) == (0, "")
+    assert "2 settings × 2 runs × 3 releases of mlp, 1 epoch (up to 1 steps) each" in out
+    assert not (tmp_path / "bench-t").exists()
+    code, out, err = run("bench", "t.csv", *replay, "--every", "30d")
+    assert (code, err) == (0, "")
+    said = " ".join(out.split())
+    assert "Every run is a chain of releases, one every 30d by day," in said
+    assert "3 releases, from 2024-01-31 to 2024-03-31: the first, from the rows since" in said
+    assert "release by release: bench-t/releases.csv" in said
+    assert scenario_of(tmp_path) == "replay(time='day', every='30d')"
+    assert len((tmp_path / "bench-t/releases.csv").read_text().splitlines()) == 1 + 2 * 2
+    code, out, err = run("report", "bench-t")
+    assert (code, err) == (0, "")
+    assert (tmp_path / "bench-t/accuracy_over_time.svg").is_file()
+    (tmp_path / "study.toml").write_text('time = "day"\nevery = 20\n')
+    code, out, err = run("bench", "t.csv", *replay[:-2], "--config", "study.toml")
+    assert (code, err) == (0, "")
+    assert scenario_of(tmp_path) == "replay(time='day', every=20)"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "which column has the time of a row? Give --time"),
+        (["--time", "day"], "how often is there a release? Give --every a length such as 30d"),
+        (["--time", "day", "--every", "often"], "every is a length such as 30d, 12h or 2w, or a"),
+        (["--time", "day", "--every", "60d"], "it takes 3, for two releases and what comes after"),
+        (["--time", "day", "--every", "1h"], "52 are the most: give --every more, such as 51h"),
+        (["--time", "a", "--every", "1d"], "has numbers: give --every a number of rows"),
+        (["--time", "old", "--every", "1d"], "column 'old' has 'no' in row"),
+        (["--time", "day", "--every", "30d", "--split", "3"], "the scenario replay takes no split"),
+        (["--scenario", "upgrade", "--every", "30d"], "takes no every: it takes base_share"),
+    ],
+)
+def test_histories_that_cannot_be(run, table, options, message):
+    code, _, err = run("bench", "t.csv", *SHORT[:-1], "replay", *options)
+    assert (code, err.count("\n")) == (2, 1)
+    assert message in err
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

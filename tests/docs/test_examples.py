@@ -37,6 +37,16 @@ def a_network_breaks_less_of_what_trees_had_right(said):
     assert upgraded[1] < anew[1]
 
 
+def a_recipe_breaks_less_from_release_to_release(said):
+    row = r"(?m)^\| {} \|[^|]*\|[^|]*\| \D*(\d+\.\d+)"
+    (control,), (steadier,) = (
+        numbers(said, row.format(name)) for name in ("control", r"warm_start\+anchor\+safe_ema")
+    )
+    assert steadier < control
+    for day in ("2024-04-30", "2024-06-29", "2024-08-28", "2024-10-27", "2024-12-26"):
+        assert said.count(f"  {day}  ") == 2  # releases of each
+
+
 def three_boosters_churn_less_than_one(said):
     cell = r"(?m)^{} .*?\d+\.\d+ \(\d\.\d+\) +\*?(\d\.\d+) \("
     (control,), (smoothed,), (ensemble,) = (
@@ -88,6 +98,7 @@ CLAIMS = {
     "own_network.py": ones_own_network_learns,
     "pipeline.py": a_search_finds_a_setting,
     "release_gate.py": the_gate_tells_candidates_apart,
+    "replay.py": a_recipe_breaks_less_from_release_to_release,
     "steady_by_default.py": the_default_churns_less_than_plain_training,
     "upgrade.py": an_upgrade_breaks_less,
     "upgrade_from_trees.py": a_network_breaks_less_of_what_trees_had_right,

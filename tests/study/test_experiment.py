@@ -19,7 +19,8 @@ from unchurn.metrics.over_runs import excess_over_runs
 from unchurn.metrics.registry import METRICS, Metric
 from unchurn.study import run as module
 from unchurn.study.costs import Costs
-from unchurn.study.experiment import Experiment, Job
+from unchurn.study.experiment import Experiment
+from unchurn.study.job import Job
 from unchurn.study.parts import make_parts
 from unchurn.study.result import collect
 from unchurn.study.run import carry_out

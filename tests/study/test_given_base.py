@@ -18,6 +18,7 @@ from unchurn.study.result import Result
 from unchurn.study.scenarios import Upgrade
 from unchurn.study.schedule import make_schedule
 from unchurn.study.store import Store
+from unchurn.training.streams import BASE_FIT
 
 TABLE = toys.frame(240, distance=1)
 DATA = load_table(TABLE, "y", aside="row")
@@ -351,3 +352,35 @@ def test_a_network_for_other_inputs(saved):
     narrow = StableClassifier(epochs=1).fit(DATA.x_train[:, :2], DATA.y_train)
     with pytest.raises(InputError, match=r"base takes inputs of \(2,\), toy has \(4,\)"):
         make_experiment(toys.dataset(60), "control", scenario=Upgrade(base=narrow))
+
+
+@pytest.mark.parametrize(
+    ("base", "joined"),
+    [
+        (TREND, {}),
+        (SAID, {}),
+        (shuffled(named(LOGITS, "logits_")), {"id": "row"}),
+    ],
+)
+def test_a_given_base_and_when_it_was_made(base, joined, tmp_path):
+    """Tests are on what came after; the base says something of rows that are left out, too."""
+    step = pl.Series("step", np.random.default_rng(3).permutation(240))
+    data = load_table(TABLE.with_columns(step), "y", aside=["row", "step"])
+    scenario = Upgrade(base=base, time="step", split=100, **joined)
+    experiment = make_experiment(data, "anchor", scenario=scenario, runs=2)
+    is_old = (data.aside["step"] < 100).to_numpy()
+    train, validation = (experiment.parts.rows[part] for part in ("train", "validation"))
+    assert not is_old[validation].any()
+    np.testing.assert_array_equal(
+        experiment.scenario.rows(0, 0, BASE_FIT, len(train)), np.flatnonzero(is_old[train])
+    )
+    result = bench(data, ["control", "anchor"], scenario=scenario, runs=2, out=tmp_path, **SHORT)
+    late = ~is_old[len(data.y_train) :]
+    runs = result.settings[0].runs["test"]
+    np.testing.assert_array_equal(runs.labels, data.y_test[late])
+    np.testing.assert_array_equal(base_of(result), BEFORE[late])
+    text = " ".join(result.table().split())
+    assert f"test rows are the {late.sum()} with step from 100 on." in text
+    assert Result.load(tmp_path).table() == result.table()
+    other = make_experiment(data, "control", scenario=replace(scenario, split=90), runs=2)
+    assert other.scenario.identity() != experiment.scenario.identity()

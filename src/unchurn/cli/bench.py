@@ -67,7 +67,8 @@ def bench(
         str | None,
         typer.Option(
             help="What happens between two models: retrain (another seed), resample (another "
-            "sample), upgrade (an older model is in production); else retrain."
+            "sample), upgrade (an older model is in production), replay (history played again, "
+            "release by release); else retrain."
         ),
     ] = None,
     share: Annotated[
@@ -88,11 +89,16 @@ def bench(
         typer.Option(help="upgrade: a column that is true in rows the older model was trained on."),
     ] = None,
     time: Annotated[
-        str | None, typer.Option(help="upgrade: a column of dates or numbers, with --split.")
+        str | None,
+        typer.Option(help="upgrade, replay: a column of dates or numbers, with --split, --every."),
     ] = None,
     split: Annotated[
         str | None,
         typer.Option(help="upgrade: the older model was trained on rows before; tests are after."),
+    ] = None,
+    every: Annotated[
+        str | None,
+        typer.Option(help="replay: a release every 30d, 12h, 2w, or so many rows (500)."),
     ] = None,
     base: Annotated[
         str | None,
@@ -109,7 +115,8 @@ def bench(
         typer.Option(
             min=0,
             max=1,
-            help="upgrade: choose the most accurate setting with at most so many bad flips.",
+            help="upgrade, replay: choose the most accurate setting with at most so many bad "
+            "flips.",
         ),
     ] = None,
     max_churn: Annotated[
@@ -118,7 +125,7 @@ def bench(
             min=0,
             max=1,
             help="Choose the most accurate setting with at most so much churn (0.02); of an "
-            "upgrade, to the older model.",
+            "upgrade, to the older model; of a replay, to the release before.",
         ),
     ] = None,
     out: Annotated[
@@ -184,6 +191,8 @@ def _say_where(say: Any, schedule: Schedule, folder: Path) -> None:
     if (saved := schedule.n_separate - n) > 0:  # bases of an upgrade are nobody's own
         say(f"{n} trainings served for {schedule.n_separate}: {saved} saved by sharing")
     say(f"tables: {folder}/table.csv, table.md, table.tex")
+    if schedule.experiment.scenario.history is not None:
+        say(f"release by release: {folder}/releases.csv")
     say(f"predictions of every run, for unchurn compare: {folder}/predictions")
     say(f"a page of it: unchurn report {folder}")
 

@@ -41,6 +41,7 @@ EXAMPLES = {
         "unchurn bench table.csv --target label --preset grid --dry-run",
         "unchurn bench t.csv --target y --scenario upgrade --time year --split 2024",
         "unchurn bench t.csv --target y --scenario upgrade --base old.csv --id user",
+        "unchurn bench t.csv --target y --scenario replay --time day --every 30d",
         "unchurn bench --model sklearn.ensemble:ExtraTreesClassifier",
     ),
     "report": ("unchurn report bench-phishing", "unchurn report bench-phishing -o page.html"),

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from unchurn.core.executors import Executor
-    from unchurn.study.experiment import Job
+    from unchurn.study.job import Job
     from unchurn.study.result import Result
     from unchurn.study.run import OnProgress
     from unchurn.study.schedule import Key, Schedule
@@ -31,9 +31,13 @@ def show_schedule(
     experiment = schedule.experiment
     learner, n = experiment.learner, schedule.n_trainings
     n_steps = learner.n_steps(len(experiment.parts.x_train))
-    steps = "" if n_steps is None else f", {learner.length} ({n_steps:,} steps) each"
+    history = experiment.scenario.history
+    up_to = "" if history is None else "up to "  # the last release is trained on most
+    steps = "" if n_steps is None else f", {learner.length} ({up_to}{n_steps:,} steps) each"
+    releases = "" if history is None else f" × {len(history.times)} releases"
     console.print(
-        f"{len(experiment.settings)} settings × {experiment.runs} runs of {learner.label}{steps}"
+        f"{len(experiment.settings)} settings × {experiment.runs} runs{releases} of "
+        f"{learner.label}{steps}"
     )
     shared = " instead of {}: settings share plain fits, and fits that differ in what serves"
     is_shared = n < schedule.n_separate
@@ -135,7 +139,12 @@ def _bar(schedule: Schedule) -> Iterator[OnProgress]:
 
 
 def _names(schedule: Schedule) -> dict[Key, str]:
-    """The setting that a training is by itself a run of; members of ensembles are of none."""
+    """The setting that a training is by itself a run of; members of ensembles are of none.
+
+    A release is none, either: it is tested on a period alone.
+    """
+    if schedule.experiment.scenario.history is not None:
+        return {}
     settings = zip(schedule.experiment.settings, schedule.members, strict=True)
     return {
         run[0]: f"{setting.name} {setting.text}".strip()

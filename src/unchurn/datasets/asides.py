@@ -1,4 +1,4 @@
-"""Columns aside, read for what they say of a row: yes or no, and before a date or not.
+"""Columns aside, read for what they say of a row: yes or no, its time, before a date or not.
 
 A row is named by its place in the table, from 0, which need not be its place among the examples.
 """
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 Mask = npt.NDArray[np.bool_]
+Times = npt.NDArray[Any]  # microseconds as NumPy has them, or numbers
 FLAGS = {"yes": True, "no": False, "true": True, "false": False, "1": True, "0": False}
 
 
@@ -38,30 +39,25 @@ def flags(data: Dataset, name: str) -> Mask:
 
 def is_before(data: Dataset, name: str, split: Any) -> Mask:
     """Where a column of dates, times or numbers is less than `split`."""
-    column = data.column_aside(name)
-    if column.dtype.is_numeric():
-        return _numbers_before(data, column, split)
-    times = _as_times(data, column)
-    at = _as_time(split)
+    times = times_of(data, name)
+    at = _as_time(split) if times.dtype.kind == "M" else _as_number(split)
     if at is None:
-        raise InputError(
-            f"split {split!r} is no date, and column {name!r} has dates: write 2024-01-31"
-        )
-    return np.array([time < at for time in times])
+        kind, how = ("date", ": write 2024-01-31") if times.dtype.kind == "M" else ("number", "")
+        raise InputError(f"split {split!r} is no {kind}, and column {name!r} has {kind}s{how}")
+    return np.asarray(times < (at if isinstance(at, float) else np.datetime64(at, "us")))
 
 
-def _numbers_before(data: Dataset, column: pl.Series, split: Any) -> Mask:
+def times_of(data: Dataset, name: str) -> Times:
+    """A column of dates, times or numbers; InputError if a row has none."""
     import polars as pl
 
-    try:
-        at = float(split)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"split {split!r} is no number, and column {column.name!r} has numbers"
-        ) from error
+    column = data.column_aside(name)
+    if not column.dtype.is_numeric():
+        return np.array(_as_times(data, column), "datetime64[us]")
     numbers = column.cast(pl.Float64)
-    _refuse_first(data, column, numbers.fill_nan(None).is_null(), "no number")
-    return np.asarray(numbers.to_numpy() < at)
+    is_bad = numbers.is_null() | ~numbers.is_finite().fill_null(value=True)
+    _refuse_first(data, column, is_bad, "no number")
+    return numbers.to_numpy()
 
 
 def _as_times(data: Dataset, column: pl.Series) -> list[datetime]:
@@ -76,6 +72,13 @@ def _as_times(data: Dataset, column: pl.Series) -> list[datetime]:
     is_bad = pl.Series([by_value[value] is None for value in values])
     _refuse_first(data, column, is_bad, "no date (write 2024-01-31)")
     return [time for value in values if (time := by_value[value]) is not None]
+
+
+def _as_number(value: Any) -> float | None:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
 
 
 def _as_time(value: Any) -> datetime | None:

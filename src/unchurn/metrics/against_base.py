@@ -5,6 +5,7 @@ Masks are (R, n), of R runs and n examples; numbers are a run's, then a mean ove
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,11 @@ def bad_flips(runs: Runs) -> Mask:
 def good_flips(runs: Runs) -> Mask:
     """Wrong before, right now."""
     return right(runs) & ~right_before(runs)
+
+
+def against_first(runs: Runs) -> Runs:
+    """The same runs, held against the first model of their chain."""
+    return replace(runs, base=runs.first)
 
 
 def rate(mask: Mask) -> MeanSd:

@@ -1,12 +1,13 @@
 """What a study shows of a setting's runs. A new metric is one entry here.
 
-METRICS are of runs among each other, AGAINST_BASE of runs that are held against an older model.
+METRICS are of runs among each other, AGAINST_BASE of runs that are held against an older model, and
+OVER_RELEASES of runs that are a chain of models, each held against the one before and the first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -23,18 +24,30 @@ Better = Literal["higher", "lower"] | None
 class Runs:
     """What metrics are of: the classes that R runs predicted, (R, n), and the true ones, (n,).
 
-    Where every run is held against an older model, `base` has what that predicted, (R, n).
+    Where every run is held against an older model, `base` has what that predicted, (R, n); where it
+    is a chain of models, `first` has what the first of all predicted.
     """
 
     predictions: npt.NDArray[np.integer]
     labels: npt.NDArray[np.integer]
     base: npt.NDArray[np.integer] | None = None
+    first: npt.NDArray[np.integer] | None = None
     given: Given = "either"  # of a pair, for churn among right and wrong predictions
 
     @cached_property
     def summary(self) -> ChurnSummary:
         """Accuracy and churn, counted once for all metrics that they serve."""
         return churn_summary(self.predictions, self.labels, given=self.given)
+
+    def only(self, kept: npt.NDArray[np.bool_]) -> Runs:
+        """The same of some of the examples."""
+        return replace(
+            self,
+            predictions=self.predictions[:, kept],
+            labels=self.labels[kept],
+            base=None if self.base is None else self.base[:, kept],
+            first=None if self.first is None else self.first[:, kept],
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,5 +115,27 @@ AGAINST_BASE: dict[str, Metric] = {
         ),
         # Neither is better: it is the same whatever comes after it.
         _share("accuracy_base", "base's accuracy", None, against_base.right_before),
+    )
+}
+
+
+def _share_to_first(
+    name: str, heading: str, better: Better, mask: Callable[[Runs], npt.NDArray[np.bool_]]
+) -> Metric:
+    """The share of a run's examples that a mask has, held against the first model."""
+    return _share(name, heading, better, lambda runs: mask(against_base.against_first(runs)))
+
+
+OVER_RELEASES: dict[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        METRICS["accuracy"],
+        AGAINST_BASE["bad_flips"],
+        replace(AGAINST_BASE["churn_to_base"], heading="churn"),
+        AGAINST_BASE["good_flips"],
+        _share_to_first("bad_flips_first", "bad flips to first", "lower", against_base.bad_flips),
+        _share_to_first("churn_first", "churn to first", None, against_base.moved),
+        replace(AGAINST_BASE["accuracy_base"], heading="accuracy before"),
+        _share_to_first("accuracy_first", "accuracy of first", None, against_base.right_before),
     )
 }

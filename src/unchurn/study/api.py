@@ -97,17 +97,18 @@ def bench(
         default for data of your own, as opposed to those of `unchurn.load`.
     scenario
         What happens between two models: "retrain" (another seed), "resample" (another sample and
-        another seed) or "upgrade" (an older model is in production, and more data has come), with
-        parameters as in "resample(share=0.9)" or "upgrade(time='day', split='2024-01-01')"; or a
-        `unchurn.study.scenarios.Scenario`, as `Upgrade(base=model)`: see `Upgrade` for the ways to
-        say what the older model is.
+        another seed), "upgrade" (an older model is in production, and more data has come) or
+        "replay" (history played again, a release every period), with parameters as in
+        "resample(share=0.9)", "upgrade(time='day', split='2024-01-01')" or
+        "replay(time='day', every='30d')"; or a `unchurn.study.scenarios.Scenario`, as
+        `Upgrade(base=model)`: see `Upgrade` for the ways to say what the older model is.
     max_bad_flips, max_churn
         A budget to choose settings by, as shares of all predictions: of each method the most
         accurate setting that keeps it, on the part on which settings are chosen, as a mean over
         runs; where none does, the one that exceeds it least, and the table says so. Bad flips, and
-        churn, are to the older model in "upgrade"; else churn is between runs, and there are no bad
-        flips. If not given, settings are chosen by the paper's rule: the lowest churn at about the
-        highest accuracy.
+        churn, are to the older model in "upgrade", to the release before in "replay"; else churn is
+        between runs, and there are no bad flips. If not given, settings are chosen by the paper's
+        rule: the lowest churn at about the highest accuracy.
     out
         A folder to keep finished runs and results in; the same call goes on where it stopped.
     workers

@@ -204,4 +204,6 @@ def _is_number(value: Any) -> bool:
 def all_charts(result: Result) -> dict[str, alt.TopLevelMixin]:
     """Every chart of a result, by a name that suits a file."""
     along = {f"along_{name.replace(' ', '_')}": chart for name, chart in curves(result).items()}
-    return {**({"frontier": frontier(result)} if frontier_data(result) else {}), **along}
+    own = result.subject.scenario.charts(result)
+    named = {title.lower().replace(" ", "_"): chart for title, chart in own.items()}
+    return {**({"frontier": frontier(result)} if frontier_data(result) else {}), **named, **along}

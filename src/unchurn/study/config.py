@@ -20,7 +20,7 @@ from unchurn.training.learners.make import make_learner
 
 # The fields that are parameters of scenarios.
 OF_SCENARIOS = ("share", "same_seed", "base_share", "per_base", "base_column", "time", "split",
-                "base", "id")  # fmt: skip
+                "base", "id", "every")  # fmt: skip
 
 
 class BenchConfig(BaseModel):
@@ -52,6 +52,7 @@ class BenchConfig(BaseModel):
     base_column: str | None = None
     time: str | None = None
     split: str | int | float | datetime | date | None = None
+    every: str | int | None = None
     base: str | None = None
     id: str | None = None
     max_bad_flips: float | None = Field(default=None, ge=0, le=1)

@@ -21,7 +21,7 @@ PROBE_ROWS = 2000  # that are scored
 class Costs:
     """Seconds of what a training is made of."""
 
-    fit: float  # of one network, or whatever is trained
+    fit: float  # of one network, or whatever is trained, on all examples
     scoring: float  # of the parts that are predicted
     keeping_logits: float  # of the training data, by a reference
 

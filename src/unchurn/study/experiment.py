@@ -8,9 +8,10 @@ from typing import Any
 
 from unchurn.core.errors import InputError
 from unchurn.datasets.base import Dataset
-from unchurn.methods import Control, Method
+from unchurn.methods import Method
 from unchurn.metrics.budget import Budget
 from unchurn.study.costs import Costs
+from unchurn.study.job import Job
 from unchurn.study.parts import Parts
 from unchurn.study.scenarios import Scenario, make_scenario
 from unchurn.study.settings import Setting, plain_parameters
@@ -18,25 +19,10 @@ from unchurn.study.store import key_of
 from unchurn.training.learners.base import Learner
 from unchurn.training.learners.torch import TorchLearner
 from unchurn.training.own_code import code_identity
-from unchurn.training.streams import REFERENCE_FIT
 
 SEMANTICS = 1  # raised when a change of ours gives equal identities other results
 
 MOST_RUNS = 10_000  # of a setting: a mistyped number would have us list trainings for ever
-
-
-@dataclass(frozen=True, eq=False)
-class Job:
-    """One training: a method in a run, from the run's stream `fit` on."""
-
-    method: Method
-    run: int
-    fit: int = 0
-
-    @property
-    def is_reference(self) -> bool:
-        """Whether its logits of the training data are kept, for whoever looks at it."""
-        return type(self.method) is Control and self.fit == REFERENCE_FIT
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

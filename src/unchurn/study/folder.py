@@ -4,6 +4,7 @@ runs/               every training (see `store.py`)
 result.json         what was studied, and its numbers
 result.npz          what every setting's runs predicted, fresh ones too, and the true classes
 table.csv, .md, .tex
+releases.csv        where history was played again, the numbers of every release
 predictions/        what the reported runs of every chosen setting predicted (see `predictions.py`)
 
 A folder may be anybody's: it is read as numbers and text, and no code that it names is imported.
@@ -25,7 +26,9 @@ from unchurn.core.errors import InputError
 from unchurn.core.files import atomic_write, reading, write_text
 from unchurn.core.numpy_files import load_arrays
 from unchurn.metrics.registry import Runs
+from unchurn.report import formats
 from unchurn.study.examples import Example
+from unchurn.study.over_time import releases_table
 from unchurn.study.predictions import write_predictions
 from unchurn.study.recorded import check_record
 from unchurn.study.result import SCHEMA, Result, SettingResult
@@ -34,7 +37,9 @@ from unchurn.study.subject import Subject
 
 JSON, ARRAYS, PREDICTIONS = "result.json", "result.npz", "predictions"
 TABLES = {"csv": "table.csv", "markdown": "table.md", "latex": "table.tex"}
-BASE, FRESH = "base ", "fresh "  # how names of arrays begin
+BASE, FIRST, FRESH = "base ", "first ", "fresh "  # how names of arrays begin
+LABELS, TESTED_BY = "labels/", "tested_by/"
+RELEASES = "releases.csv"
 Arrays = Mapping[str, npt.NDArray[Any]]
 
 
@@ -43,6 +48,8 @@ def save(result: Result, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for form, name in TABLES.items():
         write_text(folder / name, result.table(form))
+    if result.subject.history is not None:
+        write_text(folder / RELEASES, formats.render(releases_table(result), "csv"))
     write_predictions(result, folder / PREDICTIONS)
     arrays: dict[str, Any] = {name: _small(array) for name, array in _arrays(result)}
     with atomic_write(folder / ARRAYS) as temporary, temporary.open("wb") as file:
@@ -72,14 +79,16 @@ def load(folder: Path) -> Result:
 
 def _arrays(result: Result) -> list[tuple[str, npt.NDArray[Any]]]:
     """The true classes by part; predictions by the number of the setting, and part."""
-    labels = [(f"labels/{part}", array) for part, array in result.subject.labels.items()]
+    labels = [(f"{LABELS}{part}", array) for part, array in result.subject.labels.items()]
+    if (history := result.subject.history) is not None:
+        labels += [(f"{TESTED_BY}{part}", own) for part, own in history.tested_by.items()]
     runs = [
         (f"{fresh}{kind}{number}/{part}", array)
         for number, one in enumerate(result.settings)
         for fresh, those in (("", one), (FRESH, one.fresh))
         if those is not None
         for part, own in those.runs.items()
-        for kind, array in (("", own.predictions), (BASE, own.base))
+        for kind, array in (("", own.predictions), (BASE, own.base), (FIRST, own.first))
         if array is not None
     ]
     return [*labels, *runs]
@@ -95,9 +104,11 @@ def _record(result: Result) -> dict[str, Any]:
 
 def _result(record: dict[str, Any], arrays: Arrays) -> Result:
     """A result from its record and arrays."""
-    given = [name for name in arrays if name.startswith("labels/")]
-    labels = {name.removeprefix("labels/"): arrays[name] for name in given}
-    subject = Subject.from_dict(record["subject"], labels)
+    labels, tested_by = (
+        {name.removeprefix(kind): own for name, own in arrays.items() if name.startswith(kind)}
+        for kind in (LABELS, TESTED_BY)
+    )
+    subject = Subject.from_dict(record["subject"], labels, tested_by)
     for part, classes in labels.items():
         _check(classes, (len(classes),), subject, part)
     settings = []
@@ -126,11 +137,17 @@ def _by_part(arrays: Arrays, fresh: str, number: int, subject: Subject) -> dict[
         return {}
     found = {}
     for part, labels in subject.labels.items():
-        base = f"{fresh}{BASE}{number}/{part}"
+        base, first = (
+            _runs(arrays, name, subject, part) if name in arrays else None
+            for name in (f"{fresh}{kind}{number}/{part}" for kind in (BASE, FIRST))
+        )
+        if (subject.history is not None) and (base is None or first is None):
+            raise InputError(f"what was before setting {number} on the {part} part is missing")
         found[part] = Runs(
             predictions=_runs(arrays, f"{fresh}{number}/{part}", subject, part),
             labels=labels,
-            base=_runs(arrays, base, subject, part) if base in arrays else None,
+            base=base,
+            first=first,
         )
     return found
 

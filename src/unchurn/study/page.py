@@ -44,6 +44,7 @@ def _charts(result: Result) -> list[dict[str, Any]]:
     if charts.frontier_data(result):
         chart = charts.frontier(result).properties(width="container")
         shown[f"Accuracy against {result.subject.scenario.charted_words}"] = chart
+    shown |= result.subject.scenario.charts(result)
     shown |= {f"Along {name}": chart for name, chart in charts.curves(result).items()}
     return [{"title": title, "spec": chart.to_dict()} for title, chart in shown.items()]
 

@@ -55,16 +55,22 @@ def make_parts(data: Dataset, *, validation: bool = False, among: Mask | None = 
     return _hold_out(parts, data, among) if validation else parts
 
 
-def _hold_out(parts: Parts, data: Dataset, among: Mask | None) -> Parts:
-    """Make some of each class's training data "validation"; every class stays in training."""
+def held_out(data: Dataset, labels: Classes, among: Mask) -> Mask:
+    """A fixed draw of examples to hold out for validation: of each class, some of those `among`."""
     rng = np.random.default_rng(SPLIT_SEED)
-    is_held = np.zeros(len(data.y_train), bool)
+    is_held = np.zeros(len(labels), bool)
     for number in range(len(data.classes)):
-        is_own = data.y_train == number
-        rows = rng.permutation(np.flatnonzero(is_own if among is None else is_own & among))
+        rows = rng.permutation(np.flatnonzero((labels == number) & among))
         is_held[rows[: int(VALIDATION_SIZE * len(rows))]] = True
     if not is_held.any():
         raise InputError(f"{data.name}: too few training rows to hold some out for validation")
+    return is_held
+
+
+def _hold_out(parts: Parts, data: Dataset, among: Mask | None) -> Parts:
+    """Make some of each class's training data "validation"; every class stays in training."""
+    everything = np.ones(len(data.y_train), bool)
+    is_held = held_out(data, data.y_train, everything if among is None else among)
     return replace(
         parts,
         x_train=data.x_train[~is_held],

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from unchurn.core.errors import InputError, field_problem
+from unchurn.study.scenarios.periods import MOST
 
 Plain = str | int | float | bool | None  # what a method's parameters may be
 IMAGE = r"^(data:image/png;base64,[A-Za-z0-9+/=]*)?$"  # never an address that a page would fetch
@@ -35,6 +36,11 @@ class _Budget(_Part):
     max_churn: float | None = Field(default=None, ge=0, le=1)
 
 
+class _History(_Part):
+    times: list[str] | list[float] = Field(min_length=2, max_length=MOST)
+    trained_on: list[int]
+
+
 class _Subject(_Part):
     data: _Data
     learner: dict[str, Any]
@@ -45,6 +51,7 @@ class _Subject(_Part):
     seed: int
     scenario: str
     budget: _Budget = _Budget()
+    history: _History | None = None
 
 
 class _Facts(_Part):

@@ -20,6 +20,7 @@ from unchurn.metrics.intervals import Interval
 from unchurn.metrics.registry import Runs
 from unchurn.study import selection
 from unchurn.study.examples import Example, flipping_examples
+from unchurn.study.history import History
 from unchurn.study.run import Trainings
 from unchurn.study.settings import SettingFacts
 from unchurn.study.store import TrainedRun
@@ -28,6 +29,8 @@ from unchurn.study.subject import Subject, subject_of
 if TYPE_CHECKING:
     import altair as alt
     import polars as pl
+
+    from unchurn.report.table import Table
 
 SCHEMA = "unchurn.bench/1"
 CONTROL = "control"  # what all else is held against
@@ -185,19 +188,27 @@ class Result:
 
     def to_frame(self) -> pl.DataFrame:
         """Every setting's numbers as a Polars frame, as in table.csv: in percent."""
-        import polars as pl
-
         from unchurn.study.table import settings_table
 
-        table = settings_table(self)
-        rows = [[c.text if c.value is None else c.value for c in row] for row in table.rows]
-        return pl.DataFrame(rows, schema=list(table.headings), orient="row", strict=False)
+        return _frame(settings_table(self))
+
+    def releases(self) -> pl.DataFrame:
+        """Every setting's numbers release by release, where history was played: in percent."""
+        from unchurn.study.over_time import releases_table
+
+        return _frame(releases_table(self))
 
     def chart(self) -> alt.LayerChart:
         """Accuracy against correct churn, as a chart that a notebook shows."""
         from unchurn.study.charts import frontier
 
         return frontier(self)
+
+    def chart_over_time(self, metric: str = "accuracy") -> alt.LayerChart:
+        """A metric of each method release by release, where history was played."""
+        from unchurn.study.over_time_charts import over_time
+
+        return over_time(self, metric)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but predictions as plain values: what was studied, numbers, differences."""
@@ -273,22 +284,22 @@ def collect(trainings: Trainings) -> Result:
     experiment = schedule.experiment
     bases = [[trainings.by_key[key]] for key in schedule.bases]
     settings = []
-    for setting, of_setting in zip(experiment.settings, schedule.members, strict=True):
-        members = [[trainings.by_key[key] for key in of_run] for of_run in of_setting]
+    of_settings = zip(experiment.settings, schedule.members, schedule.before, strict=True)
+    for setting, last, before in of_settings:
+        chains = [
+            [[trainings.by_key[key] for key in release] for release in (*earlier, own)]
+            for own, earlier in zip(last, before, strict=True)
+        ]
         failures = tuple(
             f"run {number}: {reason}"
-            for number, own, base in zip(
-                experiment.run_numbers, members, bases or members, strict=True
+            for number, chain, base in zip(
+                experiment.run_numbers, chains, bases or [[]] * len(chains), strict=True
             )
-            if (reason := _failure([*own, *base])) is not None
+            if (reason := _failure([*(one for release in chain for one in release), *base]))
         )
         parts = {} if failures else experiment.parts.y
         found = {
-            part: Runs(
-                predictions=_stacked(members, part),
-                labels=labels,
-                base=_stacked(bases, part) if bases else None,
-            )
+            part: _runs_on(part, labels, chains, bases, experiment.scenario.history)
             for part, labels in parts.items()
         }
         settings.append(SettingResult(setting.facts(experiment.scenario), found, failures))
@@ -311,6 +322,28 @@ def _with_examples(result: Result, data: Dataset) -> Result:
     return replace(result, examples=flipping_examples(repeated.predictions["test"], data))
 
 
+def _runs_on(
+    part: str,
+    labels: Classes,
+    chains: Sequence[Sequence[Sequence[TrainedRun]]],
+    bases: Sequence[Sequence[TrainedRun]],
+    history: History | None,
+) -> Runs:
+    """What runs predict on a part: of a chain, an example by the release that it is tested by."""
+    if history is None:
+        last = [chain[-1] for chain in chains]
+        base = _stacked(bases, part) if bases else None
+        return Runs(predictions=_stacked(last, part), labels=labels, base=base)
+    every = np.stack([_stacked(chain, part) for chain in chains])  # (runs, releases, n)
+    by, examples = history.tested_by[part], np.arange(len(labels))
+    return Runs(
+        predictions=every[:, by, examples],
+        labels=labels,
+        base=every[:, by - 1, examples],
+        first=every[:, 0],
+    )
+
+
 def _failure(members: Sequence[TrainedRun]) -> str | None:
     """Why a run failed, if it did."""
     return next((m.record["failure"] for m in members if m.record["failure"]), None)
@@ -328,6 +361,14 @@ def _classes(members: Sequence[TrainedRun], part: str) -> Classes:
         return alone if alone.ndim == 1 else np.asarray(alone.argmax(axis=1))
     total = np.sum([member.arrays[part] for member in members], axis=0, dtype=np.float64)
     return np.asarray(total.argmax(axis=1))
+
+
+def _frame(table: Table) -> pl.DataFrame:
+    """A table's numbers, or text where there are none, as a Polars frame."""
+    import polars as pl
+
+    rows = [[c.text if c.value is None else c.value for c in row] for row in table.rows]
+    return pl.DataFrame(rows, schema=list(table.headings), orient="row", strict=False)
 
 
 def _number(value: MeanSd) -> dict[str, float | None]:

@@ -10,7 +10,8 @@ from typing import Any
 
 from unchurn.core.executors import Call, Executor
 from unchurn.study.believed import believed
-from unchurn.study.experiment import Experiment, Job
+from unchurn.study.experiment import Experiment
+from unchurn.study.job import Job
 from unchurn.study.schedule import Key, Schedule
 from unchurn.study.store import DamagedError, Store, TrainedRun, key_of
 from unchurn.study.train import TOO_FEW, Common, failed_run, find_neighbours, given_run, train_jobs
@@ -132,6 +133,8 @@ class _Driver:
             self._begin(keys)
         for key in self._waited_for() & set(references):
             self._search(key, references[key])
+        for key in self._waited_for() & set(self.trainings.by_key) - set(references):
+            self._fail_waiting(key, self.trainings.by_key[key].record["failure"])
         del references  # their logits are large
         for call, result in self.executor.execute(self.calls, lambda: failed_run(KILLED)):
             match call:
@@ -223,11 +226,15 @@ class _Driver:
     def _fail_waiting(self, key: Key, reason: str) -> None:
         """Fail all that wait for a reference that could not be had."""
         job = self._job(key)
-        failed = f"its reference, plain fit {job.fit} of run {job.run}: {reason}"
+        is_release = self.experiment.scenario.history is not None
+        which = f"release {job.release}" if is_release else f"plain fit {job.fit}"
+        failed = f"its reference, {which} of run {job.run}: {reason}"
         for keys in [keys for keys, references in self.waiting.items() if key in references]:
-            del self.waiting[keys]
+            if self.waiting.pop(keys, None) is None:  # it failed with one that it waited for, too
+                continue
             for waiting in keys:
                 self._finish(waiting, failed_run(failed))
+                self._fail_waiting(waiting, reason)
 
     def _stored(self, key: Key) -> TrainedRun | None:
         """A finished training; a damaged one is dropped, noted and so made again."""

@@ -14,7 +14,8 @@ from functools import cached_property
 from unchurn.methods import Control
 from unchurn.methods.cost import n_fits
 from unchurn.study.costs import Costs
-from unchurn.study.experiment import Experiment, Job
+from unchurn.study.experiment import Experiment
+from unchurn.study.job import Job
 from unchurn.study.settings import Setting
 from unchurn.study.train import Keeps
 from unchurn.training.learners.base import most_neighbours
@@ -31,6 +32,7 @@ class Schedule:
     jobs: dict[Key, Job] = field(default_factory=dict)
     given: dict[Key, Job] = field(default_factory=dict)  # that are not trained: the base, if given
     members: list[list[list[Key]]] = field(default_factory=list)  # by setting and run
+    before: list[list[list[list[Key]]]] = field(default_factory=list)  # those of releases before
     bases: list[Key] = field(default_factory=list)  # by run, where runs are held against one
     references: dict[Key, list[Key]] = field(default_factory=dict)  # the jobs that a job looks at
     neighbours: dict[Key, set[int]] = field(default_factory=dict)  # of a reference, for which k
@@ -38,8 +40,8 @@ class Schedule:
     @property
     def n_separate(self) -> int:
         """Trainings, if every run of every setting were made on its own."""
-        each = [n_fits(setting.method) for setting in self.experiment.settings]
-        return sum(each) * self.experiment.runs
+        each = zip(self.experiment.settings, self.before, strict=True)
+        return sum(n_fits(one.method) * max(len(own), 1) for one, runs in each for own in runs)
 
     @property
     def n_trainings(self) -> int:
@@ -48,11 +50,13 @@ class Schedule:
 
     def together(self, keys: Iterable[Key]) -> list[tuple[Key, ...]]:
         """Jobs in groups, each of which is one training that serves them all."""
-        groups: dict[Key, list[Key]] = {}
+        groups: dict[tuple[Key, ...], list[Key]] = {}
         for key in keys:
             job = self.jobs[key]
             trained = replace(job, method=job.method.trained().simplest())
-            groups.setdefault(self.experiment.key(trained), []).append(key)
+            # Of releases, each setting has a base of its own: only what looks at the same is one.
+            looked_at = self.references.get(key, ()) if job.release else ()
+            groups.setdefault((self.experiment.key(trained), *looked_at), []).append(key)
         return [tuple(group) for group in groups.values()]
 
     def keeps(self, key: Key) -> Keeps:
@@ -66,7 +70,15 @@ class Schedule:
         """About how long one training takes, which serves jobs together."""
         nets = sum(one.n_nets for one in self.jobs[keys[0]].method.candidates())
         kept = sum(self.keeps(key).logits for key in keys)
-        return costs.fit * nets + costs.scoring * len(keys) + costs.keeping_logits * kept
+        fit = costs.fit * self._share_seen(keys[0])
+        return fit * nets + costs.scoring * len(keys) + costs.keeping_logits * kept
+
+    def _share_seen(self, key: Key) -> float:
+        """How much of the training examples a job sees."""
+        experiment, job = self.experiment, self.jobs[key]
+        n = len(experiment.parts.x_train)
+        rows = experiment.scenario.rows(experiment.seed, job.run, job.fit, n)
+        return 1.0 if rows is None else len(rows) / n
 
     def looks_at(self, keys: Iterable[Key]) -> list[Key]:
         """The jobs that any of these look at, which are one training; what each needs first."""
@@ -85,8 +97,9 @@ class Schedule:
     @property
     def in_ensembles(self) -> set[Key]:
         """Jobs whose probabilities are averaged with others'."""
-        runs = (run for of_setting in self.members for run in of_setting)
-        return {key for run in runs if len(run) > 1 for key in run}
+        last = (run for of_setting in self.members for run in of_setting)
+        before = (one for of_setting in self.before for run in of_setting for one in run)
+        return {key for one in (*last, *before) if len(one) > 1 for key in one}
 
     def asks_too_many(self, key: Key) -> bool:
         """Whether a job asks for more neighbours than there are examples."""
@@ -101,7 +114,8 @@ def make_schedule(experiment: Experiment) -> Schedule:
             schedule.bases.append(_add(schedule, Job(Control(), *base)))
     for setting in experiment.settings:
         runs = [_add_run(schedule, setting, run) for run in experiment.run_numbers]
-        schedule.members.append(runs)
+        schedule.members.append([chain[-1] for chain in runs])
+        schedule.before.append([chain[:-1] for chain in runs])
     first = {key for references in schedule.references.values() for key in references}
     ordered = sorted(schedule.jobs.items(), key=lambda item: item[0] not in first)
     schedule.jobs.clear()
@@ -109,12 +123,16 @@ def make_schedule(experiment: Experiment) -> Schedule:
     return schedule
 
 
-def _add_run(schedule: Schedule, setting: Setting, run: int) -> list[Key]:
-    """Add the trainings whose mean is a setting's run, and those that they look at."""
+def _add_run(schedule: Schedule, setting: Setting, run: int) -> list[list[Key]]:
+    """Add the trainings whose mean is a setting's run, and those that they look at.
+
+    Where a run is a chain of releases, they are those of each.
+    """
     method = setting.method.simplest()
     fits = zip(method.members(), member_fits(method), strict=True)
     jobs = [Job(member.simplest(), run, own[0]) for member, own in fits]
-    return [_add(schedule, job) for job in jobs]
+    chain = schedule.experiment.scenario.chain(jobs)
+    return [[_add(schedule, job) for job in release] for release in chain]
 
 
 def _add(schedule: Schedule, job: Job) -> Key:
@@ -123,9 +141,9 @@ def _add(schedule: Schedule, job: Job) -> Key:
         schedule.given[key] = job
         return key
     schedule.jobs.setdefault(key, job)
-    where = schedule.experiment.scenario.references(job.method, job.run)
-    if where:
-        references = [_add(schedule, Job(Control(), *fit)) for fit in where]
+    looked_at = schedule.experiment.scenario.references(job)
+    if looked_at:
+        references = [_add(schedule, one) for one in looked_at]
         schedule.references[key] = references
         need = job.method.reference()
         if need is not None and not schedule.asks_too_many(key):

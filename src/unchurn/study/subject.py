@@ -9,9 +9,11 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from unchurn.core.errors import InputError
 from unchurn.metrics.budget import Budget
 from unchurn.study.experiment import Experiment
-from unchurn.study.scenarios import Scenario, make_scenario
+from unchurn.study.history import History
+from unchurn.study.scenarios import Replay, Scenario, make_scenario
 
 Classes = npt.NDArray[np.integer]
 
@@ -42,6 +44,7 @@ class Subject:
     seed: int
     scenario: Scenario = field(default_factory=make_scenario)
     budget: Budget = field(default_factory=Budget)  # that settings are chosen by, if it has limits
+    history: History | None = None  # where it was played again
 
     @property
     def chosen_on(self) -> str:
@@ -50,13 +53,21 @@ class Subject:
 
     def to_dict(self) -> dict[str, Any]:
         """All but the labels, as plain values."""
-        plain = {n: value for n, value in vars(self).items() if n not in ("labels", "budget")}
+        apart = ("labels", "budget", "history")
+        plain = {n: value for n, value in vars(self).items() if n not in apart}
         budget = {"budget": self.budget.given} if self.budget.given else {}
-        return {**plain, "data": asdict(self.data), "scenario": self.scenario.text, **budget}
+        history = {"history": self.history.to_dict()} if self.history is not None else {}
+        made = {"data": asdict(self.data), "scenario": self.scenario.text}
+        return {**plain, **made, **budget, **history}
 
     @classmethod
-    def from_dict(cls, given: Mapping[str, Any], labels: Mapping[str, Classes]) -> Self:
-        """What `to_dict` gave, and the labels."""
+    def from_dict(
+        cls,
+        given: Mapping[str, Any],
+        labels: Mapping[str, Classes],
+        tested_by: Mapping[str, Classes],
+    ) -> Self:
+        """What `to_dict` gave, the labels, and of a history the releases by example."""
         data = dict(given["data"])
         facts = DataFacts(
             **{**data, "classes": tuple(data["classes"]), "notes": tuple(data["notes"])}
@@ -65,6 +76,11 @@ class Subject:
         budget = Budget(**given.get("budget", {}))  # of which older folders have none
         scenario.limits(budget)
         made = {"data": facts, "scenario": scenario, "budget": budget, "labels": labels}
+        if ("history" in given) is not (scenario.name == Replay.name):
+            raise InputError(f"a history is of the scenario {Replay.name}, not of {scenario.name}")
+        if "history" in given:
+            sizes = {part: len(classes) for part, classes in labels.items()}
+            made["history"] = History.from_dict(given["history"], tested_by, sizes)
         return cls(**{**given, **made})
 
 
@@ -89,4 +105,5 @@ def subject_of(experiment: Experiment) -> Subject:
         seed=experiment.seed,
         scenario=experiment.scenario,
         budget=experiment.budget,
+        history=experiment.scenario.history,
     )

@@ -294,9 +294,13 @@ def _notes(result: Result, differences: Iterable[dict[str, Interval] | None]) ->
         yield Note(text=note)
     control = result.choose().get("control")
     if control is not None and _are_equal(control):
+        so = (
+            "and intervals are of the examples alone."
+            if subject.scenario.has_base
+            else "so there is no churn of retraining to lower."
+        )
         yield Note(
-            text="All runs of control are equal: plain training does not depend on its seed, so "
-            "there is no churn of retraining to lower."
+            text=f"All runs of control are equal: plain training does not depend on its seed, {so}"
         )
     if failed := [row for row in result.settings if row.failures]:
         yield Note(

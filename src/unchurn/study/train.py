@@ -19,7 +19,7 @@ from unchurn.core.version import __version__
 from unchurn.methods import Method, Reference
 from unchurn.neighbors import knn_labels
 from unchurn.study.believed import LOGITS
-from unchurn.study.experiment import Job
+from unchurn.study.job import Job
 from unchurn.study.parts import Parts
 from unchurn.study.scenarios import Scenario
 from unchurn.study.scenarios.base import Rows

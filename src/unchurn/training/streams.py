@@ -4,7 +4,8 @@ Stream (r, j) is the initialisation and batch order of one plain fit, the j-th o
 setting's own fit in run r is stream (r, 0), so settings are paired by run. The references of run r
 are streams (r, 1), (r, 2) …; fixed ones (0, 1) …. Further members of an ensemble, candidates, and
 networks in tandem, have the next streams; a method that looks at references leaves out theirs. The
-older model of an upgrade is stream (b, BASE_FIT).
+older model of an upgrade is stream (b, BASE_FIT). Where a run is a chain of releases, those of its
+k-th release are (r, k·BASE_FIT), (r, k·BASE_FIT + 1) … in the place of (r, 0), (r, 1) ….
 """
 
 from __future__ import annotations
@@ -37,13 +38,19 @@ class Stream:
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=key))
 
 
+def release_of(fit: int) -> int:
+    """The number of the release that a stream of a run belongs to."""
+    return fit // BASE_FIT
+
+
 def member_fits(method: Method, first: int = 0) -> list[list[int]]:
     """The number of each network's stream within a run, for each member of a method.
 
     Of a member of several candidates, those of the first candidate's networks come first.
     """
     need = method.reference()
-    taken = range(REFERENCE_FIT, REFERENCE_FIT + (0 if need is None else need.m))
+    begin = release_of(first) * BASE_FIT + REFERENCE_FIT
+    taken = range(begin, begin + (0 if need is None else need.m))
     free = (number for number in count(first) if number not in taken)
     return [
         [next(free) for candidate in member.candidates() for _ in range(candidate.n_nets)]

@@ -8,13 +8,16 @@ from typing import Any
 from unchurn.core.errors import InputError
 from unchurn.methods.registry import parse_method
 from unchurn.study.scenarios.base import Scenario
+from unchurn.study.scenarios.replay import Replay
 from unchurn.study.scenarios.resample import Resample
 from unchurn.study.scenarios.retrain import Retrain
 from unchurn.study.scenarios.upgrade import Upgrade
 
-SCENARIOS: dict[str, type[Scenario]] = {kind.name: kind for kind in (Retrain, Resample, Upgrade)}
+SCENARIOS: dict[str, type[Scenario]] = {
+    kind.name: kind for kind in (Retrain, Resample, Upgrade, Replay)
+}
 
-__all__ = ["SCENARIOS", "Resample", "Retrain", "Scenario", "Upgrade", "make_scenario"]
+__all__ = ["SCENARIOS", "Replay", "Resample", "Retrain", "Scenario", "Upgrade", "make_scenario"]
 
 
 def make_scenario(scenario: str | Scenario = "retrain", **parameters: Any) -> Scenario:

@@ -16,18 +16,23 @@ import numpy.typing as npt
 from unchurn.core.errors import InputError
 from unchurn.core.tables import TextForm
 from unchurn.datasets.base import Dataset
-from unchurn.methods import Method
+from unchurn.methods import Control, Method
 from unchurn.methods.cost import training_cost
 from unchurn.metrics.budget import Budget, excess
 from unchurn.metrics.intervals import Interval
 from unchurn.metrics.registry import Metric, Runs
+from unchurn.study.job import Job
 from unchurn.study.parts import Mask, Parts, make_parts
 from unchurn.training.learners.base import Learner
 from unchurn.training.own_code import code_identity
 from unchurn.training.streams import reference_streams
 
 if TYPE_CHECKING:
+    import altair as alt
+
     from unchurn.datasets.preparation import Preparation
+    from unchurn.study.history import History
+    from unchurn.study.result import Result
     from unchurn.study.scenarios.given import Given
 
 Rows = npt.NDArray[np.integer]
@@ -52,6 +57,8 @@ class Scenario:
     falls: ClassVar[str] = "churn falls"
     question: ClassVar[str] = "which training churns least, at no cost in accuracy?"
     says: ClassVar[str] = "with {} of its predictions changing from one retraining to the next"
+    # Whether runs have a model before them: what looks at a fixed reference then looks at that.
+    has_base: ClassVar[bool] = False
     # What the preset "quick" tries, where no method is named; None: as it does for retraining.
     recipes: ClassVar[tuple[str, ...] | None] = None
 
@@ -120,18 +127,30 @@ class Scenario:
         """The classes that the plain fit of this stream knows; None: all, or nobody looked."""
         return None
 
-    def references(self, method: Method, run: int) -> list[PlainFit]:
-        """The plain fits that a method looks at in a run; none if it looks at none."""
-        streams = reference_streams(method, seed=0, run=run) if method.reference() else []
-        return [(stream.run, stream.fit) for stream in streams]
+    def references(self, job: Job) -> list[Job]:
+        """The trainings that a job looks at, plain fits of its run; none if it looks at none."""
+        is_looking = job.method.reference() is not None
+        streams = reference_streams(job.method, seed=0, run=job.run) if is_looking else []
+        return [Job(Control(), stream.run, stream.fit) for stream in streams]
+
+    def chain(self, run: list[Job]) -> list[list[Job]]:
+        """The models that a run trains in turn, each by its members' jobs: as a rule one."""
+        return [run]
+
+    @property
+    def history(self) -> History | None:
+        """When the models of a chain were released, where there are several."""
+        return None
 
     def training_cost(self, method: Method) -> int:
-        """How many networks a run of a method trains; plain training is 1."""
-        return training_cost(method)
+        """How many networks a run of a method trains, without the base; plain training is 1."""
+        need = method.reference()
+        is_there = self.has_base and need is not None and need.is_fixed
+        return training_cost(method) - (need.m if need is not None and is_there else 0)
 
     def note_on(self, method: Method) -> str | None:
-        """What a reader of a method's results must know."""
-        return method.note()
+        """What a reader of a method's results must know; of bases, `note` tells."""
+        return None if self.has_base else method.note()
 
     def limits(self, budget: Budget) -> dict[str, float]:
         """The metrics that a budget limits, and how far; InputError if it limits what none is."""
@@ -160,6 +179,10 @@ class Scenario:
     def note(self, n_test: int) -> str:
         """What the numbers of a table, of so many test rows, are, in a sentence."""
         raise NotImplementedError
+
+    def charts(self, result: Result) -> dict[str, alt.TopLevelMixin]:
+        """Charts that only this scenario has, by title."""
+        return {}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ where it came from does not matter.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -72,6 +72,31 @@ def read_base(
         parts,
         no_weights="only what the base says is known",
     )
+
+
+def places_among(data: Dataset, tested: Dataset, parts: Parts) -> Parts:
+    """The parts of data of which some test rows were left out, with their places among all rows.
+
+    A base says something of every row.
+    """
+    if data.order is None or tested.order is None or len(data.order) == len(tested.order):
+        return parts
+    order = np.argsort(data.order)
+    places = order[np.searchsorted(data.order, tested.order, sorter=order)]
+    return replace(parts, rows={part: places[own] for part, own in parts.rows.items()})
+
+
+def with_caution(data: Dataset, parts: Parts, given: Given) -> Dataset:
+    """The data with a note, where a base is no better than always saying the commonest class."""
+    labels = parts.y["test"]
+    accuracy = float(np.mean(given.predictions["test"] == labels))
+    if accuracy > np.bincount(labels).max() / len(labels):
+        return data
+    note = (
+        f"the base has {accuracy:.1%} of the test rows right, no more than always saying the "
+        "commonest class has: are its rows, inputs and classes the data's?"
+    )
+    return replace(data, notes=(*data.notes, note))
 
 
 def open_model(base: Any) -> Any:

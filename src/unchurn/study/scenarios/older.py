@@ -49,19 +49,9 @@ def part_rows(
         data = replace(data.tested_on(~old_test), notes=(*data.notes, left_out))
     parts = make_parts(data, validation=validation, among=~old if comes_later else None)
     rows = np.flatnonzero(old[parts.rows["train"]])
-    counts = np.bincount(parts.y_train[rows], minlength=parts.n_classes)
-    if (counts > 0).sum() < 2:
-        raise InputError(
-            f"a base needs rows of at least 2 classes: {len(rows):,} training rows are ones "
-            f"{words}, of {(counts > 0).sum()} classes"
-        )
-    known = counts > 0
-    lacking = [f"no row that a base is trained on is of class {name}: it does not know it"
-               for name in _names(data, ~known)]  # fmt: skip
-    tested = np.bincount(data.y_test, minlength=parts.n_classes) > 0
-    lacking += [f"no test row is of class {name}" for name in _names(data, ~tested)]
+    known = np.bincount(parts.y_train[rows], minlength=parts.n_classes) > 0
     return Parted(
-        data=replace(data, notes=(*data.notes, *lacking)),
+        data=data,
         parts=parts,
         older=Older(
             rows=rows,
@@ -69,6 +59,22 @@ def part_rows(
             digest=hashlib.sha256(np.packbits(old).tobytes()).hexdigest(),
         ),
     )
+
+
+def with_classes(parted: Parted, words: str) -> Parted:
+    """The same with notes on classes that are lacking; refused where no base can be trained."""
+    data, parts, older = parted.data, parted.parts, parted.older
+    known = np.ones(parts.n_classes, bool) if older.known is None else older.known
+    if known.sum() < 2:
+        raise InputError(
+            f"a base needs rows of at least 2 classes: {len(older.rows):,} training rows are ones "
+            f"{words}, of {known.sum()} classes"
+        )
+    lacking = [f"no row that a base is trained on is of class {name}: it does not know it"
+               for name in _names(data, ~known)]  # fmt: skip
+    tested = np.bincount(data.y_test, minlength=parts.n_classes) > 0
+    lacking += [f"no test row is of class {name}" for name in _names(data, ~tested)]
+    return replace(parted, data=replace(data, notes=(*data.notes, *lacking)))
 
 
 def _names(data: Dataset, which: Mask) -> list[str]:

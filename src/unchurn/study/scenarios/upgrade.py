@@ -10,20 +10,21 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from unchurn.core.arrays import as_fraction, as_whole
+from unchurn.core.arrays import Array, as_fraction, as_whole
 from unchurn.core.errors import InputError
 from unchurn.core.tables import TextForm
 from unchurn.datasets.asides import flags, is_before
 from unchurn.datasets.base import Dataset
-from unchurn.methods import Method
+from unchurn.methods import Control, Method
 from unchurn.metrics import against_base
 from unchurn.metrics.intervals import Interval
 from unchurn.metrics.over_runs import rate_difference
 from unchurn.metrics.registry import AGAINST_BASE, Metric, Runs
+from unchurn.study.job import Job
 from unchurn.study.parts import Mask, Parts
 from unchurn.study.scenarios.base import PlainFit, Rows, Scenario, Scene
-from unchurn.study.scenarios.given import Given, open_model, read_base
-from unchurn.study.scenarios.older import Older, part_rows
+from unchurn.study.scenarios.given import Given, open_model, places_among, read_base, with_caution
+from unchurn.study.scenarios.older import Older, Parted, part_rows, with_classes
 from unchurn.training.learners.base import Learner
 from unchurn.training.learners.torch import TorchLearner
 from unchurn.training.streams import BASE_FIT, Stream
@@ -52,7 +53,8 @@ class Upgrade(Scenario):
         It is trained on the training rows where this column of the table is true.
     time, split
         It is trained on the training rows whose column `time` is before `split`, a date or a
-        number. Tests are on the test rows from then on, which are what will come.
+        number. Tests are on the test rows from then on, which are what will come. A `base` that is
+        given may be told so what it was trained on.
     per_base
         So many runs share a base, 2 if not given: nothing hangs on a single lucky base, and what
         moves between two runs of one base is seen as well. Bases differ by their seed.
@@ -79,6 +81,7 @@ class Upgrade(Scenario):
     _given: Given | None = field(default=None, init=False, repr=False, compare=False)
 
     name: ClassVar[str] = "upgrade"
+    has_base: ClassVar[bool] = True
     churn: ClassVar[str] = "bad_flips"
     charted: ClassVar[str] = "bad_flips"
     limited: ClassVar[Mapping[str, str]] = {
@@ -101,7 +104,7 @@ class Upgrade(Scenario):
             raise InputError("base_share must be above 0: a base is trained on something")
         as_whole(self._per_base, 1, "per_base")
         ways = [way for way in WAYS if getattr(self, way) is not None]
-        if len(ways) > 1:
+        if len(ways) > 1 and ways != ["time", "base"]:  # when it was made
             raise InputError(f"{ways[0]} and {ways[1]} both say what the base is: give one of them")
         if self.time is not None and self.split is None:
             raise InputError("where do the rows of the base end? Give split= a date or a number")
@@ -153,28 +156,36 @@ class Upgrade(Scenario):
 
     def scene(self, data: Dataset, *, validation: bool, form: TextForm | None = None) -> Scene:
         """What the base is, looked up in the data."""
-        if self.base is not None:
-            scene = super().scene(data, validation=validation)
-            given = read_base(self.base, self.id, data, scene.parts, form)
-            scene = replace(scene, data=_with_caution(data, scene.parts, given))
-            return self._known(scene, "_given", given)
-        if self.time is not None and self.split is not None:
-            is_old, comes_later = is_before(data, self.time, self.split), True
-        elif self.base_column is not None:
-            is_old, comes_later = flags(data, self.base_column), False
+        if self.time is None and self.base_column is None:
+            scene, older = super().scene(data, validation=validation), None
         else:
-            return super().scene(data, validation=validation)
-        found = part_rows(
-            data, is_old, self._which_rows, validation=validation, comes_later=comes_later
-        )
-        scene = Scene(data=found.data, parts=found.parts, scenario=self)
-        return self._known(scene, "_older", found.older)
+            parted = self._parted(data, validation)
+            scene = Scene(data=parted.data, parts=parted.parts, scenario=self)
+            older = parted.older
+        if self.base is None:
+            return self._knowing(scene, older, None)
+        parts = places_among(data, scene.data, scene.parts)
+        given = read_base(self.base, self.id, data, parts, form)
+        scene = replace(scene, data=with_caution(scene.data, scene.parts, given))
+        return self._knowing(scene, older, given)
 
-    def _known(self, scene: Scene, name: str, found: Older | Given) -> Scene:
+    def _parted(self, data: Dataset, validation: bool) -> Parted:
+        """The data where a column or a date tells what the base saw."""
+        comes_later = self.time is not None
+        if comes_later:
+            is_old = is_before(data, str(self.time), self.split)
+        else:
+            is_old = flags(data, str(self.base_column))
+        words = self._which_rows
+        parted = part_rows(data, is_old, words, validation=validation, comes_later=comes_later)
+        return parted if self.base is not None else with_classes(parted, words)
+
+    def _knowing(self, scene: Scene, older: Older | None, given: Given | None) -> Scene:
         """The scene with a scenario that knows its base."""
         # The model itself stays here: runs are trained in other processes.
         knowing = replace(self, base=self.parameters.get("base"))
-        object.__setattr__(knowing, name, found)
+        object.__setattr__(knowing, "_older", older)
+        object.__setattr__(knowing, "_given", given)
         return replace(scene, scenario=knowing)
 
     @property
@@ -209,11 +220,12 @@ class Upgrade(Scenario):
 
     def identity(self) -> dict[str, Any]:
         """What bases see, and which run has which; of one that was given, what it says."""
-        if self._given is not None:
-            return {"scenario": {"name": self.name, "base": self._given.digest}}
-        rows: dict[str, Any] = {"base_share": self._share}
+        rows: dict[str, Any] = {}
         if self._older is not None:
             rows = {"base_rows": self._older.digest, "later": self.time is not None}
+        if self._given is not None:
+            return {"scenario": {"name": self.name, "base": self._given.digest, **rows}}
+        rows = rows or {"base_share": self._share}
         return {"scenario": {"name": self.name, **rows, "per_base": self._per_base}}
 
     def rows(self, seed: int, run: int, fit: int, n: int) -> Rows | None:
@@ -231,19 +243,12 @@ class Upgrade(Scenario):
         """One for every few runs; one that was given is for all."""
         return 0 if self.base is not None else run // self._per_base, BASE_FIT
 
-    def references(self, method: Method, run: int) -> list[PlainFit]:
+    def references(self, job: Job) -> list[Job]:
         """The base, for what looks at a fixed reference; else plain fits of the run itself."""
-        need = method.reference()
-        return [self.base_of(run)] if need and need.is_fixed else super().references(method, run)
-
-    def training_cost(self, method: Method) -> int:
-        """Without the base, which is there already."""
-        need = method.reference()
-        return super().training_cost(method) - (need.m if need and need.is_fixed else 0)
-
-    def note_on(self, method: Method) -> str | None:
-        """Nothing of references that runs share: bases are told of by `note`."""
-        return None
+        need = job.method.reference()
+        if need is None or not need.is_fixed:
+            return super().references(job)
+        return [Job(Control(), *self.base_of(job.run))]
 
     @property
     def metrics(self) -> Mapping[str, Metric]:
@@ -252,13 +257,7 @@ class Upgrade(Scenario):
 
     def differences(self, ours: Runs, theirs: Runs) -> dict[str, Interval]:
         """In bad flips, churn to the base and accuracy, over bases."""
-        bases = against_base.same_base(ours)
-        masks = {
-            "bad_flips": against_base.bad_flips,
-            "churn_to_base": against_base.moved,
-            "accuracy": against_base.right,
-        }
-        return {name: rate_difference(of(ours), of(theirs), bases) for name, of in masks.items()}
+        return differences_to_base(ours, theirs, against_base.same_base(ours))
 
     def note(self, n_test: int) -> str:
         """What runs are held against, and what each metric is."""
@@ -271,7 +270,9 @@ class Upgrade(Scenario):
     def _base_in_words(self, n_test: int) -> str:
         if self.base is not None:
             name = self.parameters["base"]
-            return "the base that was given" + ("" if name == GIVEN else f", {name}")
+            said = "the base that was given" + ("" if name == GIVEN else f", {name}")
+            rows = f"the {n_test:,} with {self.time} from {self.split} on"
+            return said if self.time is None else f"{said}; test rows are {rows}"
         rows = f"{self._share:.4g} of the training data"
         if self.columns:
             rows = f"the training rows {self._which_rows}"
@@ -280,14 +281,13 @@ class Upgrade(Scenario):
         return f"a base, plainly trained on {rows}{several}{later}"
 
 
-def _with_caution(data: Dataset, parts: Parts, given: Given) -> Dataset:
-    """The data with a note, where a base is no better than always saying the commonest class."""
-    labels = parts.y["test"]
-    accuracy = float(np.mean(given.predictions["test"] == labels))
-    if accuracy > np.bincount(labels).max() / len(labels):
-        return data
-    note = (
-        f"the base has {accuracy:.1%} of the test rows right, no more than always saying the "
-        "commonest class has: are its rows, inputs and classes the data's?"
-    )
-    return replace(data, notes=(*data.notes, note))
+def differences_to_base(
+    ours: Runs, theirs: Runs, groups: Array | None = None
+) -> dict[str, Interval]:
+    """How runs differ in bad flips, churn to their base and accuracy; the groups are of runs."""
+    masks = {
+        "bad_flips": against_base.bad_flips,
+        "churn_to_base": against_base.moved,
+        "accuracy": against_base.right,
+    }
+    return {name: rate_difference(of(ours), of(theirs), groups) for name, of in masks.items()}

@@ -1,0 +1,176 @@
+"""Replay: history played again, a release every period, each held against the one before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from unchurn.core.errors import InputError
+from unchurn.core.tables import TextForm
+from unchurn.datasets.asides import times_of
+from unchurn.datasets.base import Dataset
+from unchurn.methods import Control, Method
+from unchurn.metrics.intervals import Interval
+from unchurn.metrics.registry import OVER_RELEASES, Metric, Runs
+from unchurn.study.history import History
+from unchurn.study.job import Job
+from unchurn.study.parts import Mask
+from unchurn.study.scenarios.base import Rows, Scenario, Scene
+from unchurn.study.scenarios.periods import HOW, as_every, in_words, make_periods
+from unchurn.study.scenarios.played import Played, play
+from unchurn.study.scenarios.upgrade import Upgrade, differences_to_base
+from unchurn.training.streams import BASE_FIT, release_of
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from unchurn.study.result import Result
+
+ALL_SERVE = "{} asks the release before when it serves, which asks the one before: all serve."
+
+
+@dataclass(frozen=True)
+class Replay(Scenario):
+    """Every run is a chain of releases; a row is tested on by the release in use when it came.
+
+    A release is trained on all rows before its time and tested on those from then on, until the
+    next. What looks at a fixed reference, as `anchor` does, looks at the release before by the same
+    setting. The first release is plain training on the first period, in a run the same for all, so
+    that chains begin alike. Every release has another seed.
+
+    Parameters
+    ----------
+    time
+        The column of the table with dates, times or numbers.
+    every
+        How often there is a release: a length of time, counted from the earliest row ("30d", "12h",
+        "2w"), or a number of rows, whatever the column is of; rows of one time stay together.
+        Periods without a row are skipped.
+    """
+
+    time: str | None = None
+    every: str | int | None = None
+    _played: Played | None = field(default=None, init=False, repr=False, compare=False)
+
+    name: ClassVar[str] = "replay"
+    has_base: ClassVar[bool] = True
+    churn: ClassVar[str] = "bad_flips"
+    charted: ClassVar[str] = "bad_flips"
+    limited: ClassVar[Mapping[str, str]] = Upgrade.limited
+    churn_words: ClassVar[str] = "bad flips"
+    charted_words: ClassVar[str] = "bad flips"
+    falls: ClassVar[str] = "bad flips fall"
+    question: ClassVar[str] = "which training breaks least from release to release?"
+    says: ClassVar[str] = "with {} of its predictions wrong where the release before was right"
+    recipes: ClassVar[tuple[str, ...] | None] = Upgrade.recipes
+
+    def __post_init__(self) -> None:
+        if self.time is None:
+            raise InputError("which column has the time of a row? Give time=")
+        if self.every is None:
+            raise InputError(f"how often is there a release? Give every= {HOW}")
+        object.__setattr__(self, "every", as_every(self.every))
+
+    @property
+    def _every(self) -> str | int:
+        return as_every(self.every)
+
+    @property
+    def steadier(self) -> tuple[str, ...]:
+        """What starts from the release before."""
+        return ("warm_start+focal+safe_ema",)
+
+    def units(self, runs: int) -> str:
+        """Chains, each with seeds of its own."""
+        return "chains of releases"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The time is no feature."""
+        return (str(self.time),)
+
+    def scene(self, data: Dataset, *, validation: bool, form: TextForm | None = None) -> Scene:
+        """All rows in the order of time: the table's own parts do not count."""
+        times = times_of(data, str(self.time))
+        periods = make_periods(times, self._every, str(self.time))
+        data, parts, played = play(data, periods, validation=validation)
+        knowing = replace(self)
+        object.__setattr__(knowing, "_played", played)
+        return Scene(data=data, parts=parts, scenario=knowing)
+
+    @property
+    def _known(self) -> Played:
+        if self._played is None:
+            raise ValueError("nothing is played again before there are data: see `scene`")
+        return self._played
+
+    @property
+    def history(self) -> History | None:
+        """When releases were made, once there are data."""
+        return self._played.history if self._played is not None else None
+
+    def identity(self) -> dict[str, Any]:
+        """Which rows were there when."""
+        return {"scenario": {"name": self.name, "rows": self._known.digest}}
+
+    def chain(self, run: list[Job]) -> list[list[Job]]:
+        """The first release, which is plain, and then every other by the method."""
+        first = Job(Control(), run[0].run)
+        return [
+            [first],
+            *(
+                [replace(job, fit=number * BASE_FIT + job.fit) for job in run]
+                for number in self._known.history.tested
+            ),
+        ]
+
+    def references(self, job: Job) -> list[Job]:
+        """The release before, for what looks at a fixed reference; else plain fits of the same."""
+        need = job.method.reference()
+        if need is not None and need.is_fixed:
+            is_second = job.release == 1
+            return [Job(Control(), job.run) if is_second else replace(job, fit=job.fit - BASE_FIT)]
+        plain = super().references(job)
+        return [replace(one, fit=job.release * BASE_FIT + one.fit) for one in plain]
+
+    def rows(self, seed: int, run: int, fit: int, n: int) -> Rows:
+        """What was there when a release was made."""
+        return np.flatnonzero(self._known.periods <= release_of(fit))
+
+    def known_to(self, fit: int) -> Mask | None:
+        """The classes of which there was a row."""
+        known: Mask = self._known.known[release_of(fit)]
+        return None if known.all() else known
+
+    def note_on(self, method: Method) -> str | None:
+        """What a chain makes of a method that serves its reference's answers, too."""
+        need = method.reference()
+        return ALL_SERVE.format("Stay") if need is not None and need.serves else None
+
+    @property
+    def metrics(self) -> Mapping[str, Metric]:
+        """What is told of releases, the one before and the first."""
+        return OVER_RELEASES
+
+    def differences(self, ours: Runs, theirs: Runs) -> dict[str, Interval]:
+        """In bad flips and churn to the release before, and in accuracy, over chains."""
+        return differences_to_base(ours, theirs)
+
+    def note(self, n_test: int) -> str:
+        """What runs are, and what each metric is."""
+        return (
+            f"Every run is a chain of releases, one every {in_words(self._every)} by {self.time}, "
+            f"each trained on all rows before it. Percent of the {n_test:,} rows that came after, "
+            "each predicted by the release then in use; mean (sd) over runs: bad flips, right in "
+            "the release before and wrong now; good flips, the reverse; churn, either; to first, "
+            "against the first release, which is plain training."
+        )
+
+    def charts(self, result: Result) -> dict[str, alt.TopLevelMixin]:
+        """What was measured, release by release."""
+        from unchurn.study import over_time_charts
+
+        return over_time_charts.charts(result)
