@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 EXTRAS = {
     "torch": "train",
     "safetensors": "train",
@@ -25,3 +28,14 @@ def what_is_missing(error: BaseException, user: str) -> str | None:
     if name not in EXTRAS:
         return None
     return f"{user} needs {name}: pip install 'unchurn[{EXTRAS[name]}]'"
+
+
+@contextmanager
+def needed_by(user: str) -> Iterator[None]:
+    """Within it, a module of an extra that is not found is an error that says how to get it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if missing := what_is_missing(error, user):
+            raise ModuleNotFoundError(missing, name=error.name) from error
+        raise
