@@ -71,7 +71,7 @@ def tried(name: str, folder: Path, python: str, *, oldest_torch: bool) -> bool:
     pins.write_text("".join(f"{line}\n" for line in constraints(name, oldest_torch=oldest_torch)))
     what = f"unchurn[{','.join(sorted(asked))}] @ {file.as_uri()}" if asked else str(file)
     print(f"== {name}: {file.name}, extras {', '.join(sorted(asked)) or 'none'}", flush=True)
-    call(there, "-m", "pip", "install", "--quiet", "--constraint", pins, what)
+    call(there, "-m", "pip", "install", "--quiet", "--no-compile", "--constraint", pins, what)
     installed = time.perf_counter() - began
     brought = {other for extra in asked for other in extras()[extra]}
     smoke = Path(__file__).with_name("smoke.py")

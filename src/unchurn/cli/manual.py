@@ -120,4 +120,4 @@ EXAMPLES = {
 
 def examples(command: str) -> str:
     """The end of a command's help, in Markdown: lines that are code stay as they are."""
-    return "\n".join(["Examples:", "", "```sh", *EXAMPLES[command], "```"])
+    return "\n".join(["Examples:", "", "```", *EXAMPLES[command], "```"])
