@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo picture test lint bench fuzz audit clean
+.PHONY: help demo picture test lint bench fuzz audit package clean
 
 help:
 	@echo "make demo     the point in four steps, measured in two minutes: demo/index.html"
@@ -11,6 +11,7 @@ help:
 	@echo "make bench    docs/benchmarks.md: beside other libraries (hours; UNCHURN_DATA)"
 	@echo "make fuzz     docs/reliability.md: 200,000 spoiled files (hours; goes on where it stopped)"
 	@echo "make audit    a bill of what constraints.txt pins, and what is known against it (network)"
+	@echo "make package  dist/: wheel and sdist, every verb tried in empty environments (index, minutes)"
 	@echo "make picture  the README's pictures (some minutes)"
 	@echo "make clean    remove .venv, caches and the demo's output"
 
@@ -32,6 +33,9 @@ fuzz: .venv/installed
 audit: .venv/installed
 	$(BIN)/python benchmarks/audit.py
 
+package:
+	$(PYTHON) benchmarks/package/environments.py
+
 test: .venv/installed
 	$(BIN)/pytest -n auto --dist loadgroup
 
@@ -47,4 +51,4 @@ lint: .venv/installed
 	touch $@
 
 clean:
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis demo
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis demo dist

@@ -8,7 +8,7 @@ The names below are grouped in the order of the work; each loads its module on f
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from unchurn.core.extras import what_is_missing
+from unchurn.core.extras import needed_by
 from unchurn.core.version import __version__
 
 if TYPE_CHECKING:
@@ -95,12 +95,8 @@ __all__ = ["__version__", *_HOME]
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'unchurn' has no attribute {name!r}")
-    try:
+    with needed_by(name):
         module = import_module(f"unchurn.{_HOME[name]}")
-    except ModuleNotFoundError as error:
-        if missing := what_is_missing(error, name):
-            raise ImportError(missing) from error
-        raise
     value = getattr(module, name)
     globals()[name] = value
     return value

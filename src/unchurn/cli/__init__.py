@@ -14,7 +14,8 @@ import typer
 
 from unchurn.cli import bench, blend, compare, data, demo, gate, plan, reproduce, smooth
 from unchurn.cli.guard import NO_MEMORY, run_watched
-from unchurn.cli.help import Command, Group, examples
+from unchurn.cli.help import Command, Group
+from unchurn.cli.manual import DATA, DECIDE, MEASURE, REDUCE, START, STUDY, examples
 from unchurn.cli.options import FilesAfter, in_options
 from unchurn.core.errors import InputError
 from unchurn.core.extras import what_is_missing
@@ -35,20 +36,20 @@ app = typer.Typer(
     rich_markup_mode="markdown",  # docstrings are reflowed to the terminal's width
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for name, kind, function in (
-    ("demo", Command, demo.demo),
-    ("compare", FilesAfter, compare.compare),
-    ("gate", FilesAfter, gate.gate),
-    ("blend", Command, blend.blend),
-    ("plan", FilesAfter, plan.plan),
-    ("bench", Command, bench.bench),
-    ("report", Command, bench.report),
-    ("reproduce", Command, reproduce.reproduce),
-    ("smooth", Command, smooth.smooth),
-    ("warmup", Command, smooth.warmup),
+for name, kind, panel, function in (
+    ("demo", Command, START, demo.demo),
+    ("compare", FilesAfter, MEASURE, compare.compare),
+    ("gate", FilesAfter, DECIDE, gate.gate),
+    ("blend", Command, DECIDE, blend.blend),
+    ("plan", FilesAfter, DECIDE, plan.plan),
+    ("smooth", Command, REDUCE, smooth.smooth),
+    ("warmup", Command, REDUCE, smooth.warmup),
+    ("bench", Command, STUDY, bench.bench),
+    ("report", Command, STUDY, bench.report),
+    ("reproduce", Command, STUDY, reproduce.reproduce),
 ):
-    app.command(name, cls=kind, epilog=examples(name))(function)
-app.add_typer(data.app)
+    app.command(name, cls=kind, epilog=examples(name), rich_help_panel=panel)(function)
+app.add_typer(data.app, rich_help_panel=DATA)
 
 
 @app.callback(invoke_without_command=True)

@@ -9,6 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from unchurn.cli.completion import (
+    DATASETS,
+    ENGINES,
+    METHODS,
+    MODELS,
+    PARTS,
+    PRESETS,
+    SCENARIOS,
+    one_of,
+    some_of,
+)
 from unchurn.cli.console import make_console
 from unchurn.cli.options import Decimal, Delimiter, Encoding, as_delimiter
 from unchurn.cli.progress import show_schedule, with_progress
@@ -22,7 +33,11 @@ if TYPE_CHECKING:
 
 def bench(
     data: Annotated[
-        str | None, typer.Argument(help="A dataset's name (phishing if not given), or a table.")
+        str | None,
+        typer.Argument(
+            help="A dataset's name (phishing if not given), or a table.",
+            autocompletion=one_of(DATASETS),
+        ),
     ] = None,
     target: Annotated[str | None, typer.Option(help="Column of the table to predict.")] = None,
     delimiter: Delimiter = None,
@@ -30,19 +45,25 @@ def bench(
     encoding: Encoding = None,
     methods: Annotated[
         str | None,
-        typer.Option(help="Methods, by comma, also as knn_ls(k=5)+ema; else the preset's own."),
+        typer.Option(
+            help="Methods, by comma, also as knn_ls(k=5)+ema; else the preset's own.",
+            autocompletion=some_of(METHODS),
+        ),
     ] = None,
     preset: Annotated[
         str | None,
         typer.Option(
-            help="quick (the default); best: a dozen recipes; paper: its choices; grid: all values."
+            help="quick (the default); best: a dozen recipes; paper: its choices; "
+            "grid: all values.",
+            autocompletion=one_of(PRESETS),
         ),
     ] = None,
     model: Annotated[
         str | None,
         typer.Option(
             help="mlp, lenet5, lightgbm or module:name of a network's function, an estimator or a "
-            "training function; else mlp."
+            "training function; else mlp.",
+            autocompletion=one_of(MODELS),
         ),
     ] = None,
     model_args: Annotated[
@@ -60,7 +81,8 @@ def bench(
         str | None,
         typer.Option(
             help="Choose settings on test or validation data; else on validation data of a table, "
-            "on test data of the named ones, as the paper does."
+            "on test data of the named ones, as the paper does.",
+            autocompletion=one_of(PARTS),
         ),
     ] = None,
     scenario: Annotated[
@@ -68,7 +90,8 @@ def bench(
         typer.Option(
             help="What happens between two models: retrain (another seed), resample (another "
             "sample), upgrade (an older model is in production), replay (history played again, "
-            "release by release); else retrain."
+            "release by release); else retrain.",
+            autocompletion=one_of(SCENARIOS),
         ),
     ] = None,
     share: Annotated[
@@ -133,7 +156,10 @@ def bench(
     ] = None,
     workers: Annotated[int | None, typer.Option(help="Processes; else one a core.")] = None,
     engine: Annotated[
-        str | None, typer.Option(help="Where runs execute: local or ray; else local.")
+        str | None,
+        typer.Option(
+            help="Where runs execute: local or ray; else local.", autocompletion=one_of(ENGINES)
+        ),
     ] = None,
     ray_address: Annotated[
         str | None, typer.Option(help="The cluster: auto, host:port, ray://…; else one made here.")

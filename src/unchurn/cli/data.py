@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from unchurn.cli.help import Command, Group, examples
+from unchurn.cli.completion import DATASETS, one_of
+from unchurn.cli.help import Command, Group
+from unchurn.cli.manual import examples
 
 if TYPE_CHECKING:
     from unchurn.datasets import Source
@@ -46,7 +48,10 @@ def list_() -> None:
 @app.command(cls=Command, epilog=examples("fetch"))
 def fetch(
     names: Annotated[
-        list[str], typer.Argument(help="Datasets to fetch, by name.", metavar="NAME…")
+        list[str],
+        typer.Argument(
+            help="Datasets to fetch, by name.", metavar="NAME…", autocompletion=one_of(DATASETS)
+        ),
     ],
 ) -> None:
     """Download a dataset's files into the cache, verified; a broken download goes on later."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from unchurn.cli.completion import COVERS, one_of
 from unchurn.cli.help import Command
 
 if TYPE_CHECKING:
@@ -22,7 +23,8 @@ Labels = Annotated[Path | None, typer.Option(help="File with the true labels.")]
 LabelsCover = Annotated[
     str | None,
     typer.Option(
-        help="What true labels are on: flips, or all (examples drawn without a look at flips)."
+        help="What true labels are on: flips, or all (examples drawn without a look at flips).",
+        autocompletion=one_of(COVERS),
     ),
 ]
 Retrains = Annotated[

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from unchurn.cli.completion import DATASETS, ENGINES, METHODS, REPRODUCED, one_of, some_of
 from unchurn.cli.console import make_console
 from unchurn.cli.progress import show_schedule, with_progress
 
@@ -31,17 +32,27 @@ def reproduce(
             help="table1, table2, table3, figure1, figure2, figure3, theorem1, theorem2; trial-…: "
             "what the paper leaves open; beyond: what came after it; beyond-resampled: the same "
             "when the data is drawn anew; upgrade: successors of a model in production; page, "
-            "beyond-page, upgrade-page: all results so far on one page."
+            "beyond-page, upgrade-page: all results so far on one page.",
+            autocompletion=one_of(REPRODUCED),
         ),
     ],
-    dataset: Annotated[str | None, typer.Option(help="Datasets, by comma; else all of it.")] = None,
-    methods: Annotated[str | None, typer.Option(help="Methods, by comma; else all.")] = None,
+    dataset: Annotated[
+        str | None,
+        typer.Option(help="Datasets, by comma; else all of it.", autocompletion=some_of(DATASETS)),
+    ] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(help="Methods, by comma; else all.", autocompletion=some_of(METHODS)),
+    ] = None,
     runs: Annotated[int, typer.Option(help="Retrainings of each setting.")] = 5,
     epochs: Annotated[int | None, typer.Option(help="Epochs; else the paper's.")] = None,
     subset: Annotated[int | None, typer.Option(help="Train on so many examples only.")] = None,
     out: Annotated[Path, typer.Option(help="Folder of runs and results.")] = Path("reproduction"),
     workers: Annotated[int | None, typer.Option(help="Processes; else one a core.")] = None,
-    engine: Annotated[str, typer.Option(help="Where runs execute: local or ray.")] = "local",
+    engine: Annotated[
+        str,
+        typer.Option(help="Where runs execute: local or ray.", autocompletion=one_of(ENGINES)),
+    ] = "local",
     ray_address: Annotated[
         str | None, typer.Option(help="The cluster: auto, host:port, ray://…; else one made here.")
     ] = None,

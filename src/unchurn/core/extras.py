@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 
 EXTRAS = {
@@ -40,3 +41,14 @@ def _is_there(name: str) -> bool:
         return find_spec(name) is not None
     except ModuleNotFoundError:
         return False
+
+
+@contextmanager
+def needed_by(user: str) -> Iterator[None]:
+    """Within it, a module of an extra that is not found is an error that says how to get it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if missing := what_is_missing(error, user):
+            raise ModuleNotFoundError(missing, name=error.name) from error
+        raise

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from unchurn.core.arrays import Float32, Float64, IntArray, as_classes, as_whole, extent
 from unchurn.core.errors import InputError
+from unchurn.core.extras import needed_by
 from unchurn.neighbors.distinct import collapse, distinct
 from unchurn.neighbors.inputs import Neighbours, as_ks, as_points, check_spread
 from unchurn.neighbors.search.base import Advance, Search
@@ -81,7 +82,8 @@ class KNNLabels:
         self._box = extent(points)
         # Equal points have equal answers: search once per distinct point, weighted by its labels.
         self._points, self._histogram, self._which = collapse(points, classes, self.n_classes_)
-        self._search = _make(self.engine_, self._points, self._histogram, workers, device)
+        with needed_by(f"engine={self.engine_!r}"):
+            self._search = _make(self.engine_, self._points, self._histogram, workers, device)
         self.quality_ = None
         if self.engine_ in APPROXIMATE:
             from unchurn.neighbors.search.faiss import measure
