@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo picture test lint bench fuzz audit clean
+.PHONY: help demo picture docs test lint bench fuzz audit clean
 
 help:
 	@echo "make demo     what lowers churn, retrained five times on digits beside plain training"
@@ -11,8 +11,9 @@ help:
 	@echo "make bench    docs/benchmarks.md: beside other libraries (hours; UNCHURN_DATA)"
 	@echo "make fuzz     docs/reliability.md: 200,000 spoiled files (hours; goes on where it stopped)"
 	@echo "make audit    a bill of what constraints.txt pins, and what is known against it (network)"
+	@echo "make docs     the documentation as a site: site/index.html, offline, no broken link"
 	@echo "make picture  the README's pictures (some minutes)"
-	@echo "make clean    remove .venv, caches and the demo's output"
+	@echo "make clean    remove .venv, caches, the demo's output and the site"
 
 demo: .venv/installed
 	$(BIN)/unchurn bench --out demo/digits
@@ -20,6 +21,9 @@ demo: .venv/installed
 
 picture: .venv/installed
 	$(BIN)/python docs/pictures.py
+
+docs: .venv/installed
+	$(BIN)/python -m sphinx -W --keep-going -q -d site/.doctrees docs site
 
 bench: .venv/installed
 	$(BIN)/pip install --quiet --constraint constraints.txt skorch lightning
@@ -48,4 +52,4 @@ lint: .venv/installed
 	touch $@
 
 clean:
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis demo
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis demo site
