@@ -61,7 +61,7 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],
-    "show_toc_level": 2,
+    "show_toc_level": 1,
 }
 copyright = "The unchurn developers; Apache-2.0"
 

@@ -39,7 +39,7 @@ def commands() -> str:
 def _command(command: Any, path: str) -> Iterator[str]:
     """One command and those below it: how it is called, what it does, options, examples."""
     context = typer.Context(command, info_name=path)
-    yield f"{'#' * (path.count(' ') + 2)} {path}\n"
+    yield f"{'#' * max(path.count(' ') + 1, 2)} {path}\n"
     pieces = " ".join(command.collect_usage_pieces(context))
     yield f"```text\n{path} {pieces}\n```\n"
     yield f"{command.help}\n"
