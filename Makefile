@@ -23,7 +23,8 @@ picture: .venv/installed
 	$(BIN)/python docs/pictures.py
 
 docs: .venv/installed
-	$(BIN)/python -m sphinx -W --keep-going -q -d site/.doctrees docs site
+	rm -rf site
+	$(BIN)/python -m sphinx -E -W --keep-going -q -d build/doctrees docs site
 
 bench: .venv/installed
 	$(BIN)/pip install --quiet --constraint constraints.txt skorch lightning

@@ -84,9 +84,13 @@ class Name(PyXRefRole):
         return self.create_xref_node()
 
 
-def _hide_signature(app: Any, what: str, name: str, *_: Any) -> tuple[str, str] | None:
-    """No signature for what is only ever returned."""
-    return ("", "") if what == "class" and name.removeprefix("unchurn.") in RETURNED else None
+def _signature(
+    app: Any, what: str, name: str, obj: Any, options: Any, signature: str | None, returns: Any
+) -> tuple[str | None, Any]:
+    """None for what is only ever returned; else with the alias as it is written in the code."""
+    if what == "class" and name.removeprefix("unchurn.") in RETURNED:
+        return "", None
+    return signature and signature.replace("TypeAliasForwardRef('ArrayLike')", "ArrayLike"), returns
 
 
 def _link_pages(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
@@ -98,5 +102,5 @@ def setup(app: Any) -> None:
     """Connect what fills pages from the code."""
     app.add_role("name", Name())
     app.connect("source-read", fill)
-    app.connect("autodoc-process-signature", _hide_signature)
+    app.connect("autodoc-process-signature", _signature)
     app.connect("autodoc-process-docstring", _link_pages)

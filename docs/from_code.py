@@ -5,7 +5,6 @@ A page says where by a comment of its own: `<!-- commands -->`.
 
 import re
 from collections.abc import Iterator
-from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
@@ -56,19 +55,11 @@ def _command(command: Any, path: str) -> Iterator[str]:
 
 
 def methods() -> str:
-    """Every method by the name it is written with, as Markdown around docstrings."""
-    parts = []
-    for name, kind in METHODS.items():
-        written = ", ".join(
-            f"{field.name}={field.default!r}"
-            for field in fields(kind)  # type: ignore[arg-type]
-            if field.init and field.default is not MISSING
-        )
-        parts.append(
-            f"## {name}\n\n`{name}({written})`\n\n" if written else f"## {name}\n\n`{name}`\n\n"
-        )
-        parts.append(f"```{{eval-rst}}\n.. autoclass:: unchurn.methods.{kind.__name__}\n```\n\n")
-    return "".join(parts)
+    """Every method under the name it is written with, as Markdown around its docstring."""
+    return "".join(
+        f"## {name}\n\n```{{eval-rst}}\n.. autoclass:: unchurn.methods.{kind.__name__}\n```\n\n"
+        for name, kind in METHODS.items()
+    )
 
 
 def files(folder: str) -> str:
