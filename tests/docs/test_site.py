@@ -83,11 +83,12 @@ def test_a_broken_link_breaks_the_build(tmp_path):
     source.mkdir()
     for name in ("conf.py", "from_code.py", "static"):
         (source / name).symlink_to(DOCS / name)
-    (source / "index.md").write_text("# One\n\n[here](#one) and [there](none.md)\n")
+    (source / "index.md").write_text("# One\n\n[here](#one), [there](none.md), [nowhere](#two)\n")
     built = build(source, tmp_path / "site")
     assert built.returncode == 1
+    assert built.stderr.count("WARNING") == 2
     assert "none.md" in built.stderr
-    assert "#one" not in built.stderr
+    assert "'two'" in built.stderr
 
 
 def test_links_lead_somewhere(site):
