@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo picture test lint bench fuzz audit package clean
+.PHONY: help demo picture docs test lint bench fuzz audit package clean
 
 help:
 	@echo "make demo     the point in four steps, measured in two minutes: demo/index.html"
@@ -12,14 +12,19 @@ help:
 	@echo "make fuzz     docs/reliability.md: 200,000 spoiled files (hours; goes on where it stopped)"
 	@echo "make audit    a bill of what constraints.txt pins, and what is known against it (network)"
 	@echo "make package  dist/: wheel and sdist, every verb tried in empty environments (index, minutes)"
+	@echo "make docs     the documentation as a site: site/index.html, offline, no broken link"
 	@echo "make picture  the README's pictures (some minutes)"
-	@echo "make clean    remove .venv, caches and the demo's output"
+	@echo "make clean    remove .venv, caches, the demo's output and the site"
 
 demo: .venv/installed
 	$(BIN)/unchurn demo
 
 picture: .venv/installed
 	$(BIN)/python docs/pictures.py
+
+docs: .venv/installed
+	rm -rf site
+	$(BIN)/python -m sphinx -E -W --keep-going -q -d build/doctrees docs site
 
 bench: .venv/installed
 	$(BIN)/pip install --quiet --constraint constraints.txt skorch lightning
@@ -51,4 +56,4 @@ lint: .venv/installed
 	touch $@
 
 clean:
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis demo dist
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis demo dist site

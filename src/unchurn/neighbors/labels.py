@@ -80,7 +80,8 @@ def knn_labels(
 
     Returns
     -------
-    (n, n_classes) float32, or a list of them, one per k.
+    array
+        (n, n_classes) float32, or a list of them, one per k.
 
     Examples
     --------

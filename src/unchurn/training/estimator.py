@@ -134,7 +134,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         reference_probabilities: npt.ArrayLike | None = None,
         reference_saw: npt.ArrayLike | None = None,
     ) -> Self:
-        """Train on inputs (n, *shape) and n labels, integers or strings.
+        """Train on inputs `(n, *shape)` and n labels, integers or strings.
 
         Or on the training part of a `Dataset`, given alone: the classes then have its names, and of
         a table of your own the model keeps how it was prepared, and takes frames of new rows.
