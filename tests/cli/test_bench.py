@@ -57,7 +57,7 @@ def test_a_network_that_diverges_is_a_failed_run(run, tmp_path):
 def test_a_dry_run_only_plans(run, tmp_path):
     code, out, _ = run("bench", *SHORT, "--out", "b", "--dry-run")
     assert code == 0
-    assert out.startswith("Dataset phishing: 7,406 train + 3,649 test")  # nothing is downloaded
+    assert out.startswith("reading phishing; runs are kept in b\nDataset phishing: 7,406 train")
     assert "4 settings × 2 runs" in out
     assert not (tmp_path / "b").exists()
 

@@ -179,6 +179,7 @@ def bench(
     options["delimiter"] = as_delimiter(delimiter)
     options["model_args"] = _named_values(model_args) if model_args else None
     asked = make_config(config, options)
+    asked.check()
     console = make_console()
     console.print(f"reading {asked.data}; runs are kept in {asked.folder}")
     _bench(console, asked, dry_run)

@@ -69,11 +69,18 @@ class BenchConfig(BaseModel):
             f"bench-{stem(Path(self.data)) if is_table(self.data) else self.data}"
         )
 
+    def check(self) -> None:
+        """Say what is wrong with names before anything that takes long."""
+        check_asked(self.methods, self.preset, self._scenario(), self._budget)
+
+    @property
+    def _budget(self) -> Budget:
+        return Budget(max_bad_flips=self.max_bad_flips, max_churn=self.max_churn)
+
     def experiment(self) -> Experiment:
         """The experiment that was asked for, as `unchurn.bench` makes it."""
+        self.check()
         scenario = self._scenario()
-        budget = Budget(max_bad_flips=self.max_bad_flips, max_churn=self.max_churn)
-        check_asked(self.methods, self.preset, scenario, budget)
         form = TextForm(delimiter=self.delimiter, decimal=self.decimal, encoding=self.encoding)
         training = Training(self.epochs, self.batch_size, self.learning_rate, device=self.device)
         learner = make_learner(self.model, training, self.model_args)
@@ -86,7 +93,7 @@ class BenchConfig(BaseModel):
             seed=self.seed,
             validation=None if self.select_on is None else self.select_on == "validation",
             scenario=scenario,
-            budget=budget,
+            budget=self._budget,
             form=form,
         )
 
