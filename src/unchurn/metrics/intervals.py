@@ -7,7 +7,7 @@ what they estimate: docs/statistics.md, simulated by `benchmarks/coverage/simula
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import numpy as np
@@ -29,6 +29,21 @@ class Interval:
     low: float
     high: float
     note: str = ""
+    freedom: float = field(default=math.inf, repr=False, compare=False)  # Student's, if it is his
+
+    def at(self, level: float) -> Interval:
+        """The same at another level: its ends as much farther away as Student's quantiles are.
+
+        For differences over runs, where several are looked at and the level is corrected for it.
+        """
+        from scipy.stats import t
+
+        far, near = (float(t.ppf((1 + one) / 2, self.freedom)) for one in (level, LEVEL))
+        low, high = (
+            min(max(self.value + far / near * (end - self.value), -1.0), 1.0)
+            for end in (self.low, self.high)
+        )
+        return replace(self, low=low, high=high)
 
     def to_dict(self) -> dict[str, float | str | None]:
         """As JSON has it: what is not a number is null, no note is no note."""
@@ -244,7 +259,8 @@ class Spread:
     def around(self, value: float) -> Interval:
         """Student's interval of a difference of rates."""
         half = self.quantile() * math.sqrt(self.variance)
-        return Interval(value, max(value - half, -1.0), min(value + half, 1.0))
+        low, high = max(value - half, -1.0), min(value + half, 1.0)
+        return Interval(value, low, high, freedom=self.freedom)
 
     def effective(self, variance_of_one: float, n: float, level: float) -> float:
         """How many independent examples would vary as much, fewer for a variance less certain.

@@ -163,11 +163,19 @@ class Result:
 
     def against_control(self, result: SettingResult) -> dict[str, Interval] | None:
         """The differences from control; None for a winner that the test set chose."""
-        control = self.choose().get(CONTROL)
-        tried = len(self.by_method[result.setting.name])
-        if control is None or control is result or (tried > 1 and self.chosen_on == "test"):
-            return None
-        return self.differences(result.setting.name, CONTROL)
+        return self._less_control.get(result.setting.name)
+
+    @cached_property
+    def _less_control(self) -> dict[str, dict[str, Interval]]:
+        """The differences of each method's chosen setting from control's, where they are told."""
+        chosen = self.choose()
+        if CONTROL not in chosen:
+            return {}
+        return {
+            name: self.differences(name, CONTROL)
+            for name in chosen
+            if name != CONTROL and (len(self.by_method[name]) == 1 or self.chosen_on != "test")
+        }
 
     def optimism(self, result: SettingResult) -> dict[str, float]:
         """A setting's figures on the test part less those of its fresh runs, by metric."""
