@@ -202,8 +202,8 @@ class Result:
         return pl.DataFrame(rows, schema=list(table.headings), orient="row", strict=False)
 
     def chart(self) -> alt.LayerChart:
-        """Accuracy against correct churn, as a chart that a notebook shows."""
-        from unchurn.study.charts import frontier
+        """Each method's churn and accuracy with intervals, as a chart that a notebook shows."""
+        from unchurn.study.frontier import frontier
 
         return frontier(self)
 
@@ -316,7 +316,7 @@ def _with_examples(result: Result, data: Dataset) -> Result:
     repeated = result.repeated
     if repeated is None:
         return result
-    return replace(result, examples=flipping_examples(repeated.predictions["test"], data))
+    return replace(result, examples=flipping_examples(repeated.runs["test"], data))
 
 
 def _failure(members: Sequence[TrainedRun]) -> str | None:
