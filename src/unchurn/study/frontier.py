@@ -145,7 +145,7 @@ def caption(result: Result) -> str:
             "meets a dashed line, the difference may be chance."
         )
     if len(told) > 1:
-        says.append(f"Of {len(told)}, one may miss it by chance, too: the advice allows for that.")
+        says.append(f"Of {len(told)} methods one may miss it by luck: the advice allows for that.")
     if told and len(told) < len(others):
         says.append("Without a bar: the test data chose among several settings.")
     if len(rows) > len(chosen):
