@@ -9,7 +9,7 @@ from frequencies import PROMISED, Cell, Table
 from over_retrainings import Generator, Recipe
 
 from unchurn.core.arrays import Array
-from unchurn.metrics.intervals import LEVEL
+from unchurn.metrics.intervals import level_of_all
 from unchurn.metrics.over_runs import accuracy_difference, churn_difference
 from unchurn.study.selection import CLOSE
 
@@ -31,12 +31,13 @@ def draw(rng: Generator, recipe: Recipe, methods: int, runs: int) -> Array:
 def recommended(right: Array) -> tuple[bool, bool]:
     """Whether any method is, each at 95 %, and all together, as `study/advice.py` tells them."""
     control, *others = right
-    level = 1 - (1 - LEVEL) / len(others)
-    found = []
-    for ours in others:
-        churn = churn_difference(ours, control)
-        is_close = accuracy_difference(ours, control, np.ones(TEST, bool)).value > -CLOSE
-        found.append([is_close and one.high < 0 for one in (churn, churn.at(level))])
+    churn = [churn_difference(ours, control) for ours in others]
+    accuracy = [accuracy_difference(ours, control, np.ones(TEST, bool)).value for ours in others]
+    level = level_of_all(churn)
+    found = [
+        [is_close and one.high < 0 for one in (own, own.at(level))]
+        for own, is_close in zip(churn, (value > -CLOSE for value in accuracy), strict=True)
+    ]
     alone, together = np.any(found, axis=0)
     return bool(alone), bool(together)
 

@@ -14,6 +14,7 @@ from unchurn.metrics.intervals import (
     clustered_difference,
     clustered_p_value,
     clustered_proportion,
+    level_of_all,
     mcnemar,
     paired_difference,
     proportion,
@@ -162,3 +163,18 @@ def test_an_interval_at_another_level_is_students():
     normal = Interval(0.0, -0.1, 0.1).at(0.99)
     assert normal.high == pytest.approx(0.1 * stats.norm.ppf(0.995) / stats.norm.ppf(0.975))
     assert math.isnan(Interval(0.1, NAN, NAN).at(0.99).low)
+
+
+def test_the_level_of_several_is_benjamini_and_hochbergs(rng):
+    """The same are told as by SciPy's adjusted p-values, those below zero, at a fortieth."""
+    told = 0
+    for _ in range(60):
+        values = rng.normal(-0.02, 0.03, int(rng.integers(1, 13)))
+        found = [Spread(variance=0.0002, freedom=6.0, units=100).around(one) for one in values]
+        p_values = stats.t.cdf(values / math.sqrt(0.0002), 6)
+        expected = stats.false_discovery_control(p_values) <= 0.025
+        level = level_of_all(found)
+        assert [one.at(level).high < 0 for one in found] == expected.tolist()
+        told += expected.sum()
+    assert told > 30
+    assert level_of_all([Interval(0.1, 0.0, 0.2)]) == level_of_all([]) == 0.95

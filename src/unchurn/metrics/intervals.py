@@ -7,6 +7,7 @@ what they estimate: docs/statistics.md, simulated by `benchmarks/coverage/simula
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
@@ -50,6 +51,21 @@ class Interval:
         numbers = {"value": self.value, "low": self.low, "high": self.high}
         plain = {k: None if math.isnan(v) else v for k, v in numbers.items()}
         return {**plain, **({"note": self.note} if self.note else {})}
+
+
+def level_of_all(found: Sequence[Interval]) -> float:
+    """The level at which several differences are told from zero so that few of them are by chance.
+
+    Benjamini and Hochberg's: of those that lie wholly below zero at that level, no more than a
+    fortieth are expected to be no lower; where none is, any is told that seldom. One alone is told
+    at 95 %.
+    """
+    count = len(found)
+    for k in range(count, 1, -1):
+        level = 1 - (1 - LEVEL) * k / count
+        if sum(one.at(level).high < 0 for one in found) >= k:
+            return level
+    return 1 - (1 - LEVEL) / max(count, 1)
 
 
 def proportion(events: int, n: int, level: float = LEVEL) -> Interval:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from unchurn.metrics.intervals import LEVEL
+from unchurn.metrics.intervals import LEVEL, level_of_all
 from unchurn.report.numbers import between, percent, points
 from unchurn.study.budget import exceeded, keeps, limits_in_words
 from unchurn.study.selection import CLOSE
@@ -29,9 +29,9 @@ def advice(result: Result) -> str:
     training, if that keeps it and none is more accurate beyond chance. Where an older model is more
     accurate than all of them, that is said, too.
 
-    Of many methods that are like control, some look better by chance. So intervals are here wider
-    than those of the table, all of them together 95 % (Bonferroni). docs/statistics.md has how
-    often one is recommended where nothing is better.
+    Of many methods that are like control, some look better by chance. So the level at which they
+    are told from it grows with how many were tried, the less the more of them are better
+    (`level_of_all`). docs/statistics.md has how often one is recommended where nothing is better.
     """
     return f"{_recommended(result)}{_on_the_base(result)}"
 
@@ -197,13 +197,17 @@ def _is_better(result: Result, row: SettingResult, *, alone: bool = False) -> bo
 
 
 def _is_more_accurate(result: Result, row: SettingResult) -> bool:
-    """Whether a setting is more accurate than control beyond chance."""
-    return _told(result, row) and _differences(result, row)["accuracy"].at(_level(result)).low > 0
+    """Whether a setting is more accurate than control beyond chance, as the best of all tried."""
+    if not _told(result, row):
+        return False
+    level = 1 - (1 - LEVEL) / _n_told(result)
+    return _differences(result, row)["accuracy"].at(level).low > 0
 
 
 def _level(result: Result) -> float:
-    """The level of each interval at which all of them together are of LEVEL."""
-    return 1 - (1 - LEVEL) / max(_n_told(result), 1)
+    """The level at which churn is told from control's."""
+    told = [row for row in result.choose().values() if _told(result, row)]
+    return level_of_all([_differences(result, row)[result.subject.scenario.churn] for row in told])
 
 
 def _n_told(result: Result) -> int:

@@ -96,7 +96,9 @@ def frontier(result: Result, *, narrow: bool = False) -> alt.LayerChart:
     )
     up = alt.Y("accuracy:Q", title="accuracy, %", scale=y, axis=axis)
     where: dict[str, Any] = {"orient": "bottom", "columns": 1} if narrow else {}
-    legend = alt.Legend(title=None, labelLimit=0, symbolOpacity=1, symbolType="circle", **where)
+    legend = alt.Legend(
+        title=None, labelLimit=0, symbolOpacity=1, symbolType="circle", symbolLimit=0, **where
+    )
     colour = alt.Color(
         "name:N",
         scale=alt.Scale(domain=list(names.values()), range=list(colours(names).values())),
