@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import of_advice
 import of_choices
 import of_decisions
 import of_gate
@@ -40,6 +41,7 @@ DRAWS: dict[str, tuple[Callable[[np.random.Generator, int], Any], int, int]] = {
     "settings": (over_retrainings.settings, 1500, 12),
     "bases": (over_bases.bases, 1500, 12),
     "choices": (of_choices.choices, 1500, 6),
+    "recommendations": (of_advice.recommendations, 1500, 6),
     "gate": (of_gate.gate, 3000, 20),
     "slice decisions": (of_decisions.slices, 2000, 20),
     "loss decisions": (of_decisions.losses, 2000, 20),

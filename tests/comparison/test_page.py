@@ -108,6 +108,34 @@ def test_the_verdict_comes_first_and_what_stands_in_the_way_first_in_it(open_pag
     assert sizes[0] > sizes[1]
 
 
+def test_a_verdict_on_numbers_has_its_chart_first(open_page):
+    verdict = RESULT.gate({"max_churn": 0.9, "max_slice_churn": 0.01})
+    page, _, said = open_page(RESULT, verdict)
+    assert page.locator("section h2").first.inner_text() == "Against the limits"
+    assert f"country={EVIL}: churn"[:12] in page.locator("#chart0").inner_text()
+    assert said == []
+
+
+def test_a_band_that_says_nothing_does_not_press_the_points_together(open_page):
+    page, *_ = open_page(compare(model(0), model(1), retrains=[model(2), model(3)]))
+    chart = page.locator("section", has_text="Against retraining alone")
+    assert "so few retrainings tell little" in chart.inner_text()
+    ends = [float(one) for one in chart.locator(".role-axis-label text").all_text_contents()
+            if one.replace(".", "").isdigit()]  # fmt: skip
+    assert max(ends) < 60
+
+
+def test_on_paper_it_is_light_whole_and_short(open_page):
+    page, *_ = open_page(RESULT, VERDICT, color_scheme="dark")
+    page.emulate_media(media="print", color_scheme="dark")
+    page.set_viewport_size({"width": 680, "height": 900})  # A4 without its margins
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.evaluate("document.documentElement.scrollWidth") <= 680
+    assert not page.locator(".filters").is_visible()
+    assert len(column(page, "flips", 1)) == 40
+    assert page.get_by_text("On paper are the first 40.").is_visible()
+
+
 def test_names_are_shown_as_text_and_never_run(open_page):
     page, asked, said = open_page(RESULT, VERDICT)
     assert page.title() == f"unchurn: {EVIL} → candidate"
@@ -211,6 +239,7 @@ def test_two_classes_have_bars_and_thresholds(open_page):
         "From which class to which",
         "Churn along the threshold",
         "Accuracy along the threshold",
+        "Measures",
     ]
     assert "no → yes" in page.locator("#chart1").inner_text()
     assert said == []
@@ -218,7 +247,8 @@ def test_two_classes_have_bars_and_thresholds(open_page):
 
 def test_arrays_without_labels_have_a_page(open_page):
     page, _, said = open_page(compare(["a", "b", "c", "a"], ["a", "c", "b", "b"]))
-    assert page.locator("section h2").all_inner_texts() == ["From which class to which"]
+    titles = page.locator("section h2").all_inner_texts()
+    assert titles == ["From which class to which", "Measures"]
     assert page.locator("#kind").count() == 0
     assert page.locator("#count").inner_text() == "3 of 3 shown"
     page.locator("#filter").fill("c")

@@ -14,6 +14,7 @@ from unchurn import compare
 from unchurn.gate.decide import decide
 from unchurn.metrics import intervals, over_runs
 from unchurn.metrics.registry import Runs
+from unchurn.study.advice import advice
 from unchurn.study.result import SettingResult
 from unchurn.study.settings import make_setting
 
@@ -147,6 +148,25 @@ def test_a_plain_retraining_is_not_rejected_for_its_accuracy(benchmark):
     rejected = (np.array([simulated.loss_decisions(one) for one in drawn]) == "reject").mean(axis=0)
     assert rejected[0] > 0.25
     assert (rejected[1:] <= 0.1).all()
+
+
+def test_the_simulated_advice_is_a_benchs(benchmark):
+    simulated = benchmark.of_advice
+    rng, facts = np.random.default_rng(5), make_setting("control").facts()
+    recipe, decisions = benchmark.over_retrainings.Recipe(0.2, 0.15), set()
+    for _ in range(25):
+        right = simulated.draw(rng, recipe, 12, 5)
+        names = ["control", *(f"method{i}" for i in range(12))]
+        rows = [
+            (replace(facts, name=name), (~own).astype(int))
+            for name, own in zip(names, right, strict=True)
+        ]
+        text = advice(toys.result(rows, np.zeros(simulated.TEST, int)))
+        alone, together = simulated.recommended(right)
+        assert text.startswith("Use method") is together
+        assert ("by itself would be told from it" in text) is (alone and not together)
+        decisions.add((alone, together))
+    assert {(False, False), (True, False)} <= decisions
 
 
 def test_the_simulated_choice_is_a_benchs(benchmark):

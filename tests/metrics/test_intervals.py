@@ -4,12 +4,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 from scipy.stats import binomtest, fisher_exact
 
 from unchurn.metrics.intervals import (
+    NAN,
+    Interval,
+    Spread,
     clustered_difference,
     clustered_p_value,
     clustered_proportion,
+    level_of_all,
     mcnemar,
     paired_difference,
     proportion,
@@ -146,3 +151,30 @@ def test_groups_of_clusters_differ_only_beyond_chance(rng):
     events[:3] = 0  # too few for Student's t: by clusters, Fisher's
     wanted = fisher_exact([[0, 3], [np.count_nonzero(events[40:]), (events[40:] == 0).sum()]])
     assert p_value(range(3), range(40, 80)) == pytest.approx(wanted.pvalue)
+
+
+def test_an_interval_at_another_level_is_students():
+    """As many degrees of freedom as it has; known ends stay inside, unknown ones unknown."""
+    found = Spread(variance=0.0004, freedom=3.5, units=100).around(0.01)
+    for level in (0.9, 0.95, 0.99, 0.999):
+        low, high = stats.t.interval(level, 3.5, 0.01, 0.02)
+        assert (found.at(level).low, found.at(level).high) == pytest.approx((low, high))
+    assert found.at(1 - 1e-12).high == 1
+    normal = Interval(0.0, -0.1, 0.1).at(0.99)
+    assert normal.high == pytest.approx(0.1 * stats.norm.ppf(0.995) / stats.norm.ppf(0.975))
+    assert math.isnan(Interval(0.1, NAN, NAN).at(0.99).low)
+
+
+def test_the_level_of_several_is_benjamini_and_hochbergs(rng):
+    """The same are told as by SciPy's adjusted p-values, those below zero, at a fortieth."""
+    told = 0
+    for _ in range(60):
+        values = rng.normal(-0.02, 0.03, int(rng.integers(1, 13)))
+        found = [Spread(variance=0.0002, freedom=6.0, units=100).around(one) for one in values]
+        p_values = stats.t.cdf(values / math.sqrt(0.0002), 6)
+        expected = stats.false_discovery_control(p_values) <= 0.025
+        level = level_of_all(found)
+        assert [one.at(level).high < 0 for one in found] == expected.tolist()
+        told += expected.sum()
+    assert told > 30
+    assert level_of_all([Interval(0.1, 0.0, 0.2)]) == level_of_all([]) == 0.95

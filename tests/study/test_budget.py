@@ -143,10 +143,20 @@ def test_the_most_accurate_single_model_that_keeps_it_is_advised():
         "here than it is."
     )
     text = advice(upgraded(SEVERAL, max_bad_flips=0.02))
-    assert text.startswith("Keep plain training, 97.00% accurate, with 2.00% of its predictions")
-    assert "of the single models that keep the budget (bad flips at most 2.00%)" in text
+    assert text.startswith(
+        "Use plain training: it is 97.00% accurate, with 2.00% of its predictions"
+    )
+    assert "it keeps the budget (bad flips at most 2.00%) on the test part, and no single" in text
     alone = {name: flips for name, flips in SEVERAL.items() if name != "control"}
     assert advice(upgraded(alone, max_bad_flips=0.003)).startswith("Use anchor a=0.5: 92.70%")
+
+
+def test_within_a_budget_chance_is_no_reason_to_leave_plain_training():
+    """One more right in a thousand is chance; twenty more in every run are not."""
+    hair = upgraded({"control": (10, 10), "focal": (9, 10)}, max_bad_flips=0.5)
+    assert advice(hair).startswith("Use plain training: it is ")
+    told = upgraded({"control": (30, 10), "focal": (10, 10)}, max_bad_flips=0.5)
+    assert advice(told).startswith("Use focal")
 
 
 def test_several_models_are_advised_only_where_no_single_one_keeps_it():

@@ -5,7 +5,6 @@ import pytest
 
 import toys
 from unchurn import Dataset, bench
-from unchurn.report.charts import save
 from unchurn.study import charts
 from unchurn.study.settings import make_setting
 
@@ -19,18 +18,6 @@ def result():
     settings = [make_setting("control")]
     settings += [make_setting("knn_ls", k=k, a=a) for k in (3, 9, 27) for a in (0.1, 0.5, 0.9)]
     return bench(data, settings, runs=3, epochs=2, workers=1, validation=False)
-
-
-def test_frontier_data_is_of_every_setting(result):
-    rows = charts.frontier_data(result)
-    assert len(rows) == 10
-    for row, setting in zip(rows, result.settings, strict=True):
-        summary = setting.summary["test"]
-        assert row["accuracy"] == pytest.approx(100 * summary.accuracy.mean, abs=1e-3)
-        assert row["churn_correct"] == pytest.approx(100 * summary.churn_correct.mean, abs=1e-3)
-    on = {(r["method"], r["setting"]) for r in rows if r["frontier"]}
-    frontier = [r for method in ("control", "knn_ls") for r in result.pareto(method)]
-    assert on == {(r.setting.name, r.setting.text) for r in frontier}
 
 
 def test_curves_vary_one_parameter_with_a_standard_error(result):
@@ -87,34 +74,3 @@ def test_numbers_of_others_are_drawn_beside_ours(result):
     (rows,) = spec["datasets"].values()
     assert [r["k"] for r in rows if r["by"] == "the paper"] == [3, 81]
     assert [r["k"] for r in rows if r["by"] == "us" and r["metric"] == "churn"] == [3, 9, 27]
-
-
-def test_the_zoom_leaves_the_hopeless_out():
-    settings = [(1, 89.1), (2, 91), (3, 90), (99, 10), (98, 11), (2, 90.5), (2, 90.6)]
-    rows = [{"method": "mixup", "churn_correct": c, "accuracy": a} for c, a in settings]
-    (left, right), (low, high) = charts._zoom(rows, "churn_correct")
-    assert left < 1 < 3 < right < 98
-    assert 11 < low < 89.1 < 91 < high
-    control = {"method": "control", "churn_correct": 9, "accuracy": 60}
-    rows.append(control)  # which all else is held against
-    (_, right), (low, _) = charts._zoom(rows, "churn_correct")
-    assert 9 < right < 98
-    assert 11 < low < 60
-
-
-def test_every_setting_is_a_point_and_every_method_has_its_colour(result, tmp_path):
-    path = tmp_path / "frontier.svg"
-    save(charts.frontier(result), path)
-    drawn = path.read_text("utf-8")
-    assert drawn.count('aria-roledescription="circle"') == len(result.settings)
-    for colour in (charts.COLOURS["control"], charts.COLOURS["knn_ls"]):
-        assert f'fill="{colour}"' in drawn
-
-
-def test_methods_that_have_no_colour_get_one_each():
-    names = ["control", "knn_ls", *(f"knn_ls+{i}" for i in range(40))]
-    found = charts.colours(names)
-    assert list(found) == names
-    assert len(set(found.values()) | set(charts.COLOURS.values())) == 40 + len(charts.COLOURS)
-    assert {n: found[n] for n in names[:2]} == {n: charts.COLOURS[n] for n in names[:2]}
-    assert charts.colours(["mine", "control"])["mine"] == found["knn_ls+0"]

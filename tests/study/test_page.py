@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -51,6 +52,50 @@ def test_the_page_is_drawn_silent_and_offline(open_page, result, tmp_path):
         assert chart.bounding_box()["width"] > 100
 
 
+def test_the_chart_stands_above_the_table_and_has_its_numbers_on_a_phone(open_page, result):
+    page, *_ = open_page(result)
+    chart, table = page.locator(".chart").first.bounding_box(), page.locator("#methods")
+    assert chart["y"] + chart["height"] < table.bounding_box()["y"]
+    assert "ensemble" in page.locator(".chart").first.text_content()
+    page, *_ = open_page(result, viewport={"width": 390, "height": 844})
+    assert "3 ensemble" in page.locator(".chart").first.text_content()
+    assert page.locator(".chart svg.marks").first.bounding_box()["width"] <= 360
+
+
+def test_first_is_what_is_asked_first_and_all_else_can_be_opened(open_page, result):
+    page, *_ = open_page(result)
+    shown = page.locator("#methods th").all_inner_texts()
+    assert shown == ["method", "setting", "tried", "churn", "churn − control's", "accuracy",
+                     "accuracy − control's"]  # fmt: skip
+    assert not page.locator("#more").is_visible()
+    page.get_by_text("All that was measured").click()
+    assert "incorrect" in page.locator("#more th").all_inner_texts()
+
+
+def test_examples_say_how_often_they_flip_and_between_what(open_page, result):
+    page, *_ = open_page(result)
+    runs = result.repeated.predictions["test"]
+    first = result.examples[0].number
+    text = page.locator(".example").first.inner_text()
+    classes, counts = np.unique(runs[:, first], return_counts=True)
+    for one, count in zip(classes, counts, strict=True):
+        assert f"{CLASSES[one]}\N{NO-BREAK SPACE}×{count}" in text
+    differ = np.mean([runs[i][first] != runs[j][first] for i, j in ((0, 1), (0, 2), (1, 2))])
+    assert f"{differ:.0%} of the pairs of runs differ" in text
+
+
+def test_on_paper_it_is_light_and_nothing_is_cut(open_page, result):
+    page, *_ = open_page(result, color_scheme="dark", viewport={"width": 1200, "height": 900})
+    page.emulate_media(media="print", color_scheme="dark")
+    page.set_viewport_size({"width": 680, "height": 900})  # A4 without its margins
+    page.wait_for_selector(".chart .marks")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.evaluate("document.documentElement.scrollWidth") <= 680
+    for box in (one.bounding_box() for one in page.locator(".chart svg.marks, #methods").all()):
+        assert box["x"] + box["width"] <= 680
+    assert not page.locator(".chart details").first.is_visible()
+
+
 def test_names_are_shown_as_text(open_page, result):
     page, _, said = open_page(result)
     assert EVIL in page.locator("h1").inner_text()
@@ -95,7 +140,7 @@ def test_charts_have_the_colours_of_the_page_also_when_it_turns(open_page, resul
             ".chart svg.marks", "all => all.map((one) => getComputedStyle(one).backgroundColor)"
         )
         control = page.eval_on_selector(
-            "[aria-roledescription=circle][aria-label*='method: control']",
+            "[aria-roledescription=point][aria-label*='name: control']",
             "one => getComputedStyle(one).fill",
         )
         return body, charts, control
@@ -135,8 +180,8 @@ def test_a_method_that_failed_says_why_over_the_rest_of_its_row(open_page, resul
 def test_images_have_thumbnails_and_tables_their_values(open_page, result):
     page, *_ = open_page(result)
     assert page.locator(".example img").count() == 0
-    names = page.locator(".example >> nth=0 >> dt").all_inner_texts()
-    assert names == [EVIL, "one", "two", "three"]
+    values = page.locator(".example >> nth=0 >> .values span").all_inner_texts()
+    assert [one.rsplit(" ", 1)[0] for one in values] == [EVIL, "one", "two", "three"]
     images = X.reshape(200, 2, 2, 1).clip(0, 1)
     data = Dataset("images", images[:100], Y[:100], images[100:], Y[100:], ("a", "b", "c"))
     page, *_ = open_page(bench(data, SETTINGS[:2], runs=3, epochs=1, workers=1, validation=False))

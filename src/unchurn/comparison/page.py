@@ -8,6 +8,7 @@ from typing import Any
 
 from unchurn.comparison import words
 from unchurn.comparison.charts import charts
+from unchurn.comparison.limits_chart import limits_chart
 from unchurn.comparison.result import KINDS, Comparison, flipped
 from unchurn.core.files import check_place
 from unchurn.core.version import __version__
@@ -32,7 +33,7 @@ def write_comparison(
     write_page(
         path,
         Path(__file__).with_name("comparison.html"),
-        charts(comparison),
+        [*_limits(banner), *charts(comparison)],
         name=f"{names[0]} → {names[-1]}",
         verdict=banner and _verdict(banner),
         warnings=comparison.warnings,
@@ -46,6 +47,12 @@ def write_comparison(
         remarks=words.remarks(comparison),
         version=__version__,
     )
+
+
+def _limits(banner: words.Banner | None) -> list[dict[str, Any]]:
+    """The chart of a verdict, if there is one."""
+    drawn = None if banner is None else limits_chart(banner)
+    return [] if drawn is None else [drawn]
 
 
 def _verdict(banner: words.Banner) -> dict[str, Any]:

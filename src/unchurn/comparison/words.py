@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
     from unchurn.comparison.result import Comparison
+    from unchurn.metrics.intervals import Interval
 
 NAMES = {
     "churn": "churn",
@@ -37,11 +38,13 @@ EMPTY = Cell(text="")
 
 @dataclass(frozen=True)
 class BannerLine:
-    """One reason of a decision."""
+    """One reason of a decision; what was measured and its limit, where that is a number."""
 
     name: str
     decision: str
     reason: str
+    found: Interval | None = None
+    limit: float | None = None
 
 
 @dataclass(frozen=True)

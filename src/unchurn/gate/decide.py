@@ -12,8 +12,7 @@ from unchurn.gate.measured import Measured, what_ends
 from unchurn.gate.policy import Limit, Policy, make_policy, read_policy
 from unchurn.gate.retraining_checks import excess_churn, excess_loss, of_a_retraining
 from unchurn.gate.slice_checks import slice_checks
-from unchurn.gate.verdict import Check, Verdict, shown
-from unchurn.report.numbers import percent
+from unchurn.gate.verdict import Check, Decision, Verdict, held_against
 
 if TYPE_CHECKING:
     from unchurn.comparison.result import Comparison
@@ -52,16 +51,18 @@ def _check(comparison: Comparison, name: str, limit: Limit) -> Check:
     found = measured.interval()
     if math.isnan(found.low):
         raise InputError(f"{name} has no interval to check: {found.note or 'too few examples'}")
-    what = f"{shown(found)}, limit {percent(limit.limit)}"
+    decision: Decision = "promote"
     if found.high <= limit.limit:
-        return Check(name, "promote", f"{what}: the interval lies inside")
-    if found.low > limit.limit:
+        why = "the interval lies inside"
+    elif found.low > limit.limit:
         hint = of_a_retraining(comparison.floor) if name == "accuracy_loss" else ""
-        return Check(name, "reject", f"{what}: the interval lies outside{hint}")
-    if limit.burden == "prove-harm":
-        return Check(name, "promote", f"{what}: harm is not proven")
-    ends = what_ends(measured, limit.limit)
-    return Check(name, "hold", f"{what}: the data leave it open; {ends}")
+        decision, why = "reject", f"the interval lies outside{hint}"
+    elif limit.burden == "prove-harm":
+        why = "harm is not proven"
+    else:
+        ends = what_ends(measured, limit.limit)
+        decision, why = "hold", f"the data leave it open; {ends}"
+    return held_against(name, decision, why, found, limit.limit)
 
 
 def _must_not_flip(comparison: Comparison, ids: list[str | int]) -> Check:

@@ -14,7 +14,7 @@ from unchurn.comparison.noise_floor import ENOUGH
 from unchurn.core.errors import InputError
 from unchurn.gate.measured import more, times_to_end, too_few
 from unchurn.gate.policy import Limit
-from unchurn.gate.verdict import Check, Decision, shown
+from unchurn.gate.verdict import Check, Decision, held_against
 from unchurn.metrics.intervals import Interval
 from unchurn.metrics.over_runs import Excess
 from unchurn.report.numbers import percent
@@ -80,22 +80,22 @@ def _check(name: str, excess: Excess, n_runs: int, limit: Limit, shield: str | N
     if math.isnan(found.low):
         why = "needs at least two retrainings: one gives no interval"
         raise InputError(f"max_{name} {why if n_runs < 2 else 'has no interval: a single cluster'}")
-    what = f"{shown(found)}, limit {percent(limit.limit)}"
     is_outside = found.low > limit.limit
+    decision: Decision = "promote" if limit.burden == "prove-harm" else "hold"
     if found.high <= limit.limit:
-        return Check(name, "promote", f"{what}: the interval lies inside")
-    unproven: Decision = "promote" if limit.burden == "prove-harm" else "hold"
-    if is_outside and shield is not None:
-        return Check(name, unproven, f"{what}: the interval lies outside, but {shield}")
-    if is_outside:
+        decision, why = "promote", "the interval lies inside"
+    elif is_outside and shield is not None:
+        why = f"the interval lies outside, but {shield}"
+    elif is_outside:
         few = ""
         if n_runs < ENOUGH:
             few = f"; {n_runs} retrainings do not tell what one more may do: retrain once more"
-        return Check(name, "reject", f"{what}: the interval lies outside{few}")
-    if unproven == "promote":
-        return Check(name, "promote", f"{what}: harm is not proven")
-    ends = _what_ends(excess, n_runs, limit.limit)
-    return Check(name, "hold", f"{what}: the data leave it open; {ends}")
+        decision, why = "reject", f"the interval lies outside{few}"
+    elif decision == "promote":
+        why = "harm is not proven"
+    else:
+        why = f"the data leave it open; {_what_ends(excess, n_runs, limit.limit)}"
+    return held_against(name, decision, why, found, limit.limit)
 
 
 def _what_ends(excess: Excess, n_runs: int, limit: float) -> str:

@@ -15,7 +15,7 @@ from unchurn.comparison.slices import SliceCounts
 from unchurn.core.errors import InputError
 from unchurn.gate.measured import Measured, what_ends
 from unchurn.gate.policy import Limit
-from unchurn.gate.verdict import Check, shown
+from unchurn.gate.verdict import Check, held_against
 from unchurn.metrics.intervals import LEVEL, Interval
 from unchurn.report.numbers import percent
 
@@ -50,8 +50,8 @@ def slice_checks(slices: list[SliceCounts], name: str, limit: Limit, min_slice: 
         elif i in harmful:
             interval, level = harmful[i]
             at = "" if level == LEVEL else f" at {percent(level)}, for all slices at once"
-            what = f"{shown(interval)}{at}, limit {percent(limit.limit)}"
-            checks.append(Check(label, "reject", f"{what}: the interval lies outside"))
+            why = "the interval lies outside"
+            checks.append(held_against(label, "reject", why, interval, limit.limit, at))
         else:
             level = 1 - (1 - LEVEL) / max(count - len(harmful), 1)
             checks.append(_unharmed(label, measured[i], found[i], limit.limit, burden, level))
@@ -90,12 +90,12 @@ def _unharmed(
     label: str, measured: Measured, found: Interval, limit: float, burden: str, level: float
 ) -> Check:
     """A slice that does not reject."""
-    what = f"{shown(found)}, limit {percent(limit)}"
     if found.high <= limit:
-        return Check(label, "promote", f"{what}: the interval lies inside")
+        return held_against(label, "promote", "the interval lies inside", found, limit)
     if burden == "prove-harm":
-        return Check(label, "promote", f"{what}: harm is not proven")
+        return held_against(label, "promote", "harm is not proven", found, limit)
     why = "the data leave it open"
     if found.low > limit:
         why = "outside, but one of so many slices may be by chance"
-    return Check(label, "hold", f"{what}: {why}; {what_ends(measured, limit, level)}")
+    ends = what_ends(measured, limit, level)
+    return held_against(label, "hold", f"{why}; {ends}", found, limit)

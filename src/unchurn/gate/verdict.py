@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from unchurn.comparison.words import Banner, BannerLine
@@ -28,11 +28,25 @@ def shown(found: Interval) -> str:
 
 @dataclass(frozen=True)
 class Check:
-    """One limit against what was measured."""
+    """One limit against what was measured, where that is a number."""
 
     name: str
     decision: Decision
     reason: str
+    found: Interval | None = field(default=None, compare=False)
+    limit: float | None = field(default=None, compare=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {"name": self.name, "decision": self.decision, "reason": self.reason}
+
+
+def held_against(
+    name: str, decision: Decision, why: str, found: Interval, limit: float, at: str = ""
+) -> Check:
+    """A check of what was measured, and why it decides so; `at` says of which level it is."""
+    reason = f"{shown(found)}{at}, limit {percent(limit)}: {why}"
+    return Check(name, decision, reason, found, limit)
 
 
 @dataclass(frozen=True)
@@ -56,11 +70,14 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it."""
-        return {"decision": self.decision, "checks": [vars(check) for check in self.checks]}
+        return {"decision": self.decision, "checks": [check.to_dict() for check in self.checks]}
 
     def banner(self) -> Banner:
         """As it is shown above a comparison."""
-        lines = tuple(BannerLine(one.name, one.decision, one.reason) for one in self.checks)
+        lines = tuple(
+            BannerLine(one.name, one.decision, one.reason, one.found, one.limit)
+            for one in self.checks
+        )
         return Banner(self.decision, MEANING[self.decision], lines)
 
     def junit(self) -> str:

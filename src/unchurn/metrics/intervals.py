@@ -7,7 +7,8 @@ what they estimate: docs/statistics.md, simulated by `benchmarks/coverage/simula
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import numpy as np
@@ -29,12 +30,42 @@ class Interval:
     low: float
     high: float
     note: str = ""
+    freedom: float = field(default=math.inf, repr=False, compare=False)  # Student's, if it is his
+
+    def at(self, level: float) -> Interval:
+        """The same at another level: its ends as much farther away as Student's quantiles are.
+
+        For differences over runs, where several are looked at and the level is corrected for it.
+        """
+        from scipy.stats import t
+
+        far, near = (float(t.ppf((1 + one) / 2, self.freedom)) for one in (level, LEVEL))
+        low, high = (
+            min(max(self.value + far / near * (end - self.value), -1.0), 1.0)
+            for end in (self.low, self.high)
+        )
+        return replace(self, low=low, high=high)
 
     def to_dict(self) -> dict[str, float | str | None]:
         """As JSON has it: what is not a number is null, no note is no note."""
         numbers = {"value": self.value, "low": self.low, "high": self.high}
         plain = {k: None if math.isnan(v) else v for k, v in numbers.items()}
         return {**plain, **({"note": self.note} if self.note else {})}
+
+
+def level_of_all(found: Sequence[Interval]) -> float:
+    """The level at which several differences are told from zero so that few of them are by chance.
+
+    Benjamini and Hochberg's: of those that lie wholly below zero at that level, no more than a
+    fortieth are expected to be no lower; where none is, any is told that seldom. One alone is told
+    at 95 %.
+    """
+    count = len(found)
+    for k in range(count, 1, -1):
+        level = 1 - (1 - LEVEL) * k / count
+        if sum(one.at(level).high < 0 for one in found) >= k:
+            return level
+    return 1 - (1 - LEVEL) / max(count, 1)
 
 
 def proportion(events: int, n: int, level: float = LEVEL) -> Interval:
@@ -244,7 +275,8 @@ class Spread:
     def around(self, value: float) -> Interval:
         """Student's interval of a difference of rates."""
         half = self.quantile() * math.sqrt(self.variance)
-        return Interval(value, max(value - half, -1.0), min(value + half, 1.0))
+        low, high = max(value - half, -1.0), min(value + half, 1.0)
+        return Interval(value, low, high, freedom=self.freedom)
 
     def effective(self, variance_of_one: float, n: float, level: float) -> float:
         """How many independent examples would vary as much, fewer for a variance less certain.

@@ -11,6 +11,7 @@ import altair as alt
 from unchurn.datasets import two_gaussians
 from unchurn.neighbors import knn_labels
 from unchurn.neighbors.soft_labels import blend_knn_labels, smooth_labels
+from unchurn.paper.figure3 import frontiers
 from unchurn.paper.published import FIGURE2, along
 from unchurn.paper.records import Record, measured, paper_row
 from unchurn.paper.theory.charts import theorem1_chart, theorem2_chart
@@ -35,9 +36,7 @@ def all_figures(
         if record.study == "figure2":
             figures[f"{record.name}.svg"] = _figure2(record).properties(title=record.label)
         if record.study == "figure3" and record.result.pareto():
-            figures[f"{record.name}.svg"] = charts.frontier(record.result).properties(
-                title=record.label
-            )
+            figures[f"{record.name}.svg"] = frontiers(record.result).properties(title=record.label)
     draw = {"theorem1": theorem1_chart, "theorem2": theorem2_chart}
     figures |= {f"{name}.svg": draw[name](facts["rows"]) for name, facts in theorems.items()}
     return figures

@@ -279,7 +279,10 @@ def _in_html(cell: Cell, table: Table, column: int, n: int) -> str:
     kind = _class(
         cell.is_best and "best", table.columns[column].is_text and "text", is_rest and "rest"
     )
-    return f"<td{kind}{span}{value}>{html_text.escape(cell.text)}{spread}</td>"
+    words = html_text.escape(cell.text)
+    if table.columns[column].is_text and not cell.is_foreign:
+        words = words.replace("+", "+<wbr>")  # a name of many parts has no space to break at
+    return f"<td{kind}{span}{value}>{words}{spread}</td>"
 
 
 def _class(*names: str | bool) -> str:

@@ -17,7 +17,8 @@ from unchurn.core.files import atomic_write
 def write_page(path: Path, template: Path, charts: list[dict[str, Any]], **values: Any) -> None:
     """Fill a room's own template, which extends `base.html` here, and write it.
 
-    A chart is a dict with a `title` and the Vega-Lite `spec`, and whatever else the template shows.
+    A chart is a dict with a `title` and the Vega-Lite `spec`, and whatever else the template shows;
+    where it has another spec for a phone, that is `narrow`.
     """
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader([template.parent, Path(__file__).parent]),
@@ -25,7 +26,7 @@ def write_page(path: Path, template: Path, charts: list[dict[str, Any]], **value
         undefined=jinja2.StrictUndefined,
     )
     drawn = [
-        {**chart, "id": f"chart{i}", "spec": _in_script(chart["spec"])}
+        {**chart, "id": f"chart{i}", **{n: _in_script(chart.get(n)) for n in ("spec", "narrow")}}
         for i, chart in enumerate(charts)
     ]
     vega = _vega() if drawn else ""

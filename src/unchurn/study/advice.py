@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from unchurn.metrics.intervals import LEVEL, level_of_all
 from unchurn.report.numbers import between, percent, points
 from unchurn.study.budget import exceeded, keeps, limits_in_words
 from unchurn.study.selection import CLOSE
@@ -24,8 +25,13 @@ def advice(result: Result) -> str:
     Recommended is, of the single models whose churn is below control's with its whole interval and
     whose accuracy is less than 0.1 points below control's, the cheapest that chance cannot tell
     from the one of lowest churn. Where there is none, plain training is, and what to try next.
-    With a budget it is the most accurate that keeps it, of single models if any does. Where an
-    older model is more accurate than all of them, that is said, too.
+    With a budget it is the most accurate that keeps it, of single models if any does; plain
+    training, if that keeps it and none is more accurate beyond chance. Where an older model is more
+    accurate than all of them, that is said, too.
+
+    Of many methods that are like control, some look better by chance. So the level at which they
+    are told from it grows with how many were tried, the less the more of them are better
+    (`level_of_all`). docs/statistics.md has how often one is recommended where nothing is better.
     """
     return f"{_recommended(result)}{_on_the_base(result)}"
 
@@ -72,14 +78,21 @@ def _within_budget(result: Result, chosen: dict[str, SettingResult]) -> str:
             f"{exceeded(result, best)}; it is {_measured(result, best)}."
         )
     control = chosen.get("control")
+    if "control" in kept and not _is_more_accurate(result, best):
+        best = kept["control"]
     if best is control:
-        text = f"Keep plain training, {_measured(result, best)}"
+        text = (
+            f"Use plain training: it is {_measured(result, best)}; it keeps {budget}, and no "
+            "single model that does is more accurate beyond chance"
+        )
     else:
         plain = "" if control is None else _plain(result, control)
-        text = f"Use {_name(best)}: {_measured(result, best)}{plain}, {_cost(best)}"
-    which = "the single models that keep" if single else "what keeps"
-    none = "" if single else ", as no single model does"
-    text += f"; of {which} {budget}{none}, it is the most accurate"
+        which = "the single models that keep" if single else "what keeps"
+        none = "" if single else ", as no single model does"
+        text = (
+            f"Use {_name(best)}: {_measured(result, best)}{plain}, {_cost(best)}; of {which} "
+            f"{budget}{none}, it is the most accurate"
+        )
     if result.chosen_on == "test":
         text += ON_TEST
     elif over := exceeded(result, best, "test"):
@@ -130,12 +143,14 @@ def _cost(row: SettingResult) -> str:
 def _keep(result: Result, control: SettingResult) -> str:
     """That nothing is better than plain training, and what to try next."""
     n = len(result.by_method) - 1
-    text = f"Keep plain training, {_measured(result, control)}"
+    tried = "nothing else was tried"
     if n:
-        tried = "the method" if n == 1 else f"none of the {n} methods"
-        lowers = "does not lower" if n == 1 else "lowers"
+        which, lowers = (
+            ("the method", "does not lower") if n == 1 else (f"none of the {n} methods", "lowers")
+        )
         what = result.subject.scenario.churn_words
-        text += f": {tried} tried {lowers} {what} beyond chance at no loss of accuracy"
+        tried = f"{which} tried {lowers} {what} beyond chance at no loss of accuracy"
+    text = f"Use plain training: {tried}; it is {_measured(result, control)}"
     return f"{text}. {_next(result)}".rstrip()
 
 
@@ -151,6 +166,13 @@ def _next(result: Result) -> str:
             f"Several models do: {_name(row)} lowers it by {_fall(_differences(result, row))}, "
             f"{_cost(row)}."
         )
+    near = [row for row in single.values() if _is_better(result, row, alone=True)]
+    if near:
+        row = min(near, key=lambda row: _churn(result, row))
+        return (
+            f"{_name(row)} by itself would be told from it, but of {_n_told(result)} methods one "
+            "may be so by chance: try it alone, with another seed or more runs."
+        )
     if result.subject.runs < FEW_RUNS:
         return f"{result.subject.runs} runs tell little: try {FEW_RUNS} or more."
     untold = [name for name, row in single.items() if name != "control" and not _told(result, row)]
@@ -161,13 +183,36 @@ def _next(result: Result) -> str:
     return f"Try {' or '.join(left)}." if left else ""
 
 
-def _is_better(result: Result, row: SettingResult) -> bool:
-    """Whether a setting lowers churn beyond chance, and accuracy by less than CLOSE."""
+def _is_better(result: Result, row: SettingResult, *, alone: bool = False) -> bool:
+    """Whether a setting lowers churn beyond chance, and accuracy by less than CLOSE.
+
+    `alone`: as if it were the only one that was tried.
+    """
     if not _told(result, row):
         return False
     found = _differences(result, row)
     churn = found[result.subject.scenario.churn]
-    return churn.high < 0 and found["accuracy"].value > -CLOSE + 1e-12
+    high = churn.high if alone else churn.at(_level(result)).high
+    return high < 0 and found["accuracy"].value > -CLOSE + 1e-12
+
+
+def _is_more_accurate(result: Result, row: SettingResult) -> bool:
+    """Whether a setting is more accurate than control beyond chance, as the best of all tried."""
+    if not _told(result, row):
+        return False
+    level = 1 - (1 - LEVEL) / _n_told(result)
+    return _differences(result, row)["accuracy"].at(level).low > 0
+
+
+def _level(result: Result) -> float:
+    """The level at which churn is told from control's."""
+    told = [row for row in result.choose().values() if _told(result, row)]
+    return level_of_all([_differences(result, row)[result.subject.scenario.churn] for row in told])
+
+
+def _n_told(result: Result) -> int:
+    """How many methods are held against control."""
+    return sum(_told(result, row) for row in result.choose().values())
 
 
 def _told(result: Result, row: SettingResult) -> bool:

@@ -2,110 +2,16 @@
 
 from __future__ import annotations
 
-import colorsys
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import numpy as np
 
 from unchurn.metrics.over_runs import churn_standard_error
+from unchurn.study.frontier import frontier, frontier_data
 
 if TYPE_CHECKING:
     from unchurn.study.result import Result
-
-# Tableau's ten colours for the single models; control is black, the ensemble grey.
-COLOURS = {
-    "control": "#000000", "label_smoothing": "#f28e2b", "knn_ls": "#e15759", "anchor": "#76b7b2",
-    "l1_reg": "#9c755f", "l2_reg": "#59a14f", "bi_tempered": "#edc948", "codistill_ce": "#b07aa1",
-    "codistill_kl": "#ff9da7", "mixup": "#4e79a7", "ensemble": "#8c8c8c",
-}  # fmt: skip
-GOLDEN_RATIO = (5**0.5 - 1) / 2
-SIZE = {"width": 420, "height": 300}
-
-
-def colours(methods: Iterable[str]) -> dict[str, str]:
-    """A colour for each method: its own, or one that no other of these has."""
-    found: dict[str, str] = {}
-    for name in methods:
-        found[name] = COLOURS.get(name) or _another(sum(n not in COLOURS for n in found))
-    return found
-
-
-def _another(number: int) -> str:
-    """One of endlessly many colours: steps of the golden ratio around the wheel stay apart."""
-    rgb = colorsys.hls_to_rgb((number * GOLDEN_RATIO + 0.55) % 1, 0.42, 0.7)
-    return "#" + "".join(f"{round(255 * part):02x}" for part in rgb)
-
-
-def frontier_data(result: Result) -> list[dict[str, Any]]:
-    """One row per setting: test accuracy and correct churn in percent; is it on its frontier?
-
-    Other scenarios chart something else than correct churn.
-    """
-    on_frontier = {id(r) for method in result.by_method for r in result.pareto(method)}
-    charted = [(r, *result.charted(r)) for r in result.settings if r.runs]
-    return [
-        {
-            "method": r.setting.name,
-            "setting": r.setting.text,
-            "accuracy": round(100 * accuracy, 4),
-            result.subject.scenario.charted: round(100 * churn, 4),
-            "frontier": id(r) in on_frontier,
-        }
-        for r, accuracy, churn in charted
-        if not np.isnan(churn)
-    ]
-
-
-def frontier(result: Result) -> alt.LayerChart:
-    """Accuracy against correct churn, a dotted frontier for each method; best is top left.
-
-    It opens without the much less accurate settings; scroll or drag for those.
-    """
-    # Control on top: all else is held against it.
-    rows = sorted(frontier_data(result), key=lambda row: row["method"] == "control")
-    scenario = result.subject.scenario
-    x, y = _zoom(rows, scenario.charted)
-    methods = [name for name in result.by_method if any(r["method"] == name for r in rows)]
-    base = alt.Chart(alt.InlineData(values=rows)).encode(
-        alt.X(
-            f"{scenario.charted}:Q",
-            title=f"{scenario.charted_words}, %",
-            scale=alt.Scale(domain=x),
-        ),
-        alt.Y("accuracy:Q", title="accuracy, %", scale=alt.Scale(domain=y)),
-        alt.Color(
-            "method:N",
-            scale=alt.Scale(domain=methods, range=list(colours(methods).values())),
-            sort=methods,
-        ),
-    )
-    tooltip = ["method:N", "setting:N", "accuracy:Q", f"{scenario.charted}:Q"]
-    points = base.mark_circle(size=60, opacity=0.7, clip=True).encode(tooltip=tooltip)
-    lines = base.transform_filter("datum.frontier").mark_line(
-        strokeDash=[3, 3], interpolate="step-after", clip=True
-    )
-    chart: alt.LayerChart = (lines + points).properties(**SIZE).interactive()
-    return chart
-
-
-def _zoom(rows: list[dict[str, Any]], charted: str) -> tuple[list[float], list[float]]:
-    """Domains of the axes: control and all settings but the much less accurate, with a margin.
-
-    A few hopeless settings would otherwise press all others into a corner. Much less is a point
-    below the median, and three times as far below it as the best is above it.
-    """
-    accuracies = [row["accuracy"] for row in rows]
-    median = np.median(accuracies)
-    least = median - max(1, 3 * (max(accuracies) - median))
-    near = [row for row in rows if row["accuracy"] >= least or row["method"] == "control"]
-    domains = []
-    for key in (charted, "accuracy"):
-        values = [row[key] for row in near]
-        margin = 0.05 * (max(values) - min(values)) or 0.1
-        domains.append([min(values) - margin, max(values) + margin])
-    return domains[0], domains[1]
 
 
 def curve_data(
@@ -137,10 +43,13 @@ def curve(
     parameter: str,
     others: dict[str, Any] | None = None,
     beside: dict[str, list[dict[str, Any]]] | None = None,
+    *,
+    narrow: bool = False,
 ) -> alt.FacetChart:
     """Accuracy and churn along one parameter, with bands of one standard error.
 
-    `beside`: rows like those of `curve_data`, by who else measured them.
+    `beside`: rows like those of `curve_data`, by who else measured them. `narrow`: one below the
+    other, as on a phone.
     """
     measured = {"us": curve_data(result, method, parameter, others), **(beside or {})}
     rows = [{**row, "by": name} for name, own in measured.items() for row in own]
@@ -170,10 +79,12 @@ def curve(
     data = alt.InlineData(values=rows)
     shown = {p: f"{v:g}" if _is_number(v) else str(v) for p, v in (others or {}).items()}
     at = [f"({', '.join(f'{p}={v}' for p, v in shown.items())})"] if others else []
+    title = " ".join([f"{method}: {parameter}", *at])
+    side: Any = alt.Row("metric:N", title=title) if narrow else alt.Column("metric:N", title=title)
     chart: alt.FacetChart = (
         alt.layer(band, line, data=data)
         .properties(width=220, height=180)
-        .facet(column=alt.Column("metric:N", title=" ".join([f"{method}: {parameter}", *at])))
+        .facet(**{"row" if narrow else "column": side})
         .resolve_scale(y="independent")
     )
     return chart
@@ -186,14 +97,14 @@ def _spans_powers(values: list[float]) -> bool:
     return max(values) > 10 * min(values)
 
 
-def curves(result: Result) -> dict[str, alt.FacetChart]:
+def curves(result: Result, *, narrow: bool = False) -> dict[str, alt.FacetChart]:
     """A curve for every parameter, a number, that was varied around a method's chosen setting."""
     found = {}
     for method in result.choose():
         for parameter in result.by_method[method][0].setting.parameters:
             values = {row[parameter] for row in curve_data(result, method, parameter)}
             if len(values) > 2 and all(_is_number(value) for value in values):
-                found[f"{method} {parameter}"] = curve(result, method, parameter)
+                found[f"{method} {parameter}"] = curve(result, method, parameter, narrow=narrow)
     return found
 
 

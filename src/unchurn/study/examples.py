@@ -1,18 +1,21 @@
-"""The test examples that flip most when a setting is repeated, as a person recognises them."""
+"""The test examples that flip most, as a person recognises them: how often, between what."""
 
 from __future__ import annotations
 
 import base64
 import io
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from unchurn.core.arrays import Array
+from unchurn.core.arrays import Array, Float64
 from unchurn.datasets.base import Dataset
+from unchurn.metrics.against_base import bad_flips
+from unchurn.metrics.registry import Runs
 
 N_EXAMPLES = 12  # of those that flip most
 N_FEATURES = 40  # of each, shown of a table
@@ -27,13 +30,38 @@ class Example:
     features: tuple[tuple[str, str], ...]  # names and values; none of a picture
 
 
-def flipping_examples(runs: npt.NDArray[np.integer], data: Dataset) -> tuple[Example, ...]:
-    """Those whose predictions differ in the most pairs of runs, (R, n)."""
-    differ = np.zeros(runs.shape[1], int)
-    for i, j in combinations(range(len(runs)), 2):
-        differ += runs[i] != runs[j]
-    order = np.argsort(-differ, kind="stable")[:N_EXAMPLES]
-    return tuple(_example(data, int(i)) for i in order if differ[i] > 0)
+def flipping_examples(runs: Runs, data: Dataset) -> tuple[Example, ...]:
+    """Those of the test part that flip most often."""
+    shares = flip_shares(runs)
+    order = np.argsort(-shares, kind="stable")[:N_EXAMPLES]
+    return tuple(_example(data, int(i)) for i in order if shares[i] > 0)
+
+
+def flip_shares(runs: Runs) -> Float64:
+    """How often each example flips: in how many of the pairs of runs, as a share.
+
+    Where there is a model before: in how many runs it is wrong, and was right.
+    """
+    if runs.base is not None:
+        return np.asarray(bad_flips(runs).mean(axis=0))
+    own, pairs = runs.predictions, list(combinations(range(len(runs.predictions)), 2))
+    differ = sum((own[i] != own[j]).astype(np.float64) for i, j in pairs)
+    return np.asarray(differ) / len(pairs) if pairs else np.zeros(own.shape[1])
+
+
+def flips_in_words(runs: Runs, number: int, classes: Sequence[str]) -> tuple[str, str]:
+    """How often an example flips, and between which classes."""
+    own = runs.predictions[:, number]
+    n, share = len(own), flip_shares(runs)[number]
+    if runs.base is None:
+        said = (
+            f"{classes[c]}\N{NO-BREAK SPACE}×{k}" for c, k in Counter(own.tolist()).most_common()
+        )
+        return f"{share:.0%} of the pairs of runs differ", f"predicted {', '.join(said)}"
+    broken = Counter(own[bad_flips(runs)[:, number]].tolist())
+    was = classes[runs.labels[number]]
+    said = (f"{was} → {classes[c]}\N{NO-BREAK SPACE}×{k}" for c, k in broken.most_common())
+    return f"broken in {broken.total()} of {n} runs", ", ".join(said)
 
 
 def _example(data: Dataset, number: int) -> Example:

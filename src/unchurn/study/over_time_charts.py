@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 
 from unchurn.core.errors import InputError
-from unchurn.study.charts import SIZE, colours
+from unchurn.study.colours import colours
 from unchurn.study.history import Time
 from unchurn.study.over_time import history_of, releases
 
@@ -22,6 +22,7 @@ SHOWN = {
     "churn_to_base": "Churn from release to release",
     "bad_flips_first": "Bad flips against the first release",
 }
+SIZE = {"width": 420, "height": 300}
 KEPT = "first release, kept"  # what its accuracy is, had there never been another
 GREY = "#8c8c8c"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections import Counter
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,16 +12,20 @@ from unchurn.report import formats
 from unchurn.report.html import write_page
 from unchurn.study import charts
 from unchurn.study.advice import advice
+from unchurn.study.examples import flip_shares, flips_in_words
+from unchurn.study.frontier import caption, frontier, frontier_data
 from unchurn.study.scenarios import Retrain
-from unchurn.study.table import chosen_table
+from unchurn.study.table import DIFFERENCE, chosen_table
 
 if TYPE_CHECKING:
+    from unchurn.report.table import Table
     from unchurn.study.result import Result
 
 
 def write_report(result: Result, path: Path) -> None:
     """Write the page; it asks nothing of the network, and everything in it is escaped."""
     table = chosen_table(result)
+    first = _first_columns(result, table)
     write_page(
         path,
         Path(__file__).with_name("bench.html"),
@@ -29,46 +33,71 @@ def write_report(result: Result, path: Path) -> None:
         name=result.subject.data.name,
         question=result.subject.scenario.question,
         advice=advice(result),
-        methods=formats.html(table, "methods"),
+        methods=formats.html(first, "methods"),
+        more=formats.html(table, "more") if len(first.columns) < len(table.columns) else "",
         footer=formats.notes_of(table),
         examples=_examples(result),
-        shown=result.repeated.setting.name if result.repeated else "",
+        examples_title=_examples_title(result),
         facts=_facts(result),
         notes=[*result.subject.data.notes, *result.notes],
     )
 
 
 def _charts(result: Result) -> list[dict[str, Any]]:
-    """Titles and specifications."""
-    shown: dict[str, Any] = {}
-    if charts.frontier_data(result):
-        chart = charts.frontier(result).properties(width="container")
-        shown[f"Accuracy against {result.subject.scenario.charted_words}"] = chart
-    shown |= result.subject.scenario.charts(result)
-    shown |= {f"Along {name}": chart for name, chart in charts.curves(result).items()}
-    return [{"title": title, "spec": chart.to_dict()} for title, chart in shown.items()]
+    """What a page draws: the frontier first, which stands above the table."""
+    drawn: list[dict[str, Any]] = []
+    if frontier_data(result):
+        title = f"{result.subject.scenario.churn_words.capitalize()} and accuracy of each method"
+        wide, narrow = (frontier(result, narrow=one).to_dict() for one in (False, True))
+        drawn.append({"title": title, "caption": caption(result), "spec": wide, "narrow": narrow})
+    for title, chart in result.subject.scenario.charts(result).items():
+        drawn.append({"title": title, "spec": chart.to_dict()})
+    small = charts.curves(result, narrow=True)
+    for name, curve in charts.curves(result).items():
+        specs = {"spec": curve.to_dict(), "narrow": small[name].to_dict()}
+        drawn.append({"title": f"Along {name}", **specs})
+    return drawn
+
+
+def _first_columns(result: Result, table: Table) -> Table:
+    """What a reader asks first: the setting, churn and accuracy, and how far they are control's."""
+    metrics = result.subject.scenario.metrics
+    shown = ["method", "setting", "tried"]
+    for name in (result.subject.scenario.churn, "accuracy"):
+        shown += [metrics[name].heading, DIFFERENCE.format(metrics[name].heading)]
+    places = [table.headings.index(heading) for heading in shown if heading in table.headings]
+    rows = (
+        tuple(row[i] for i in places) if len(row) == len(table.columns) else row
+        for row in table.rows
+    )
+    return replace(table, columns=tuple(table.columns[i] for i in places), rows=tuple(rows))
 
 
 def _examples(result: Result) -> list[dict[str, Any]]:
-    """The test examples that flip most, with what every run predicted."""
+    """The test examples that flip most: how often, and between which classes."""
     repeated = result.repeated
     if repeated is None:
         return []
-    classes, labels = result.subject.data.classes, result.subject.labels["test"]
-    runs = repeated.predictions["test"]
-    return [
-        {
-            "number": example.number,
-            "label": classes[labels[example.number]],
-            "predicted": [
-                f"{classes[c]}\N{NO-BREAK SPACE}×{n}"
-                for c, n in Counter(runs[:, example.number].tolist()).most_common()
-            ],
-            "image": example.image,
-            "features": example.features,
-        }
-        for example in result.examples
-    ]
+    classes, runs = result.subject.data.classes, repeated.runs["test"]
+    shares = flip_shares(runs)
+    shown = []
+    for example in sorted(result.examples, key=lambda one: -shares[one.number]):
+        if shares[example.number] == 0:  # of a folder that was written when others were shown
+            continue
+        often, between = flips_in_words(runs, example.number, classes)
+        about = {"label": classes[runs.labels[example.number]], "often": often, "between": between}
+        shown.append({**asdict(example), **about})
+    return shown
+
+
+def _examples_title(result: Result) -> str:
+    repeated = result.repeated
+    if repeated is None:
+        return ""
+    name = repeated.setting.name
+    if repeated.runs["test"].base is None:
+        return f"Test examples that flip most when {name} is repeated"
+    return f"Test examples that {name} breaks most often: right in the model before, wrong now"
 
 
 def _facts(result: Result) -> dict[str, str]:

@@ -166,11 +166,19 @@ class Result:
 
     def against_control(self, result: SettingResult) -> dict[str, Interval] | None:
         """The differences from control; None for a winner that the test set chose."""
-        control = self.choose().get(CONTROL)
-        tried = len(self.by_method[result.setting.name])
-        if control is None or control is result or (tried > 1 and self.chosen_on == "test"):
-            return None
-        return self.differences(result.setting.name, CONTROL)
+        return self._less_control.get(result.setting.name)
+
+    @cached_property
+    def _less_control(self) -> dict[str, dict[str, Interval]]:
+        """The differences of each method's chosen setting from control's, where they are told."""
+        chosen = self.choose()
+        if CONTROL not in chosen:
+            return {}
+        return {
+            name: self.differences(name, CONTROL)
+            for name in chosen
+            if name != CONTROL and (len(self.by_method[name]) == 1 or self.chosen_on != "test")
+        }
 
     def optimism(self, result: SettingResult) -> dict[str, float]:
         """A setting's figures on the test part less those of its fresh runs, by metric."""
@@ -199,8 +207,8 @@ class Result:
         return _frame(releases_table(self))
 
     def chart(self) -> alt.LayerChart:
-        """Accuracy against correct churn, as a chart that a notebook shows."""
-        from unchurn.study.charts import frontier
+        """Each method's churn and accuracy with intervals, as a chart that a notebook shows."""
+        from unchurn.study.frontier import frontier
 
         return frontier(self)
 
@@ -319,7 +327,7 @@ def _with_examples(result: Result, data: Dataset) -> Result:
     repeated = result.repeated
     if repeated is None:
         return result
-    return replace(result, examples=flipping_examples(repeated.predictions["test"], data))
+    return replace(result, examples=flipping_examples(repeated.runs["test"], data))
 
 
 def _runs_on(

@@ -30,6 +30,7 @@ GOES = {
     "beside": 6, "optimism": 6, "neither better": 5, "difference": 4, "more": 3,
     "first difference": 1,
 }  # fmt: skip
+DIFFERENCE = "{} − control's"
 OPTIMISM = "{}, chosen − fresh"
 BRACKETS = "Brackets: 95 %, runs paired, jackknife over {} plus the variance of the examples."
 
@@ -230,7 +231,7 @@ def _difference_headings(
     """The metrics in which a method differs from control, and their headings."""
     metrics = result.subject.scenario.metrics
     there = dict.fromkeys(metric for of in differences for metric in of or ())
-    return {metric: f"{metrics[metric].heading} − control's" for metric in there}
+    return {metric: DIFFERENCE.format(metrics[metric].heading) for metric in there}
 
 
 def _best(metric: Metric, means: dict[str, float]) -> str | None:

@@ -1,0 +1,36 @@
+"""What the charts of a comparison share: colours, ticks, and names that have room."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+import altair as alt
+
+# Colours that are told apart on white and on black.
+COLOURS = {
+    "churn": "#4e79a7", "bad flips": "#e15759", "good flips": "#59a14f",
+    "wrong → wrong": "#f28e2b", "unlabelled": "#8c8c8c",
+}  # fmt: skip
+PLAIN, MARKED = "#8c8c8c", "#e15759"
+LONGEST = 60  # letters of a name
+BELOW = alt.Legend(orient="bottom", title=None, symbolOpacity=1)
+TICKS = alt.Axis(tickCount=6)  # more would not fit a phone
+Drawn = tuple[str, str, Any]  # title, how to read it, chart
+
+
+def as_percent(value: float) -> float:
+    """In percent, as charts have it."""
+    return round(100 * value, 4)
+
+
+def shown_names(texts: Iterable[str]) -> list[str]:
+    """Names cut to a length that can be shown, and still told apart."""
+    seen: Counter[str] = Counter()
+    names = []
+    for text in texts:
+        name = text if len(text) <= LONGEST else text[:LONGEST] + "…"
+        seen[name] += 1
+        names.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return names

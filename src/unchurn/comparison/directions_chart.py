@@ -1,0 +1,111 @@
+"""Charts of the directions of flips: bars for two classes, a heat map for more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import numpy as np
+
+from unchurn.comparison.chart_parts import BELOW, COLOURS, Drawn, shown_names
+
+if TYPE_CHECKING:
+    from unchurn.comparison.result import Comparison
+
+N_CLASSES = 20  # with the most flips: more are not legible
+N_NUMBERS = 10  # classes up to which every cell of the heat map has its number
+LEGIBLE = 0.12  # of the longest bar: a shorter part has no room for its number
+
+
+def directions(comparison: Comparison) -> Drawn | None:
+    """From which class to which: bars for two classes, a heat map for more."""
+    if not comparison.outcomes.flipped.any():
+        return None
+    title = "From which class to which"
+    if len(comparison.paired.classes) == 2:
+        return title, "How many predictions flipped each way.", _two_ways(comparison)
+    ranked = sorted(
+        range(len(comparison.classes)),
+        key=lambda i: -comparison.classes[i]["flips_from"] - comparison.classes[i]["flips_to"],
+    )
+    chosen = sorted(
+        i
+        for i in ranked[:N_CLASSES]
+        if comparison.classes[i]["flips_from"] + comparison.classes[i]["flips_to"]
+    )
+    caption = "How many predictions flipped from base's class to the candidate's."
+    if len(ranked) > N_CLASSES:
+        caption += f" The {N_CLASSES} of {len(ranked):,} classes with the most flips."
+    return title, caption, _heat_map(comparison, chosen)
+
+
+def _two_ways(comparison: Comparison) -> Any:
+    """A bar for each way, bad and good flips in it."""
+    outcomes, names = comparison.outcomes, shown_names(comparison.paired.classes)
+    ways = [f"{names[0]} → {names[1]}", f"{names[1]} → {names[0]}"]
+    kinds = {"bad flips": outcomes.bad, "good flips": outcomes.good}
+    kinds["unlabelled"] = outcomes.flipped & ~outcomes.labelled
+    rows: list[dict[str, Any]] = [
+        {"way": ways[one], "kind": kind, "flips": int(count)}
+        for one in (0, 1)
+        for kind, mask in kinds.items()
+        if (count := np.count_nonzero(mask & (comparison.paired.base == one)))
+    ]
+    there = [kind for kind in kinds if any(row["kind"] == kind for row in rows)]
+    scale = alt.Scale(domain=there, range=[COLOURS[kind] for kind in there])
+    legend = None if there == ["unlabelled"] else BELOW
+    ticks = min(6, max(row["flips"] for row in rows))  # no half flips
+    for way in ways:  # each count stands at the end of its part of the bar
+        end = 0
+        for row in (one for one in rows if one["way"] == way):
+            end += row["flips"]
+            row |= {"start": end - row["flips"], "end": end, "middle": end - row["flips"] / 2}
+            row["count"] = f"{row['flips']:,} {row['kind'].removesuffix(' flips')}"
+    widest = max(row["end"] for row in rows)
+    legible = [row for row in rows if row["flips"] > LEGIBLE * widest]
+    base = alt.Chart(alt.InlineData(values=rows), height=80).encode(
+        alt.Y("way:N", title=None, axis=alt.Axis(labelLimit=150)).scale(domain=ways)
+    )
+    bars = base.mark_bar().encode(
+        alt.X("start:Q", title="flips", axis=alt.Axis(tickCount=ticks, format=",d")),
+        alt.X2("end:Q"),
+        alt.Color("kind:N", scale=scale, legend=legend),
+        tooltip=["way:N", "kind:N", "flips:Q"],
+    )
+    counts = (
+        alt.Chart(alt.InlineData(values=legible))
+        .mark_text(color="white")
+        .encode(alt.X("middle:Q"), alt.Y("way:N"), alt.Text("count:N"))
+    )
+    return bars + counts
+
+
+def _heat_map(comparison: Comparison, chosen: list[int]) -> Any:
+    """Flips from (rows) and to (columns) the chosen classes."""
+    paired, size = comparison.paired, len(chosen)
+    place = np.full(len(paired.classes), -1)
+    place[chosen] = np.arange(size)
+    flipped = comparison.outcomes.flipped
+    before, after = place[paired.base[flipped]], place[paired.candidate[flipped]]
+    both = (before >= 0) & (after >= 0)
+    counts = np.bincount(size * before[both] + after[both], minlength=size * size)
+    names = shown_names(paired.classes[i] for i in chosen)
+    rows = [
+        {"from": names[cell // size], "to": names[cell % size], "flips": int(counts[cell])}
+        for cell in np.flatnonzero(counts)
+    ]
+    axis: dict[str, Any] = {"labelLimit": 100, "domain": False, "ticks": False}
+    angle = 0 if sum(map(len, names)) < 30 else -45  # short names stand upright even on a phone
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        alt.X("to:N", title="candidate", axis=alt.Axis(labelAngle=angle, **axis)).scale(
+            domain=names
+        ),
+        alt.Y("from:N", title="base", axis=alt.Axis(**axis)).scale(domain=names),
+        tooltip=["from:N", "to:N", "flips:Q"],
+    )
+    # Strength as opacity: it reads alike on white and on black.
+    scale = alt.Scale(range=["rgba(78, 121, 167, 0.08)", "rgba(78, 121, 167, 0.8)"], domainMin=0)
+    legend = None if size <= N_NUMBERS else alt.Legend(orient="bottom", tickMinStep=1)
+    cells = base.mark_rect().encode(alt.Color("flips:Q", scale=scale, legend=legend))
+    layers = [cells, base.mark_text().encode(text="flips:Q")] if size <= N_NUMBERS else [cells]
+    return alt.layer(*layers, height=size * (36 if legend is None else 20))
