@@ -1,4 +1,4 @@
-"""Draw the README's pictures anew: `make picture` (needs Chromium for the page's)."""
+"""Draw the README's pictures anew: `make picture` (needs Chromium; some minutes)."""
 
 import shutil
 import subprocess
@@ -10,30 +10,39 @@ from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).parent.parent
 IMAGES = ROOT / "docs" / "images"
-METHODS = "control,label_smoothing,knn_ls,l2_reg,mixup,ensemble"
-BENCH = ("--preset", "grid", "--methods", METHODS, "--runs", "3", "--epochs", "5")
+PREDICTIONS = "demo/upgrade/predictions"
+BASE = f"{PREDICTIONS}/base-model-0.parquet"
+CANDIDATE = f"{PREDICTIONS}/control-0.parquet"
+GATE = ("--max-bad-flips", "0.01", "--max-accuracy-loss", "0", "--html", "gate.html")
+# Each picture: the page, and how much of its top is shown.
+PAGES = {"report.png": ("demo/retrain/report.html", 830), "gate.png": ("gate.html", 900)}
 
 
 def main() -> None:
-    """The doubtful digits, and the top of a report on digits."""
+    """The doubtful digits; the top of a report and of a gate's page, from the demo's runs."""
+    unchurn = Path(sys.executable).with_name("unchurn")
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run(
-            [sys.executable, ROOT / "examples/doubtful_digits.py"], cwd=folder, check=True
-        )
+
+        def run(*words: object, codes: tuple[int, ...] = (0,)) -> None:
+            if subprocess.run(words, cwd=folder, check=False).returncode not in codes:
+                raise RuntimeError(f"{words} failed")
+
+        run(sys.executable, ROOT / "examples/doubtful_digits.py")
         shutil.copy(Path(folder) / "demo/doubtful_digits.svg", IMAGES)
-        unchurn = Path(sys.executable).with_name("unchurn")
-        subprocess.run([unchurn, "bench", *BENCH, "--out", "digits"], cwd=folder, check=True)
-        subprocess.run([unchurn, "report", "digits"], cwd=folder, check=True)
+        run(unchurn, "demo")
+        run(unchurn, "report", "demo/retrain")
+        run(unchurn, "gate", BASE, CANDIDATE, *GATE, codes=(0, 1, 3))
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(
                 executable_path=shutil.which("chromium"), args=["--no-sandbox"]
             )
-            page = browser.new_page(
-                viewport={"width": 1000, "height": 1060}, device_scale_factor=1.5
-            )
-            page.goto(f"file://{folder}/digits/report.html")
-            page.wait_for_selector(".chart .marks")
-            page.screenshot(path=IMAGES / "report.png")
+            for name, (page, height) in PAGES.items():
+                shown = browser.new_page(
+                    viewport={"width": 1000, "height": height}, device_scale_factor=1.5
+                )
+                shown.goto(f"file://{folder}/{page}")
+                shown.wait_for_selector(".chart .marks")
+                shown.screenshot(path=IMAGES / name)
             browser.close()
 
 

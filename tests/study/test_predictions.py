@@ -1,5 +1,7 @@
 """Files of predictions: what a bench wrote goes with the next, what is anybody's own stays."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -104,3 +106,30 @@ def test_what_is_written_is_what_was_predicted(tmp_path, rng):
     said = np.array(result.subject.data.classes)[result.settings[0].predictions["test"][1]]
     assert table["prediction"].to_list() == said.tolist()
     assert table["id"].to_list() == list(range(20))
+
+
+def test_the_models_that_runs_are_held_against_are_there(tmp_path, rng):
+    """Once, where all methods have the same; else by method."""
+    settings = [make_setting("control"), make_setting("mixup")]
+    found = toys.result(
+        [(s, rng.integers(0, 2, (2, 20))) for s in settings], rng.integers(0, 2, 20)
+    )
+
+    def held_against(*bases):
+        rows = [
+            replace(one, runs={part: replace(r, base=base) for part, r in one.runs.items()})
+            for one, base in zip(found.settings, bases, strict=True)
+        ]
+        return replace(found, settings=rows)
+
+    base, other = rng.integers(0, 2, (2, 2, 20))
+    runs = [f"{method}-{run}.parquet" for method in ("control", "mixup") for run in (0, 1)]
+    write_predictions(held_against(base, base), tmp_path)
+    assert names(tmp_path) == ["base-model-0.parquet", "base-model-1.parquet", *runs]
+    classes = np.array(found.subject.data.classes)
+    said = pl.read_parquet(tmp_path / "base-model-1.parquet")["prediction"].to_list()
+    assert said == classes[base[1]].tolist()
+    write_predictions(held_against(base, other), tmp_path)
+    assert names(tmp_path) == sorted([*(f"base-model-of-{name}" for name in runs), *runs])
+    said = pl.read_parquet(tmp_path / "base-model-of-mixup-0.parquet")["prediction"].to_list()
+    assert said == classes[other[0]].tolist()

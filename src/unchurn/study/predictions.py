@@ -1,5 +1,8 @@
 """`predictions/`: METHOD-RUN.parquet of every chosen setting, as `unchurn compare` reads.
 
+Of the model that a run is held against there is base-model-RUN.parquet; where methods have
+others, base-model-of-METHOD-RUN.parquet. No method's name has a hyphen.
+
 Files of an earlier bench in the same folder go, as they would count as retrainings of this one.
 Which these are says written.json, by checksum: what it does not name, or what was changed since, is
 somebody's own.
@@ -19,6 +22,9 @@ from unchurn.core.errors import InputError
 from unchurn.core.files import atomic_write, write_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from unchurn.core.arrays import IntArray
     from unchurn.study.result import Result
 
 WRITTEN = "written.json"
@@ -64,17 +70,31 @@ def _files(result: Result) -> dict[str, bytes]:
     names = pl.Series(result.subject.data.classes)
     labels = names.gather(result.subject.labels["test"])
     files = {}
-    for method, one in result.choose().items():
-        for run, predicted in enumerate(one.reported.predictions["test"]):
-            columns = {
-                "id": pl.int_range(len(predicted), eager=True),
-                "prediction": names.gather(predicted),
-                "label": labels,
-            }
-            buffer = io.BytesIO()
-            pl.DataFrame(columns).write_parquet(buffer)
-            files[f"{file_name(method)}-{run}.parquet"] = buffer.getvalue()
+    for name, predicted in _predictions(result):
+        columns = {
+            "id": pl.int_range(len(predicted), eager=True),
+            "prediction": names.gather(predicted),
+            "label": labels,
+        }
+        buffer = io.BytesIO()
+        pl.DataFrame(columns).write_parquet(buffer)
+        files[f"{name}.parquet"] = buffer.getvalue()
     return files
+
+
+def _predictions(result: Result) -> Iterator[tuple[str, IntArray]]:
+    """What is predicted, by the name of its file: runs, and the models that they are held against.
+
+    The same model of several methods comes once.
+    """
+    chosen = {file_name(m): one.reported.runs["test"] for m, one in result.choose().items()}
+    for method, runs in chosen.items():
+        yield from ((f"{method}-{run}", own) for run, own in enumerate(runs.predictions))
+    bases = {method: runs.base for method, runs in chosen.items() if runs.base is not None}
+    is_one = len({base.tobytes() for base in bases.values()}) == 1
+    for method, base in list(bases.items())[: 1 if is_one else None]:
+        of = "" if is_one else f"of-{method}-"
+        yield from ((f"base-model-{of}{run}", own) for run, own in enumerate(base))
 
 
 def _read_written(folder: Path) -> Written:

@@ -80,12 +80,15 @@ def gate_step(result: Result) -> Step:
     """May they replace the models in production? A policy decides, for every pair."""
     compared = {name: _compared(result, runs) for name, runs in successors(result).items()}
     verdicts = {name: [one.gate(POLICY) for one in own] for name, own in compared.items()}
+    half = {**POLICY, "max_bad_flips": POLICY["max_bad_flips"] / 2}
+    stricter = {name: [one.gate(half) for one in own] for name, own in compared.items()}
     return Step(
         title="Let a gate decide, with reasons",
         figures=tuple(_counted(name, own) for name, own in verdicts.items()),
         text=f"The policy: {_allowed()}. To be promoted, the whole 95 % interval has to lie inside "
-        "every limit; one that lies wholly outside rejects; else it is on hold. Below, every "
-        "candidate, and the reasons for the successors of the first model in production.",
+        "every limit; one that lies wholly outside rejects; else it is on hold. A limit is a "
+        f"choice: with half as many bad flips allowed it would be {_with_half(stricter)}. Below, "
+        "every candidate, and the reasons for the successors of the first model in production.",
         chart=charts.verdicts(
             {
                 name: [
@@ -118,6 +121,12 @@ def _counted(name: str, verdicts: list[Verdict]) -> Figure:
         number=f"{counts['promote']} of {len(verdicts)}",
         caption=f"successors by {name} are promoted" + "".join(f", {one}" for one in rest),
     )
+
+
+def _with_half(verdicts: dict[str, list[Verdict]]) -> str:
+    """How many of each would be promoted by a stricter policy."""
+    counts = {name: sum(v.decision == "promote" for v in own) for name, own in verdicts.items()}
+    return " and ".join(f"{counts[n]} of {len(own)} by {n}" for n, own in verdicts.items())
 
 
 def _allowed() -> str:
