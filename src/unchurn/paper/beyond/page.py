@@ -65,7 +65,7 @@ class _Results:
 
     rows: dict[str, list[Row]]  # by dataset
     in_part: dict[str, tuple[int, int]]  # how many settings of how many, where not of all
-    resampled: Resampled | None
+    resampled: list[Resampled]  # of the tables, then of tasks
 
 
 def _read(folder: Path) -> _Results:
@@ -73,7 +73,9 @@ def _read(folder: Path) -> _Results:
     if not rows:
         raise InputError(f"{folder} has no results of `unchurn reproduce {BEYOND}`")
     in_part = _in_part(rows)
-    resampled = both_ways(rows, read_rows(folder, BEYOND_RESAMPLED))
+    drawn = read_rows(folder, BEYOND_RESAMPLED)
+    each = (both_ways(rows, drawn, names) for names in (TABLES, RECIPES))
+    resampled = [found for found in each if found is not None]
     add_papers(
         {name: own for name, own in rows.items() if name in RECIPES}, folder.with_name(REPRODUCTION)
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from scipy.stats import spearmanr
@@ -78,10 +78,12 @@ class Resampled:
 
 
 def both_ways(
-    retrained: Mapping[str, Sequence[Row]], resampled: Mapping[str, Sequence[Row]]
+    retrained: Mapping[str, Sequence[Row]],
+    resampled: Mapping[str, Sequence[Row]],
+    names: Iterable[str],
 ) -> Resampled | None:
-    """What both have, on the datasets that both have; None if there are none."""
-    there = [name for name in retrained if name in resampled]
+    """What both have, on those of the named datasets that both have; None if there are none."""
+    there = [name for name in names if name in retrained and name in resampled]
     if not there:
         return None
     seeds = {one.recipe: one for one in over(row for name in there for row in retrained[name])}

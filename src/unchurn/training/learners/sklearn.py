@@ -27,7 +27,7 @@ class EstimatorTraining:
     def __call__(self, x: Array, targets: Float32, seed: int) -> Predict:
         """Fit on inputs laid flat; what comes back has a column for every class."""
         model = clone(self.estimator)
-        model.set_params(**_run_parameters(model.get_params(), seed))
+        model.set_params(**_run_parameters(model, seed))
         flat = x.reshape(len(x), -1)
         try:
             if (targets.max(axis=1) == 1).all():  # no soft target: as it would be without us
@@ -40,11 +40,23 @@ class EstimatorTraining:
         return _Predict(model, targets.shape[1])
 
 
-def _run_parameters(own: dict[str, Any], seed: int) -> dict[str, Any]:
+def _run_parameters(model: Any, seed: int) -> dict[str, Any]:
     """The seed for whatever in an estimator takes one, and one core: runs share the cores."""
-    seeds = {name: seed for name in own if name.rpartition("__")[2] == "random_state"}
-    jobs = {n: 1 for n, v in own.items() if n.rpartition("__")[2] == "n_jobs" and v in (None, -1)}
-    return {**seeds, **jobs}
+    own, found = model.get_params(), {}
+    for name, value in own.items():
+        part, _, parameter = name.rpartition("__")
+        if parameter == "random_state":
+            found[name] = seed
+        elif parameter == "n_jobs" and _takes_all_cores(own[part] if part else model, value):
+            found[name] = 1
+    return found
+
+
+def _takes_all_cores(estimator: Any, n_jobs: int | None) -> bool:
+    """Whether an estimator would: if none are named, scikit-learn's own take one, others all."""
+    if n_jobs is None:
+        return not type(estimator).__module__.startswith("sklearn.")
+    return n_jobs == -1
 
 
 @dataclass(frozen=True, eq=False)
