@@ -20,7 +20,7 @@ def test_scenarios_by_their_options(run, short, tmp_path):
     code, out, err = run("bench", *short, "--scenario", "upgrade", "--base-share", "0.4")
     assert (code, err) == (0, "")
     assert "bad flips" in out
-    said = json.loads((tmp_path / "bench-t/result.json").read_text())["subject"]["scenario"]
+    said = json.loads((tmp_path / "bench-t-upgrade/result.json").read_text())["subject"]["scenario"]
     assert said == "upgrade(base_share=0.4)"
     code, out, err = run("bench", *short, "--scenario", "resample", "--same-seed", "--out", "other")
     assert (code, err) == (0, "")
@@ -88,8 +88,8 @@ SHORT = ("--target", "y", "--methods", "control,anchor", "--runs", "2", "--epoch
          "--workers", "1", "--scenario", "upgrade")  # fmt: skip
 
 
-def scenario_of(folder):
-    return json.loads((folder / "bench-t/result.json").read_text())["subject"]["scenario"]
+def scenario_of(folder, kind="upgrade"):
+    return json.loads((folder / f"bench-t-{kind}/result.json").read_text())["subject"]["scenario"]
 
 
 def test_a_base_by_time(run, table, tmp_path):
@@ -102,7 +102,7 @@ def test_a_base_by_time(run, table, tmp_path):
     (tmp_path / "study.toml").write_text('time = "day"\nsplit = 2024-03-01\n')
     code, out, err = run("bench", "t.csv", *SHORT, "--config", "study.toml")
     assert (code, err) == (0, "")
-    assert "of them are in bench-t already" in out
+    assert "of them are in bench-t-upgrade already" in out
     assert scenario_of(tmp_path) == "upgrade(time='day', split='2024-03-01')"
 
 
@@ -129,22 +129,22 @@ def test_history_is_played_again(run, table, tmp_path):
     code, out, err = run("bench", "t.csv", *replay, "--every", "30d", "--dry-run")
     assert (code, err) == (0, "")
     assert "2 settings × 2 runs × 3 releases of mlp, 1 epoch (up to 1 steps) each" in out
-    assert not (tmp_path / "bench-t").exists()
+    assert not (tmp_path / "bench-t-replay").exists()
     code, out, err = run("bench", "t.csv", *replay, "--every", "30d")
     assert (code, err) == (0, "")
     said = " ".join(out.split())
     assert "Every run is a chain of releases, one every 30d by day," in said
     assert "3 releases, from 2024-01-31 to 2024-03-31: the first, from the rows since" in said
-    assert "release by release: bench-t/releases.csv" in said
-    assert scenario_of(tmp_path) == "replay(time='day', every='30d')"
-    assert len((tmp_path / "bench-t/releases.csv").read_text().splitlines()) == 1 + 2 * 2
-    code, out, err = run("report", "bench-t")
+    assert "release by release: bench-t-replay/releases.csv" in said
+    assert scenario_of(tmp_path, "replay") == "replay(time='day', every='30d')"
+    assert len((tmp_path / "bench-t-replay/releases.csv").read_text().splitlines()) == 1 + 2 * 2
+    code, out, err = run("report", "bench-t-replay")
     assert (code, err) == (0, "")
-    assert (tmp_path / "bench-t/accuracy_over_time.svg").is_file()
+    assert (tmp_path / "bench-t-replay/accuracy_over_time.svg").is_file()
     (tmp_path / "study.toml").write_text('time = "day"\nevery = 20\n')
     code, out, err = run("bench", "t.csv", *replay[:-2], "--config", "study.toml")
     assert (code, err) == (0, "")
-    assert scenario_of(tmp_path) == "replay(time='day', every=20)"
+    assert scenario_of(tmp_path, "replay") == "replay(time='day', every=20)"
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_history_is_played_again(run, table, tmp_path):
     ],
 )
 def test_histories_that_cannot_be(run, table, options, message):
-    code, _, err = run("bench", "t.csv", *SHORT[:-1], "replay", *options)
+    code, _, err = run("bench", "t.csv", *SHORT[:-1], "replay", "--aside", "day", *options)
     assert (code, err.count("\n")) == (2, 1)
     assert message in err
 
@@ -183,6 +183,28 @@ def test_histories_that_cannot_be(run, table, options, message):
     ],
 )
 def test_bases_that_cannot_be(run, table, options, message):
-    code, _, err = run("bench", "t.csv", *SHORT, *options)
+    code, _, err = run("bench", "t.csv", *SHORT, "--aside", "day", *options)
     assert (code, err.count("\n")) == (2, 1)
     assert message in err
+
+
+def test_columns_that_are_no_features_are_left_out(run, tmp_path):
+    rows = [
+        f"user-{i},2024-01-{1 + i % 28:02},{i % 7},{'yes' if i % 3 else 'no'}" for i in range(90)
+    ]
+    (tmp_path / "t.csv").write_text("\n".join(["user,day,x,label", *rows]) + "\n")
+    short = ("bench", "t.csv", "--target", "label", "--methods", "control", "--runs", "2",
+             "--epochs", "1")  # fmt: skip
+    code, _, err = run(*short, "--aside", "user")
+    assert (code, err.count("\n")) == (2, 1)
+    assert err.endswith(
+        "column 'day' has dates: turn it into numbers, or to leave it out give --aside\n"
+    )
+    code, out, err = run(*short, "--aside", "user, day")
+    assert (code, err) == (0, "")
+    assert "of shape (1,)" in out
+    code, _, err = run("bench", "digits", "--aside", "x")
+    assert (code, err) == (2, "unchurn: aside is for a table of your own\n")
+    code, _, err = run("bench", "t", "--target", "label")
+    assert code == 2
+    assert "'t' is no dataset, and its name has no ending of a table" in err

@@ -8,6 +8,7 @@ import pytest
 import toys
 from unchurn.study.advice import _cost, _is_better, advice
 from unchurn.study.result import SettingResult
+from unchurn.study.scenarios import Upgrade
 from unchurn.study.settings import make_setting
 
 N = 2000
@@ -153,3 +154,14 @@ def test_of_many_that_are_like_control_one_is_hardly_ever_recommended(rng):
 )
 def test_what_an_upgrade_costs(text, said):
     assert _cost(SettingResult(make_setting(text).facts("upgrade"), {})) == said
+
+
+def test_two_older_models_are_too_few():
+    """No interval over two of them is promised to hold (docs/statistics.md)."""
+    for per_base, begins in ((1, "Use focal"), (2, "Use plain training: ")):
+        scenario = Upgrade(per_base=per_base)
+        flips = {"control": 60, "focal": 20}
+        rows = [(make_setting(n).facts(scenario), runs(own)[:3]) for n, own in flips.items()]
+        text = advice(toys.result(rows, LABELS, runs=3, base=LABELS, scenario=scenario))
+        assert text.startswith(begins)
+        assert ("2 older models tell too little: give more runs." in text) is (per_base == 2)

@@ -33,7 +33,7 @@ def successor(bad, good):
 
 def upgraded(settings, **limits):
     """A result of settings by their (bad, good) flips, chosen on the test part."""
-    scenario, budget = Upgrade(), Budget(**limits)
+    scenario, budget = Upgrade(per_base=1), Budget(**limits)
     rows = [(make_setting(n).facts(scenario), successor(*flips)) for n, flips in settings.items()]
     return toys.result(rows, LABELS, base=BASE, scenario=scenario, budget=budget)
 

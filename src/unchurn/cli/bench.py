@@ -40,6 +40,10 @@ def bench(
         ),
     ] = None,
     target: Annotated[str | None, typer.Option(help="Column of the table to predict.")] = None,
+    aside: Annotated[
+        str | None,
+        typer.Option(help="Columns that are no features, by comma: ids, dates, notes."),
+    ] = None,
     delimiter: Delimiter = None,
     decimal: Decimal = None,
     encoding: Encoding = None,

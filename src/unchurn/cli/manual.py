@@ -55,7 +55,7 @@ PANELS = {
     },
     "smooth": {"Smoothing": "-k -a -b", **TEXT, "Output": "--output"},
     "bench": {
-        "Input": "--target --delimiter --decimal --encoding",
+        "Input": "--target --aside --delimiter --decimal --encoding",
         "What is trained": "--methods --preset --model --model-args",
         "How it is trained": "--runs --epochs --batch-size --learning-rate --device --seed",
         "How a setting is chosen": "--select-on --max-churn --max-bad-flips",
@@ -100,7 +100,7 @@ EXAMPLES = {
         "unchurn plan --excess 0.01 --retrains again1.csv again2.csv again3.csv",
     ),
     "bench": (
-        "unchurn bench table.csv --target label",
+        "unchurn bench table.csv --target label --aside customer_id,day",
         'unchurn bench digits --methods "control,knn_ls(k=5)+ema,mixup" --runs 3',
         "unchurn bench t.csv --target y --scenario upgrade --time year --split 2024",
         "unchurn bench t.csv --target y --scenario replay --time day --every 30d",

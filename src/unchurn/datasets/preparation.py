@@ -8,6 +8,7 @@ each value; a gap is one more value.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -26,6 +27,8 @@ GAP = "(missing)"  # the category of what is not there
 NOT_THERE = ("", "na", "n/a", "nan", "null", "none", "?", "-")  # in texts among numbers
 MAX_EXPONENT = 1100  # beyond those of all floats
 MAX_CATEGORIES = 1000  # a text column with more distinct values is taken for an identifier
+DATE = re.compile(r"\d{4}-\d\d-\d\d")
+NO_FEATURE = "turn it into numbers, or to leave it out give aside="
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,12 +157,14 @@ def _learn(column: pl.Series, train: Any) -> NumberColumn | CategoryColumn:
     if is_number(column):
         return _learn_number(column.name, as_numbers(column), train)
     if not is_category(column):
-        raise InputError(f"column {column.name!r} is {column.dtype}: turn it into numbers or text")
+        raise InputError(f"column {column.name!r} is {column.dtype}: {NO_FEATURE}")
     values = np.unique(as_texts(column))
+    if all(DATE.match(value) for value in values if value != GAP):
+        raise InputError(f"column {column.name!r} has dates: {NO_FEATURE}")
     if len(values) > MAX_CATEGORIES:
         raise InputError(
             f"column {column.name!r} has {len(values):,} distinct texts, as an identifier would: "
-            "drop it, or turn it into numbers"
+            f"{NO_FEATURE}"
         )
     return CategoryColumn(name=column.name, values=tuple(str(value) for value in values))
 

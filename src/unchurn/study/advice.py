@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 ON_TEST = "; chosen on the test data itself, it may look better here than it is"
 FEW_RUNS = 5  # with fewer, more of them are the first thing to try
+FEWEST_UNITS = 3  # of fewer runs, or older models, no interval is promised to hold
 
 
 def advice(result: Result) -> str:
@@ -173,6 +174,9 @@ def _next(result: Result) -> str:
             f"{_name(row)} by itself would be told from it, but of {_n_told(result)} methods one "
             "may be so by chance: try it alone, with another seed or more runs."
         )
+    if _are_too_few(result):
+        n = result.subject.scenario.n_units(result.subject.runs)
+        return f"{n} older models tell too little: give more runs."
     if result.subject.runs < FEW_RUNS:
         return f"{result.subject.runs} runs tell little: try {FEW_RUNS} or more."
     untold = [name for name, row in single.items() if name != "control" and not _told(result, row)]
@@ -188,7 +192,7 @@ def _is_better(result: Result, row: SettingResult, *, alone: bool = False) -> bo
 
     `alone`: as if it were the only one that was tried.
     """
-    if not _told(result, row):
+    if not _told(result, row) or _are_too_few(result):
         return False
     found = _differences(result, row)
     churn = found[result.subject.scenario.churn]
@@ -198,10 +202,16 @@ def _is_better(result: Result, row: SettingResult, *, alone: bool = False) -> bo
 
 def _is_more_accurate(result: Result, row: SettingResult) -> bool:
     """Whether a setting is more accurate than control beyond chance, as the best of all tried."""
-    if not _told(result, row):
+    if not _told(result, row) or _are_too_few(result):
         return False
     level = 1 - (1 - LEVEL) / _n_told(result)
     return _differences(result, row)["accuracy"].at(level).low > 0
+
+
+def _are_too_few(result: Result) -> bool:
+    """Whether older models are too few for any interval over them."""
+    scenario, runs = result.subject.scenario, result.subject.runs
+    return scenario.n_units(runs) < min(runs, FEWEST_UNITS)
 
 
 def _level(result: Result) -> float:

@@ -40,6 +40,7 @@ def bench(
     methods: Methods = None,
     *,
     target: str | None = None,
+    aside: str | Sequence[str] = (),
     form: TextForm | None = None,
     preset: str = "quick",
     model: Any = "mlp",
@@ -73,6 +74,8 @@ def bench(
         From `unchurn.load` or `unchurn.load_csv`; the name of a dataset; or a table, as a Polars or
         pandas frame or the path of a file (text, Parquet, Arrow, a workbook), and the column
         `target` to predict.
+    aside
+        Columns of a table that are no features, such as ids, dates and notes.
     form
         How a table of text is written where not with commas, decimal points and in UTF-8.
     methods
@@ -124,7 +127,7 @@ def bench(
     training = Training(epochs, batch_size, learning_rate, device=device)
     learner = _learner(model, learner, training, model_args)
     experiment = make_experiment(
-        load_data(data, target, form, scenario),
+        load_data(data, target, form, scenario, aside),
         methods,
         preset=preset,
         learner=learner,
@@ -202,6 +205,7 @@ def load_data(
     target: str | None = None,
     form: TextForm | None = None,
     scenario: Scenario | None = None,
+    aside: str | Sequence[str] = (),
 ) -> Dataset:
     """A dataset as it is or by name; a table by its path, or a frame.
 
@@ -209,18 +213,24 @@ def load_data(
     a model before is prepared as that was, so that new models can start from its weights.
     """
     if isinstance(data, Dataset) or (isinstance(data, str) and not is_table(data)):
-        if target is not None:
-            raise InputError("target is for a table of your own")
+        if isinstance(data, str) and data not in DATASETS and target is not None:
+            raise InputError(
+                f"{data!r} is no dataset, and its name has no ending of a table: .csv, .parquet, …"
+            )
+        if target is not None or aside:
+            name = "aside" if target is None else "target"
+            raise InputError(f"{name} is for a table of your own")
         return load(data) if isinstance(data, str) else data
     if target is None:
         what = f"{data}: " if isinstance(data, str | Path) else ""
         raise InputError(f"{what}which column is to be predicted? Give target=")
     scenario = scenario or make_scenario()
+    left_out = (*scenario.columns, *([aside] if isinstance(aside, str) else aside))
 
     def load_as(**options: Any) -> Dataset:
         if isinstance(data, str | Path):
-            return load_csv(data, target, form=form, aside=scenario.columns, **options)
-        return load_table(data, target, aside=scenario.columns, **options)
+            return load_csv(data, target, form=form, aside=left_out, **options)
+        return load_table(data, target, aside=left_out, **options)
 
     loaded, before = load_as(), scenario.preparation_before
     if before is None or loaded.preparation is None or before == loaded.preparation:

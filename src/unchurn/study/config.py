@@ -14,7 +14,7 @@ from unchurn.core.tables import TextForm, stem
 from unchurn.metrics.budget import Budget
 from unchurn.study.api import check_asked, is_table, load_data, make_experiment
 from unchurn.study.experiment import Experiment
-from unchurn.study.scenarios import Scenario, make_scenario
+from unchurn.study.scenarios import Retrain, Scenario, make_scenario
 from unchurn.training.config import Training
 from unchurn.training.learners.make import make_learner
 
@@ -30,6 +30,7 @@ class BenchConfig(BaseModel):
 
     data: str = "phishing"
     target: str | None = None
+    aside: str | tuple[str, ...] = ()  # a text is by comma
     delimiter: str | None = None
     decimal: str | None = None
     encoding: str | None = None
@@ -65,13 +66,21 @@ class BenchConfig(BaseModel):
     @property
     def folder(self) -> Path:
         """Where finished runs are kept."""
+        name = stem(Path(self.data)) if is_table(self.data) else self.data
+        kind = self._scenario().name
         return self.out or Path(
-            f"bench-{stem(Path(self.data)) if is_table(self.data) else self.data}"
+            "-".join(["bench", name, *([kind] if kind != Retrain.name else [])])
         )
 
     def check(self) -> None:
         """Say what is wrong with names before anything that takes long."""
         check_asked(self.methods, self.preset, self._scenario(), self._budget)
+
+    @property
+    def _aside(self) -> tuple[str, ...]:
+        if isinstance(self.aside, tuple):
+            return self.aside
+        return tuple(name.strip() for name in self.aside.split(","))
 
     @property
     def _budget(self) -> Budget:
@@ -85,7 +94,7 @@ class BenchConfig(BaseModel):
         training = Training(self.epochs, self.batch_size, self.learning_rate, device=self.device)
         learner = make_learner(self.model, training, self.model_args)
         return make_experiment(
-            load_data(self.data, self.target, form, scenario),
+            load_data(self.data, self.target, form, scenario, self._aside),
             self.methods,
             preset=self.preset,
             learner=learner,

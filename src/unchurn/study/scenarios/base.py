@@ -84,6 +84,10 @@ class Scenario:
         """What of so many runs is independent, and so left out one at a time."""
         return "runs"
 
+    def n_units(self, runs: int) -> int:
+        """How many of them there are."""
+        return runs
+
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of a table that it looks at itself, and that are no features."""

@@ -140,8 +140,15 @@ class Upgrade(Scenario):
 
     def units(self, runs: int) -> str:
         """Bases, unless there is only one."""
-        is_one = self.base is not None or runs <= self._per_base
-        return "runs, all of one base," if is_one else "bases"
+        return "bases" if self._n_bases(runs) > 1 else "runs, all of one base,"
+
+    def n_units(self, runs: int) -> int:
+        """How many of them there are."""
+        n_bases = self._n_bases(runs)
+        return n_bases if n_bases > 1 else runs
+
+    def _n_bases(self, runs: int) -> int:
+        return 1 if self.base is not None else -(-runs // self._per_base)
 
     @property
     def columns(self) -> tuple[str, ...]:
