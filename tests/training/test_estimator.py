@@ -434,3 +434,15 @@ def test_a_saved_model_is_read_whatever_the_callers_default_type(tmp_path):
         assert (loaded.predict_proba(X) == fitted.predict_proba(X)).all()
     finally:
         torch.set_default_dtype(torch.float32)
+
+
+def test_a_dataset_is_scored_on_its_test_part():
+    data = toys.dataset(200)
+    by_name = StableClassifier(epochs=3, random_state=0).fit(data)
+    names = np.array(data.classes)[data.y_test]
+    expected = np.mean(by_name.predict(data.x_test) == names)
+    assert by_name.score(data) == by_name.score(data.x_test, names) == expected
+    by_number = StableClassifier(epochs=3, random_state=0).fit(data.x_train, data.y_train)
+    assert by_number.score(data) == by_number.score(data.x_test, data.y_test) == expected
+    with pytest.raises(InputError, match="y has numbers, and the classes have names"):
+        by_name.score(data.x_test, data.y_test)

@@ -217,6 +217,17 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         likeliest = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[likeliest])
 
+    def score(self, X: npt.ArrayLike | Dataset, y: Any = None, sample_weight: Any = None) -> float:
+        """Accuracy; of a `Dataset`, given alone, on its test part."""
+        check_is_fitted(self)
+        has_names = self.classes_.dtype.kind == "U"
+        if isinstance(X, Dataset):
+            names = np.array(X.classes)[X.y_test]
+            return self.score(X.x_test, names if has_names else X.y_test, sample_weight)
+        if has_names and np.asarray(y).dtype.kind in "iu":
+            raise InputError("y has numbers, and the classes have names: give a dataset alone")
+        return float(super().score(X, y, sample_weight))
+
     def save(self, path: str | Path) -> None:
         """Write the trained model to one safetensors file, all else as JSON in its header."""
         from unchurn.training.saving import save_model
