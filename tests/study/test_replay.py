@@ -435,6 +435,7 @@ def test_other_columns_and_data_that_have_no_time(table):
             bench(
                 table.with_columns(pl.col("day").cast(pl.String)),
                 target="y",
+                aside="day",
                 scenario=Replay(**options),
             )
     gap = table.with_columns(day=pl.when(pl.int_range(N) == 7).then(None).otherwise("day"))
