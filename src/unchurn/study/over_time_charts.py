@@ -80,6 +80,7 @@ def over_time(result: Result, metric: str) -> alt.LayerChart:
             "method:N",
             scale=alt.Scale(domain=names, range=[shades[name] for name in names]),
             sort=names,
+            legend=alt.Legend(title=None, orient="bottom", columns=1, labelLimit=0),
         ),
     )
     lines = base.mark_line().encode(
