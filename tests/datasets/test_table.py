@@ -263,3 +263,11 @@ def test_frames_are_taken_as_files_are(write):
     assert load_table(frame, target="bought").fingerprint == gaps.fingerprint
     with pytest.raises(InputError, match="a Polars or pandas frame, not list"):
         load_table([1, 2], target="x")
+
+
+def test_whole_numbers_written_as_floats_are_classes():
+    table = pl.DataFrame({"x": np.arange(40.0), "y": np.tile([0.0, 1.0], 20)})
+    assert load_table(table, "y").classes == ("0", "1")
+    infinite = table.with_columns(y=pl.when(pl.int_range(40) == 3).then(np.inf).otherwise("y"))
+    with pytest.raises(InputError, match="y' is Float64; it must be text, whole numbers or bool"):
+        load_table(infinite, "y")

@@ -214,6 +214,9 @@ def _classes(column: pl.Series) -> tuple[tuple[str, ...], Array]:
             f"target {column.name!r} has {gaps} missing value(s), first in row "
             f"{column.is_null().arg_max()}: drop these rows"
         )
+    whole = column.cast(pl.Int64, strict=False) if column.dtype.is_float() else None
+    if whole is not None and not whole.null_count() and (whole == column).all():
+        column = whole  # as pandas writes labels of which one was missing once
     if not (column.dtype.is_integer() or is_category(column)):
         raise InputError(
             f"target {column.name!r} is {column.dtype}; it must be text, whole numbers or booleans"
