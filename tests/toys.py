@@ -11,7 +11,8 @@ from unchurn.core.executors.local import Local
 from unchurn.methods import Batch
 from unchurn.metrics.registry import Runs
 from unchurn.study import run
-from unchurn.study.result import Result, SettingResult, collect
+from unchurn.study.collect import collect
+from unchurn.study.result import Result, SettingResult
 from unchurn.study.schedule import make_schedule
 from unchurn.study.settings import Setting
 from unchurn.study.store import Store

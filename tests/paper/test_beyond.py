@@ -20,9 +20,9 @@ from unchurn.paper.beyond.study import FREE, SEVERAL, SINGLE, experiment, settin
 from unchurn.paper.beyond.tables import TABLES, load_other
 from unchurn.paper.records import keep, read
 from unchurn.paper.studies import RECIPES
+from unchurn.study.collect import collect
 from unchurn.study.experiment import Experiment
 from unchurn.study.parts import make_parts
-from unchurn.study.result import collect
 from unchurn.study.run import carry_out
 from unchurn.study.scenarios import make_scenario
 from unchurn.study.schedule import make_schedule

@@ -14,9 +14,9 @@ from unchurn.paper.records import keep, read
 from unchurn.paper.upgrade.page import DEFAULT, WITHOUT_WEIGHTS, write_upgrade
 from unchurn.paper.upgrade.rows import Row, choose, over, read_rows
 from unchurn.paper.upgrade.study import BOTH, SINGLE, experiment
+from unchurn.study.collect import collect
 from unchurn.study.experiment import Experiment
 from unchurn.study.parts import make_parts
-from unchurn.study.result import collect
 from unchurn.study.run import carry_out
 from unchurn.study.scenarios import Upgrade
 from unchurn.study.schedule import make_schedule

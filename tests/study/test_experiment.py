@@ -18,11 +18,11 @@ from unchurn.metrics.churn import MeanSd
 from unchurn.metrics.over_runs import excess_over_runs
 from unchurn.metrics.registry import METRICS, Metric
 from unchurn.study import run as module
+from unchurn.study.collect import collect
 from unchurn.study.costs import Costs
 from unchurn.study.experiment import Experiment
 from unchurn.study.job import Job
 from unchurn.study.parts import make_parts
-from unchurn.study.result import collect
 from unchurn.study.run import carry_out
 from unchurn.study.scenarios import Scenario
 from unchurn.study.scenarios.retrain import Retrain

@@ -10,8 +10,9 @@ from unchurn import bench
 from unchurn.core.executors.local import Local
 from unchurn.study.advice import advice
 from unchurn.study.api import make_experiment
+from unchurn.study.collect import collect
 from unchurn.study.fresh import expected_schedule
-from unchurn.study.result import Result, collect
+from unchurn.study.result import Result
 from unchurn.study.run import carry_out
 from unchurn.study.schedule import make_schedule
 from unchurn.study.settings import make_setting

@@ -166,7 +166,7 @@ def _carry_out(
     from unchurn.paper.records import as_published, keep
     from unchurn.paper.studies import STUDIES
     from unchurn.paper.tables import beside_paper
-    from unchurn.study.result import collect
+    from unchurn.study.collect import collect
     from unchurn.study.run import carry_out
     from unchurn.study.schedule import make_schedule
     from unchurn.study.store import Store
@@ -217,7 +217,7 @@ def _theorem(console: Console, what: str, out: Path, quick: bool, dry_run: bool)
     from unchurn.paper.theory import charts as theorem_charts
     from unchurn.paper.theory import simulations
     from unchurn.report.charts import save
-    from unchurn.study.result import maker
+    from unchurn.study.collect import maker
     from unchurn.study.train import circumstances
 
     seconds = simulations.expected_seconds(THEOREMS[what], quick=quick)

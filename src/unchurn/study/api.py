@@ -18,10 +18,11 @@ from unchurn.datasets.base import Dataset
 from unchurn.methods import Method, make_method
 from unchurn.methods.registry import name_of, split_methods
 from unchurn.metrics.budget import Budget
+from unchurn.study.collect import collect
 from unchurn.study.experiment import Experiment
 from unchurn.study.fresh import expected_schedule, with_fresh_runs
 from unchurn.study.presets import preset_names, preset_settings
-from unchurn.study.result import Result, collect
+from unchurn.study.result import Result
 from unchurn.study.run import OnProgress, carry_out
 from unchurn.study.scenarios import Scenario, make_scenario
 from unchurn.study.schedule import Schedule, make_schedule

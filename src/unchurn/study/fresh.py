@@ -12,8 +12,9 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
+from unchurn.study.collect import collect
 from unchurn.study.experiment import Experiment
-from unchurn.study.result import Result, SettingResult, collect
+from unchurn.study.result import Result, SettingResult
 from unchurn.study.run import Trainings
 from unchurn.study.schedule import Schedule, make_schedule
 from unchurn.study.settings import Setting

@@ -18,9 +18,9 @@ from unchurn.core.executors import Call
 from unchurn.core.executors.local import Local
 from unchurn.methods import Method
 from unchurn.neighbors.sharded import sharded_knn_labels
+from unchurn.study.collect import collect
 from unchurn.study.experiment import Experiment
 from unchurn.study.parts import make_parts
-from unchurn.study.result import collect
 from unchurn.study.run import KILLED, carry_out
 from unchurn.study.schedule import make_schedule
 from unchurn.study.settings import Setting, make_setting

@@ -13,9 +13,10 @@ import numpy as np
 from unchurn import Dataset
 from unchurn.core.executors.local import Local
 from unchurn.study import charts
+from unchurn.study.collect import collect
 from unchurn.study.experiment import Experiment
 from unchurn.study.parts import make_parts
-from unchurn.study.result import Result, collect
+from unchurn.study.result import Result
 from unchurn.study.run import carry_out
 from unchurn.study.schedule import make_schedule
 from unchurn.study.settings import make_setting

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from unchurn.core.executors.local import Local
-from unchurn.study.result import collect
+from unchurn.study.collect import collect
 from unchurn.study.run import carry_out
 from unchurn.study.schedule import make_schedule
 from unchurn.study.store import Store
