@@ -9,11 +9,10 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from unchurn.core.arrays import Array, as_array
+from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError
 from unchurn.datasets.base import Dataset
 from unchurn.datasets.preparation import Preparation
@@ -23,12 +22,20 @@ from unchurn.methods.base import overrides
 from unchurn.methods.registry import name_of
 from unchurn.metrics.budget import Budget
 from unchurn.training.budget import Tried, choose_setting
+from unchurn.training.checks import as_mask, as_seed, as_weights
 from unchurn.training.config import Training
 from unchurn.training.examples import Rows
 from unchurn.training.fitting import Fitting
 from unchurn.training.learners.base import RemarkWarning
 from unchurn.training.networks import Factory, make_factory
-from unchurn.training.references import Model, Said, said_by_arrays, what_model_says
+from unchurn.training.references import (
+    Model,
+    is_ours,
+    open_model,
+    said_by_one,
+    what_model_says,
+)
+from unchurn.training.scaling import Scaling, learn_scaling, scale, scaled
 
 LOOK_AT_ONE = "anchor, rcp, focal, warm_start, project, knn_ls, distill and elodi"
 
@@ -81,9 +88,17 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         What was measured of each setting on the rows held out, if there is a budget; not saved.
     preparation_
         How the table of the dataset it was fitted to became inputs; else None.
+    scaling_
+        How raw inputs are scaled (below); None where they are taken as they are.
 
     Notes
     -----
+    Networks do not learn from columns of thousands beside columns of tenths. Where inputs are
+    beyond 10 on either side, the networks of ours ("mlp", "lenet5") take them standardised, by
+    columns, or images as a whole; then a scaler before it is not needed, nor does one harm.
+    Smaller inputs, those of a `Dataset`, and all inputs of a network of your own are taken as
+    they are. What has a StableClassifier for `reference` scales as that does.
+
     Passes scikit-learn's `check_estimator` but for the equivalence of weights and repetitions:
     batches are drawn at random, and neighbours are counted without weights.
 
@@ -161,26 +176,31 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         budget = Budget(max_bad_flips=self.max_bad_flips, max_churn=self.max_churn)
         given = (reference_logits, reference_probabilities)
         self._check_reference(method, budget, *given, is_labelling=X_unlabelled is not None)
+        is_asked = method.reference() is not None or bool(budget.given)
+        is_used = is_asked or X_unlabelled is not None
+        reference = open_model(self.reference) if is_used else None
         said = None
-        if method.reference() is not None or budget.given:
-            said = self._said(examples[0], inputs, classes, preparation, *given)
+        if is_asked:
+            said = said_by_one(reference, examples[0], inputs, classes, preparation, *given)
+        if X_unlabelled is not None:
+            more = self._prepared(X_unlabelled, preparation, inputs.shape[1:])
+            told = what_model_says(reference, X_unlabelled, more, classes, preparation)
+        scaling = self._scaling(inputs, reference, is_prepared=data is not None)
         saw = reference_saw
         if saw is not None:
             saw = as_mask(saw, len(inputs), "reference_saw")
         rows = Rows(
-            inputs=inputs,
+            inputs=scale(scaling, inputs),
             numbers=numbers,
             n_classes=len(classes),
-            weights=None if sample_weight is None else _as_weights(sample_weight, len(inputs)),
+            weights=None if sample_weight is None else as_weights(sample_weight, len(inputs)),
             said=said,
             saw=saw,
         )
         if X_unlabelled is not None:
-            more = self._prepared(X_unlabelled, preparation, inputs.shape[1:])
-            told = what_model_says(self.reference, X_unlabelled, more, classes, preparation)
-            rows = rows.with_unlabelled(more, told)
+            rows = rows.with_unlabelled(scale(scaling, more), told)
         training = Training(self.epochs, self.batch_size, self.learning_rate, device=self.device)
-        seed = _as_seed(self.random_state)
+        seed = as_seed(self.random_state)
         fitting = Fitting(factory=factory, training=training, seed=seed, show=self.verbose)
         tried: tuple[Tried, ...] = ()
         if budget.given:
@@ -190,7 +210,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         (fitted,) = fitting.fit([method], rows)
         # Only now, all together: an interrupted fit leaves the model as it was.
         self.fitted_, self.classes_, self.shape_ = fitted, classes, inputs.shape[1:]
-        self.preparation_, self.tried_ = preparation, tried
+        self.preparation_, self.scaling_, self.tried_ = preparation, scaling, tried
         return self
 
     @property
@@ -283,29 +303,20 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 stacklevel=3,
             )
 
-    def _said(
-        self,
-        x: Any,
-        inputs: Array,
-        classes: Array,
-        preparation: Preparation | None,
-        logits: npt.ArrayLike | None,
-        probabilities: npt.ArrayLike | None,
-    ) -> Said | None:
-        """What the one reference that was given says, if any."""
-        if sum(g is not None for g in (self.reference, logits, probabilities)) > 1:
-            raise InputError(
-                "give only one of reference, reference_logits and reference_probabilities"
-            )
-        if self.reference is not None:
-            return what_model_says(self.reference, x, inputs, classes, preparation)
-        return said_by_arrays(logits, probabilities, len(inputs), len(classes))
+    def _scaling(
+        self, inputs: Array, reference: Model | None, *, is_prepared: bool
+    ) -> Scaling | None:
+        """How inputs are scaled: as for the reference if it is ours, whose weights ask for it."""
+        if is_ours(reference):
+            return getattr(reference, "scaling_", None)
+        return None if is_prepared or callable(self.module) else learn_scaling(inputs)
 
     def _inputs(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """Check inputs to predict; rows of a table are prepared first."""
         check_is_fitted(self)
         # What was pickled before models had a preparation has none.
-        return self._prepared(X, getattr(self, "preparation_", None), self.shape_)
+        inputs = self._prepared(X, getattr(self, "preparation_", None), self.shape_)
+        return scaled(self, inputs)
 
     def _prepared(
         self, X: Any, preparation: Preparation | None, shape: tuple[int, ...]
@@ -320,30 +331,3 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if inputs.shape[1:] != shape:
             raise InputError(f"X has inputs of shape {inputs.shape[1:]}, the model {shape}")
         return inputs
-
-
-def as_mask(saw: npt.ArrayLike, n: int, name: str) -> npt.NDArray[np.bool_]:
-    """Check what a model before was trained on, of n examples."""
-    mask = as_array(saw, name)
-    if mask.shape != (n,) or mask.dtype != np.bool_:
-        raise InputError(f"{name} must be {n} booleans, not {mask.dtype} of {mask.shape}")
-    return mask
-
-
-def _as_weights(sample_weight: npt.ArrayLike, n: int) -> npt.NDArray[np.float32]:
-    """Check weights of n examples."""
-    weights = as_array(sample_weight, "sample_weight").astype(np.float32)
-    if weights.shape != (n,):
-        raise InputError(f"sample_weight must have shape ({n},), not {weights.shape}")
-    if not np.isfinite(weights).all() or (weights < 0).any():
-        raise InputError("sample_weight must be finite numbers of 0 or more")
-    if not weights.any():
-        raise InputError("Sample weights must contain at least one non-zero number.")
-    return weights
-
-
-def _as_seed(random_state: int | np.random.RandomState | None) -> int:
-    """A seed for the streams; an integer is its own."""
-    if isinstance(random_state, int | np.integer):
-        return int(random_state)
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))

@@ -16,6 +16,7 @@ from unchurn.methods.base import overrides
 from unchurn.methods.cost import serving_cost
 from unchurn.methods.reference import Mask, Weights
 from unchurn.training.learners.base import score_distinct
+from unchurn.training.scaling import scaled
 
 if TYPE_CHECKING:
     from unchurn.datasets.preparation import Preparation
@@ -37,11 +38,8 @@ def what_model_says(
     model: Model, x: Any, inputs: Array, classes: Array, preparation: Preparation | None
 ) -> Said:
     """What a model says of examples: as they were given, x, and as checked inputs for networks."""
-    from unchurn.training.estimator import StableClassifier
-
-    if isinstance(model, str | Path):
-        model = StableClassifier.load(model)
-    if isinstance(model, StableClassifier):
+    model = open_model(model)
+    if is_ours(model):
         return _of_ours(model, inputs, classes, preparation)
     if not (hasattr(model, "predict_proba") and hasattr(model, "classes_")):
         raise InputError(
@@ -51,6 +49,20 @@ def what_model_says(
         )
     said = asked_probabilities(model, x, "the reference").astype(np.float32)
     return _matched(said, np.asarray(model.classes_), classes)
+
+
+def open_model(model: Model | None) -> Model | None:
+    """A saved StableClassifier, loaded, where a path was given; anything else as it is."""
+    from unchurn.training.estimator import StableClassifier
+
+    return StableClassifier.load(model) if isinstance(model, str | Path) else model
+
+
+def is_ours(model: Model | None) -> bool:
+    """Whether it is a StableClassifier."""
+    from unchurn.training.estimator import StableClassifier
+
+    return isinstance(model, StableClassifier)
 
 
 def asked_probabilities(model: Model, x: Any, name: str) -> Array:
@@ -78,7 +90,7 @@ def _of_ours(
         raise InputError(
             "the reference's table was prepared otherwise: give its reference_probabilities to fit"
         )
-    fitted = model.fitted_
+    fitted, inputs = model.fitted_, scaled(model, inputs)
     if model.classes_.tolist() != classes.tolist():
         return _matched(fitted.probabilities(inputs), model.classes_, classes)
     weights = fitted.weights if serving_cost(fitted.method) == 1 else None
@@ -119,7 +131,24 @@ def log(probabilities: FloatArray) -> Float32:
     return np.asarray(np.log(probabilities.clip(min=np.finfo(np.float32).tiny)), np.float32)
 
 
-def said_by_arrays(
+def said_by_one(
+    reference: Model | None,
+    x: Any,
+    inputs: Array,
+    classes: Array,
+    preparation: Preparation | None,
+    logits: npt.ArrayLike | None,
+    probabilities: npt.ArrayLike | None,
+) -> Said | None:
+    """What the one reference that was given says, if any."""
+    if sum(g is not None for g in (reference, logits, probabilities)) > 1:
+        raise InputError("give only one of reference, reference_logits and reference_probabilities")
+    if reference is not None:
+        return what_model_says(reference, x, inputs, classes, preparation)
+    return _said_by_arrays(logits, probabilities, len(inputs), len(classes))
+
+
+def _said_by_arrays(
     logits: npt.ArrayLike | None, probabilities: npt.ArrayLike | None, n: int, n_classes: int
 ) -> Said | None:
     """What was given as (n, L) logits or as probabilities, checked; None if neither was."""

@@ -17,6 +17,7 @@ from unchurn.methods.registry import PLUS, name_of
 from unchurn.training.determinism import own_randomness
 from unchurn.training.loop import Fitted
 from unchurn.training.networks import Factory, make_factory
+from unchurn.training.scaling import Scaling
 
 if TYPE_CHECKING:
     from unchurn.training.estimator import StableClassifier
@@ -41,6 +42,8 @@ def save_model(model: StableClassifier, path: Path) -> None:
     }
     if preparation := getattr(model, "preparation_", None):
         record["preparation"] = preparation.to_plain()
+    if scaling := getattr(model, "scaling_", None):
+        record["scaling"] = scaling.to_plain()
     tensors = {
         f"{member}.{net}.{name}": value.detach().cpu().clone(memory_format=torch.contiguous_format)
         for member, nets in enumerate(model.fitted_.members)
@@ -76,10 +79,13 @@ def load_model(
         if record["features"]:
             model.feature_names_in_ = np.array(record["features"], object)
         model.preparation_ = None
+        model.scaling_ = None
         model.tried_ = ()
         if "preparation" in record:
             model.preparation_ = Preparation.from_plain(record["preparation"])
         _check_saved(model)
+        if "scaling" in record:
+            model.scaling_ = Scaling.from_plain(record["scaling"], model.shape_)
         with own_randomness("cpu"):  # factories draw weights that are not needed
             members = _rebuild(model, method, tensors)
         model.fitted_ = Fitted(method, members)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,8 +17,9 @@ from unchurn.datasets.preparation import Preparation
 from unchurn.datasets.table import as_frame, is_frame, load_table
 from unchurn.methods import Method, make_method
 from unchurn.methods.cost import serving_cost
-from unchurn.training.estimator import StableClassifier, as_mask
-from unchurn.training.references import Model
+from unchurn.training.checks import as_mask
+from unchurn.training.estimator import StableClassifier
+from unchurn.training.references import Model, is_ours, open_model
 
 # From the weights of a base that is the same network for the same classes; else without them.
 FROM_WEIGHTS = "warm_start+anchor(a=0.5)+safe_ema"
@@ -88,8 +88,7 @@ def upgrade(
     Upgraded
         `model`, and `comparison`: `upgraded.comparison.gate(policy)` decides on it.
     """
-    if isinstance(base, str | Path):
-        base = StableClassifier.load(base)
+    base = open_model(base)
     _check_base(base)
     data = _as_dataset(base, X, target) if is_frame(X) and target is not None else X
     if isinstance(data, Dataset):
@@ -107,9 +106,9 @@ def upgrade(
             )
         train, (x_test, labels), base_saw = _parts(X, y, X_test, y_test, base_saw)
         classes = np.unique(np.asarray(train[1]))
-    own = {name: getattr(base, name) for name in KEPT} if _is_ours(base) else {}
+    own = {name: getattr(base, name) for name in KEPT} if is_ours(base) else {}
     options = {**own, **options}
-    can_start = _is_ours(base) and _is_same_network(base, classes, options)
+    can_start = is_ours(base) and _is_same_network(base, classes, options)
     has_budget = any(options.get(name) is not None for name in ("max_bad_flips", "max_churn"))
     if method is None:
         usual = FROM_WEIGHTS if can_start else FROM_ANSWERS
@@ -127,10 +126,6 @@ def upgrade(
     )
 
 
-def _is_ours(base: Model) -> bool:
-    return isinstance(base, StableClassifier)
-
-
 def _check_base(base: Model) -> None:
     """Refuse what cannot answer, before anything is trained."""
     if not all(hasattr(base, name) for name in ("predict", "predict_proba", "classes_")):
@@ -142,7 +137,7 @@ def _check_base(base: Model) -> None:
 
 def _preparation_of(base: Model) -> Preparation | None:
     """How a base of ours prepares a table, if it was fitted to one."""
-    return getattr(base, "preparation_", None) if _is_ours(base) else None
+    return getattr(base, "preparation_", None) if is_ours(base) else None
 
 
 def _as_dataset(base: Model, frame: Any, target: str) -> Dataset:

@@ -147,6 +147,8 @@ def _of_model(model: Any, data: Dataset, parts: Parts) -> Given:
         return _without_weights(given, "its table was prepared otherwise")
     if not np.array_equal(places, np.arange(len(model.classes_))):
         return _without_weights(given, "it has other classes")
+    if getattr(model, "scaling_", None) is not None:
+        return _without_weights(given, "it scales its inputs itself")
     return _with_own_logits(given, model, parts)
 
 

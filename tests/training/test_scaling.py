@@ -1,0 +1,108 @@
+"""Raw inputs are scaled, small ones are not touched, and a successor scales as its base does."""
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+from sklearn.datasets import load_wine
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import StandardScaler
+
+import unchurn
+from unchurn import StableClassifier
+from unchurn.core.errors import InputError
+from unchurn.training.networks import make_factory
+from unchurn.training.references import what_model_says
+from unchurn.training.scaling import learn_scaling
+
+
+def raw_wine():
+    return train_test_split(*load_wine(return_X_y=True), random_state=0)
+
+
+def test_raw_columns_are_learned_from():
+    x, x_test, y, y_test = raw_wine()
+    model = StableClassifier(random_state=0).fit(x, y)
+    assert model.score(x_test, y_test) > 0.9
+    own = StableClassifier(make_factory("mlp"), random_state=0).fit(x, y)  # taken as they are
+    assert own.scaling_ is None
+    assert own.score(x_test, y_test) < 0.9
+
+
+def test_it_is_scikit_learns_scaling(rng):
+    x = rng.normal(50, 20, size=(40, 3))
+    x[:, 1] = 7  # a constant
+    expected = StandardScaler().fit_transform(x)
+    assert np.allclose(learn_scaling(x).apply(x), expected, atol=1e-5)
+
+
+def test_small_inputs_stay_as_they_are(rng):
+    x = rng.uniform(-10, 10, size=(30, 2)).astype(np.float32)
+    assert learn_scaling(x) is None
+    assert learn_scaling(x * 1.1) is not None
+
+
+def test_images_have_one_scale(rng):
+    x = rng.integers(0, 256, size=(20, 4, 4)).astype(np.float32)
+    scaled = learn_scaling(x).apply(x)
+    assert scaled.mean() == pytest.approx(0, abs=1e-5)
+    assert scaled.std() == pytest.approx(1, abs=1e-5)
+    # Brighter stays brighter, wherever a pixel is.
+    assert (scaled.ravel()[np.argsort(x, axis=None)][1:] >= np.sort(scaled, axis=None)[:-1]).all()
+
+
+def test_a_number_too_far_away_is_refused():
+    x, _, y, _ = raw_wine()
+    model = StableClassifier(epochs=1).fit(x, y)
+    x[5, 2] = 3e38
+    with pytest.raises(InputError, match="row 5 of X has a number too far"):
+        model.predict(x)
+
+
+def test_a_saved_model_scales_the_same(tmp_path):
+    x, x_test, y, _ = raw_wine()
+    model = StableClassifier(epochs=1).fit(x, y)
+    model.save(tmp_path / "m.safetensors")
+    loaded = StableClassifier.load(tmp_path / "m.safetensors")
+    assert np.array_equal(loaded.predict_proba(x_test), model.predict_proba(x_test))
+
+
+@pytest.mark.parametrize("broken", [[1.0], [float("nan")] * 13, "text"])
+def test_a_broken_scaling_is_refused(tmp_path, broken, monkeypatch):
+    x, _, y, _ = raw_wine()
+    model = StableClassifier(epochs=1).fit(x, y)
+    monkeypatch.setattr(type(model.scaling_), "to_plain", lambda _: {"mean": broken, "factor": []})
+    model.save(tmp_path / "m.safetensors")
+    with pytest.raises(InputError, match=r"saved StableClassifier|its scaling"):
+        StableClassifier.load(tmp_path / "m.safetensors")
+
+
+def test_a_reference_is_asked_of_raw_rows():
+    x, _, y, _ = raw_wine()
+    model = StableClassifier(epochs=2).fit(x, y)
+    said = what_model_says(model, x, x.astype(np.float32), model.classes_, None)
+    assert np.allclose(softmax(said.logits, axis=1), model.predict_proba(x), atol=1e-6)
+
+
+def test_a_successor_scales_as_its_base_does():
+    x, x_test, y, y_test = raw_wine()
+    base = StableClassifier(random_state=0).fit(x[:60], y[:60])
+    upgraded = unchurn.upgrade(base, x, y, X_test=x_test, y_test=y_test, random_state=1)
+    assert "warm_start" in str(upgraded.method)
+    assert upgraded.model.scaling_ is base.scaling_
+    assert upgraded.model.score(x_test, y_test) > 0.9
+
+
+def test_a_base_of_small_inputs_has_a_successor_that_does_not_scale(rng):
+    x, y = rng.normal(size=(60, 2)), np.arange(60) % 2
+    base = StableClassifier(epochs=1).fit(x, y)
+    x[0] = 11
+    successor = StableClassifier(method="warm_start", reference=base, epochs=1).fit(x, y)
+    assert successor.scaling_ is None
+
+
+def test_unlabelled_rows_are_scaled_too():
+    x, x_test, y, y_test = raw_wine()
+    base = StableClassifier(random_state=0).fit(x, y)
+    model = StableClassifier(method="anchor", reference=base, random_state=0)
+    model.fit(x[:50], y[:50], X_unlabelled=x[50:])
+    assert model.score(x_test, y_test) > 0.9
