@@ -1,4 +1,7 @@
-"""Digits: 1,797 handwritten digits of 8×8 pixels, inside scikit-learn: nothing to fetch."""
+"""Digits: 1,797 handwritten digits of 8×8 pixels, as scikit-learn has them; inside the package.
+
+By E. Alpaydin and C. Kaynak, CC BY 4.0 (NOTICE). `benchmarks/pack_digits.py` makes the file.
+"""
 
 from __future__ import annotations
 
@@ -6,24 +9,26 @@ from pathlib import Path
 
 import numpy as np
 
-from unchurn.datasets.base import Dataset, Source, split
+from unchurn.core.numpy_files import load_array
+from unchurn.datasets.base import Dataset, Source
+
+FILE = Path(__file__).parent / "data" / "digits.npy"  # training rows, then test rows
+N_TRAIN, N_TEST, SIDE = 1203, 594, 8
 
 
 def load(data_dir: Path | None = None) -> Dataset:
     """Two thirds for training; pixels 0 … 16 scaled to [0, 1]."""
-    from sklearn.datasets import load_digits
-
-    bunch = load_digits()
-    images = (bunch.images / 16).astype(np.float32)
-    x_train, x_test, y_train, y_test = split(images, bunch.target, test_size=0.33, stratify=True)
+    rows = load_array(FILE)
+    images = (rows[:, :-1].reshape(-1, SIDE, SIDE) / 16).astype(np.float32)
+    labels = rows[:, -1].astype(np.int64)
     return Dataset(
         name="digits",
-        x_train=x_train,
-        y_train=y_train,
-        x_test=x_test,
-        y_test=y_test,
+        x_train=images[:N_TRAIN],
+        y_train=labels[:N_TRAIN],
+        x_test=images[N_TRAIN:],
+        y_test=labels[N_TRAIN:],
         classes=tuple(str(digit) for digit in range(10)),
     )
 
 
-DIGITS = Source(name="digits", n_train=1203, n_test=594, n_classes=10, load=load)
+DIGITS = Source(name="digits", n_train=N_TRAIN, n_test=N_TEST, n_classes=10, load=load)

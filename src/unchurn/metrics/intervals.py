@@ -37,9 +37,9 @@ class Interval:
 
         For differences over runs, where several are looked at and the level is corrected for it.
         """
-        from scipy.stats import t
+        from scipy.special import stdtrit
 
-        far, near = (float(t.ppf((1 + one) / 2, self.freedom)) for one in (level, LEVEL))
+        far, near = (float(stdtrit(self.freedom, (1 + one) / 2)) for one in (level, LEVEL))
         low, high = (
             min(max(self.value + far / near * (end - self.value), -1.0), 1.0)
             for end in (self.low, self.high)
@@ -153,19 +153,19 @@ def _exact_manner(gained: float, lost: float, n: float, level: float) -> tuple[f
 
 def _exact(events: float, n: float, level: float) -> tuple[float, float]:
     """The ends of Clopper and Pearson's interval; numbers need not be whole."""
-    from scipy.stats import beta
+    from scipy.special import betaincinv
 
-    low = float(beta.ppf((1 - level) / 2, events, n - events + 1)) if events > 0 else 0.0
-    high = float(beta.ppf((1 + level) / 2, events + 1, n - events)) if events < n else 1.0
+    low = float(betaincinv(events, n - events + 1, (1 - level) / 2)) if events > 0 else 0.0
+    high = float(betaincinv(events + 1, n - events, (1 + level) / 2)) if events < n else 1.0
     return low, high
 
 
 def _tango(gained: float, lost: float, n: float, level: float) -> tuple[float, float]:
     """The ends of Tango's score interval of a paired difference."""
     from scipy.optimize import brentq
-    from scipy.stats import norm
+    from scipy.special import ndtri
 
-    quantile = float(norm.ppf((1 + level) / 2))
+    quantile = float(ndtri((1 + level) / 2))
 
     def score(delta: float) -> float:
         """How many standard errors the data lie from a true difference of delta."""
@@ -268,9 +268,9 @@ class Spread:
 
     def quantile(self, level: float = LEVEL) -> float:
         """Student's."""
-        from scipy.stats import t
+        from scipy.special import stdtrit
 
-        return float(t.ppf((1 + level) / 2, self.freedom))
+        return float(stdtrit(self.freedom, (1 + level) / 2))
 
     def around(self, value: float) -> Interval:
         """Student's interval of a difference of rates."""
@@ -283,11 +283,11 @@ class Spread:
 
         After Korn and Graubard; with nothing that varies, as many as units were drawn.
         """
-        from scipy.stats import norm
+        from scipy.special import ndtri
 
         if self.variance == 0:
             return float(self.units)
-        certain = float(norm.ppf((1 + level) / 2)) / self.quantile(level)
+        certain = float(ndtri((1 + level) / 2)) / self.quantile(level)
         return min(variance_of_one / self.variance * certain**2, n)
 
     def rate(self, value: float, n: float, few: bool, level: float = LEVEL) -> Interval:

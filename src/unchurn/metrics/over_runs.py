@@ -163,11 +163,11 @@ def accuracy_prediction_interval(
 
 def _of_one_more(values: Float64, step: float, count: int | None) -> tuple[float, float]:
     """Student's interval for one more of some values, or of a count; they are rounded to steps."""
-    from scipy.stats import t
+    from scipy.special import stdtrit
 
     count, middle = count or len(values), float(values.mean())
     spread = math.sqrt(float(values.var(ddof=1)) + 1 / 12 * step**2)
-    half = float(t.ppf((1 + LEVEL) / 2, count - 1)) * spread * math.sqrt(1 + 1 / count)
+    half = float(stdtrit(count - 1, (1 + LEVEL) / 2)) * spread * math.sqrt(1 + 1 / count)
     return middle - half, middle + half
 
 

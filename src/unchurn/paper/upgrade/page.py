@@ -30,7 +30,8 @@ def write_upgrade(folder: Path) -> list[Path]:
     rows = read_rows(folder)
     text = _render(folder, rows)  # what is wrong with them comes up before any writing
     chart = folder / "frontier.svg"
-    save(frontier(over(rows), f"mean of {len(rows)} datasets"), chart)
+    of_all = [one for one in over(rows) if one.n == len(rows)]  # other means are of other data
+    save(frontier(of_all, f"mean of {len(rows)} datasets"), chart)
     page = folder.with_name(f"{folder.name}.md")
     write_text(page, text)
     return [chart, page]
@@ -105,11 +106,12 @@ def _reached(rows: dict[str, list[Row]]) -> dict[str, Any]:
 
 def _recipes(every: list[Over]) -> str:
     """Every recipe over all datasets."""
-    headings = ["recipe", "served", "bad flips, % of plain's", "accuracy − plain's",
+    headings = ["recipe", "served", "datasets", "bad flips, % of plain's", "accuracy − plain's",
                 "bad flips lower", "higher", "accuracy lower", "higher"]  # fmt: skip
     lines = [
         [
-            f"`{one.recipe}`", str(one.served), bare_percent(one.ratio, 0), signed(one.gain),
+            f"`{one.recipe}`", str(one.served), str(one.n),
+            bare_percent(one.ratio, 0), signed(one.gain),
             *(str(count(metric) or NONE) for metric in ("bad_flips", "accuracy")
               for count in (one.n_lower, one.n_higher)),
         ]

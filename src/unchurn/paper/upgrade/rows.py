@@ -106,6 +106,11 @@ class Over:
         return self.rows[0].served
 
     @property
+    def n(self) -> int:
+        """How many datasets it was tried on."""
+        return len(self.rows)
+
+    @property
     def ratio(self) -> float:
         """Mean of bad flips over plain retraining's, of the datasets where that has any."""
         known = [row.ratio for row in self.rows if not math.isnan(row.ratio)]
@@ -126,14 +131,10 @@ class Over:
 
 
 def over(rows: dict[str, list[Row]]) -> list[Over]:
-    """Every recipe over all datasets, the fewest bad flips first."""
+    """Every recipe over the datasets that have it: those of all first, then by bad flips."""
     groups: dict[str, list[Row]] = {}
     for own in rows.values():
         for row in own:
             groups.setdefault(row.recipe, []).append(row)
-    every = [
-        Over(recipe=recipe, rows=tuple(own))
-        for recipe, own in groups.items()
-        if len(own) == len(rows)
-    ]
-    return sorted(every, key=lambda one: (math.isnan(one.ratio), one.ratio))
+    every = [Over(recipe=recipe, rows=tuple(own)) for recipe, own in groups.items()]
+    return sorted(every, key=lambda one: (-one.n, math.isnan(one.ratio), one.ratio))

@@ -1,0 +1,132 @@
+"""A successor leans on its base as far as costs no accuracy on newer rows."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from unchurn import StableClassifier, load_table, upgrade
+from unchurn.training.lean import how_far, newer_rows
+from unchurn.training.learners.base import RemarkWarning
+from unchurn.training.upgrade import FROM_ANSWERS, FROM_WEIGHTS, LESS_AND_LESS
+
+RECIPES = LESS_AND_LESS[FROM_WEIGHTS]
+N = 600
+
+
+def moving(turn, rng):
+    """Rows in order of time; the rule turns from the first feature to the second."""
+    x = rng.normal(size=(N, 2)).astype(np.float32)
+    angle = turn * (np.arange(N) > N / 2)
+    return x, (x[:, 0] * np.cos(angle) + x[:, 1] * np.sin(angle) > 0).astype(int)
+
+
+def first_half(x, y):
+    return StableClassifier(random_state=0).fit(x[: N // 2], y[: N // 2])
+
+
+@pytest.fixture
+def outdated(rng):
+    x, y = moving(np.pi / 2, rng)
+    return first_half(x, y), x, y
+
+
+def test_a_rule_that_stays_is_leaned_on(rng):
+    x, y = moving(0, rng)
+    found = upgrade(first_half(x, y), x, y, random_state=1)
+    assert found.method == FROM_WEIGHTS
+    plain, leaning = found.model.tried_  # plain retraining, and what was taken
+    assert leaning.accuracy >= plain.accuracy - 0.02
+    assert 0 <= leaning.bad_flips <= leaning.churn < 0.1
+
+
+def test_outdated_answers_are_not_leaned_on(outdated):
+    base, x, y = outdated
+    with pytest.warns(RemarkWarning, match=r"the base's answers look outdated: on \d+ newer rows"):
+        found = upgrade(base, x, y, random_state=1)
+    assert found.method != FROM_WEIGHTS
+    assert len(found.model.tried_) == 3
+    assert found.model.tried_[0].accuracy > found.model.tried_[1].accuracy
+
+
+def test_it_is_told_which_rows_are_newer(outdated, rng):
+    base, x, y = outdated
+    order = rng.permutation(N)
+    saw = (np.arange(N) < N // 2)[order]
+    with pytest.warns(RemarkWarning, match="outdated"):
+        found = upgrade(base, x[order], y[order], base_saw=saw, random_state=1)
+    assert found.method != FROM_WEIGHTS
+
+
+def test_a_table_is_read_in_its_order(rng):
+    x, y = moving(np.pi / 2, rng)
+    table = pd.DataFrame({"a": x[:, 0], "b": x[:, 1], "y": np.array(["no", "yes"])[y]})
+    base = StableClassifier(random_state=0).fit(load_table(table[: N // 2], "y"))
+    with pytest.warns(RemarkWarning, match="outdated"):
+        found = upgrade(base, table, target="y", random_state=1)
+    assert found.method != FROM_WEIGHTS
+
+
+def test_so_is_a_base_of_another_framework(outdated):
+    from sklearn.linear_model import LogisticRegression
+
+    _, x, y = outdated
+    base = LogisticRegression().fit(x[: N // 2], y[: N // 2])
+    with pytest.warns(RemarkWarning, match="outdated"):
+        found = upgrade(base, x, y, random_state=1)
+    assert found.method in LESS_AND_LESS[FROM_ANSWERS][1:]
+
+
+def test_what_is_asked_for_is_not_second_guessed(outdated):
+    base, x, y = outdated
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = upgrade(base, x, y, method=FROM_WEIGHTS, random_state=1)
+    assert (found.method, found.model.tried_) == (FROM_WEIGHTS, ())
+
+
+def test_few_rows_say_nothing():
+    assert newer_rows(np.arange(199) % 2, lambda rows: rows, seed=0, saw=None) is None
+
+
+def test_only_what_the_base_has_not_seen_is_held_out(rng):
+    labels, saw = rng.integers(0, 3, 400), np.arange(400) % 2 == 0
+    newer = newer_rows(labels, lambda rows: labels[rows], seed=0, saw=saw)
+    assert not saw[newer.held].any()
+    assert sorted([*newer.kept, *newer.held]) == list(range(400))
+    assert len(newer.held) == 80
+
+
+def test_a_class_of_one_row_stays_among_those_that_are_trained_on():
+    labels = np.zeros(300, int)
+    labels[150:] = 1
+    labels[299] = 2
+    for seed in range(10):
+        newer = newer_rows(labels, lambda rows: labels[rows], seed=seed, saw=None)
+        assert 299 in newer.kept
+
+
+@pytest.mark.parametrize(
+    ("wrong", "expected"),
+    [([30, 30], 2), ([30, 10], 1), ([11, 11], 0), ([0, 0], 0)],
+)
+def test_the_first_that_is_as_accurate_is_taken(wrong, expected):
+    labels = np.zeros(400, int)
+    newer = newer_rows(labels, lambda rows: labels[rows], seed=0, saw=None)
+    errors = dict(zip(RECIPES, [*wrong, 10], strict=True))
+
+    def predict(recipe, newer):
+        # Each errs on rows of its own, so that the test counts all of them.
+        first = 0 if recipe == RECIPES[-1] else 20
+        answers = np.zeros(len(newer.held), int)
+        answers[first : first + errors[recipe]] = 1
+        return answers
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RemarkWarning)
+        recipe, tried = how_far(RECIPES, newer, predict)
+    assert recipe == RECIPES[expected]
+    # What leans most is tried beside what does not lean; the one between only if it must.
+    assert len(tried) == (2 if expected == 0 else 3)
+    assert tried[0].accuracy == 1 - 10 / len(newer.held)
