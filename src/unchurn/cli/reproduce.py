@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 PAGE, BEYOND_PAGE, UPGRADE_PAGE, FIGURE1 = "page", "beyond-page", "upgrade-page", "figure1"
 BEYOND, RESAMPLED, UPGRADE = "beyond", "beyond-resampled", "upgrade"  # studies of our own
+LONGEST = 80  # characters of a part's name that lists its methods
 THEOREMS = {"theorem1": 1, "theorem2": 2}
 
 
@@ -131,21 +134,29 @@ class _Study:
 
     def experiments(self, dataset: str) -> dict[str, Experiment]:
         """What it trains on one of them, by name."""
+        from unchurn.methods.registry import split_methods
         from unchurn.paper.beyond import study as beyond
         from unchurn.paper.studies import STUDIES, experiments
         from unchurn.paper.upgrade import study as upgrade
 
-        methods = self.methods.split(",") if self.methods else None
+        methods = split_methods(self.methods) if self.methods else None
         if self.what not in STUDIES:
             ours = {
                 BEYOND: beyond.experiment,
                 RESAMPLED: beyond.resampled,
                 UPGRADE: upgrade.experiment,
             }
-            name = "-".join([self.what, dataset, *(methods or ())])
-            return {name: ours[self.what](dataset, methods)}
+            return {self._name(dataset, methods): ours[self.what](dataset, methods)}
         size = {"runs": self.runs, "epochs": self.epochs, "subset": self.subset}
         return experiments(self.what, dataset, methods=methods, **size)  # type: ignore[arg-type]
+
+    def _name(self, dataset: str, methods: Sequence[str] | None) -> str:
+        """What files of it are called; of a part with many methods, by a digest of these."""
+        whole = f"{self.what}-{dataset}"
+        part = "-".join(methods or ())
+        if len(part) > LONGEST:
+            part = f"part-{hashlib.sha256(part.encode()).hexdigest()[:8]}"
+        return f"{whole}-{part}" if part else whole
 
     def command(self, dataset: str) -> str:
         """The command that makes its results on one of them again."""
@@ -154,7 +165,7 @@ class _Study:
         runs = None if self.runs == RUNS else self.runs
         options = {"runs": runs, "epochs": self.epochs, "subset": self.subset}
         given = [f" --{option} {value}" for option, value in options.items() if value is not None]
-        given += [f" --methods {self.methods}"] if self.methods else []
+        given += [f" --methods {shlex.quote(self.methods)}"] if self.methods else []
         return f"unchurn reproduce {self.what} --dataset {dataset}{''.join(given)}"
 
 

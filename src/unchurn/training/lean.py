@@ -58,9 +58,9 @@ def how_far(
 ) -> tuple[str, tuple[Tried, ...]]:
     """The first recipe that is as accurate as the last, which is plain retraining.
 
-    Recipes lean on the base the less, the later they come; `predict` trains one on the rows that are kept
-    and gives its answers on the others. Less accurate is what is below by more than one standard
-    error: a stricter test would let through what costs half a point of five thousand rows.
+    Recipes lean on the base the less, the later they come; `predict` trains one on the rows that
+    are kept and gives its answers on the others. Less accurate is what is below by more than one
+    standard error: a stricter test would let through what costs half a point of 5,000 rows.
     """
     plain = predict(recipes[-1], newer)
     tried = [_measured(recipes[-1], plain, newer)]

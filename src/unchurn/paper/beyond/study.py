@@ -8,7 +8,7 @@ that are listed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from unchurn.core.errors import InputError
@@ -159,11 +159,21 @@ def check_dataset(study: str, dataset: str) -> None:
 def some(
     study: str, tried: Sequence[Setting], methods: Sequence[str] | None
 ) -> tuple[Setting, ...]:
-    """Settings of some methods by name, such as `knn_ls+ema`; of all if none are given."""
+    """Settings of some methods, or single ones: `knn_ls+ema`, `ema(decay=0.99)`; else all."""
     there = list(dict.fromkeys(setting.name for setting in tried))
-    if unknown := [name for name in methods or () if name not in there]:
-        raise InputError(f"{study} has no method {unknown[0]!r}: it has {', '.join(there)}")
-    return tuple(setting for setting in tried if methods is None or setting.name in methods)
+    wanted = [_is_asked(text) for text in methods or ()]
+    for text, is_asked in zip(methods or (), wanted, strict=True):
+        if not any(is_asked(setting) for setting in tried):
+            raise InputError(f"{study} has no method {text!r}: it has {', '.join(there)}")
+    if methods is None:
+        return tuple(tried)
+    return tuple(one for one in tried if any(is_asked(one) for is_asked in wanted))
+
+
+def _is_asked(text: str) -> Callable[[Setting], bool]:
+    """Whether a setting is meant by a method's name, or by the method as it is written."""
+    method = make_setting(text).method if "(" in text else None
+    return lambda setting: setting.name == text or setting.method == method
 
 
 def subject(dataset: str) -> tuple[Dataset, TorchLearner]:
