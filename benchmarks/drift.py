@@ -34,7 +34,7 @@ def table(degrees: float, n: int, seed: int) -> tuple[np.ndarray, np.ndarray, in
 
 
 def measured(degrees: float, n: int, seed: int) -> list[tuple[float, ...]]:
-    """Accuracy, bad flips, and whether answers were leaned on less, of each way."""
+    """Accuracy, bad flips, and whether another recipe was taken, of each way."""
     x, y, cut = table(degrees, n, seed)
     base = StableClassifier(random_state=seed).fit(x[: cut // 2], y[: cut // 2])
     rows: dict[str, Any] = {"X_test": x[cut:], "y_test": y[cut:], "random_state": 1000 + seed}
@@ -52,7 +52,7 @@ def measured(degrees: float, n: int, seed: int) -> list[tuple[float, ...]]:
 def main() -> None:
     """Measure all, and write the section."""
     lines = [
-        "| rows | the rule turns by | way | accuracy − plain's | bad flips | anchored less |",
+        "| rows | the rule turns by | way | accuracy − plain's | bad flips | otherwise |",
         "| ---: | ---: | --- | ---: | ---: | ---: |",
     ]
     for n in ROWS:

@@ -21,16 +21,17 @@ from unchurn.methods.cost import serving_cost
 from unchurn.training.budget import Tried
 from unchurn.training.checks import as_mask, as_seed
 from unchurn.training.estimator import StableClassifier
-from unchurn.training.lean import RECENT, Newer, how_far, newer_rows
+from unchurn.training.lean import RECENT, Newer, as_accurate, newer_rows
 from unchurn.training.references import Model, is_ours, open_model
 
 # From the weights of a base that is the same network for the same classes; else without them.
 FROM_WEIGHTS = "warm_start+anchor(a=0.5)+safe_ema"
 FROM_ANSWERS = "longer(times=2)+anchor(a=0.5)+safe_ema"
-# Leaning on the base's answers less and less, and at last plain retraining: lean.py tells how far.
-LESS_AND_LESS = {
-    FROM_WEIGHTS: (FROM_WEIGHTS, "warm_start+anchor(a=0.2)+safe_ema", "safe_ema"),
-    FROM_ANSWERS: (FROM_ANSWERS, "longer(times=2)+anchor(a=0.2)+safe_ema", "safe_ema"),
+# What is taken instead where that is less accurate than plain retraining, the last (lean.py): what
+# starts where the base ended, or trains for longer, can end behind what does not.
+INSTEAD = {
+    FROM_WEIGHTS: (FROM_WEIGHTS, "warm_start(a=0.5)+anchor(a=0.5)+safe_ema", "safe_ema"),
+    FROM_ANSWERS: (FROM_ANSWERS, "anchor(a=0.5)+safe_ema", "safe_ema"),
 }
 # With a budget, how much to anchor is what is searched for.
 WITHIN_BUDGET = {
@@ -86,10 +87,11 @@ def upgrade(
         starts from where the base is the same network for the same classes; where it is not,
         training takes twice as long, as anchored it gets on more slowly (docs/upgrade.md). Of 200
         rows and more it is tried first whether that is as accurate as plain retraining, without up
-        to a fifth of the rows that the base has not seen, and measured on these: where the rule has
-        moved since, it is anchored less, or retrained plainly, and a warning says so.
+        to a fifth of the rows that the base has not seen, and measured on these. Where it is not,
+        training starts between the base and nothing; where the rule has moved since, so that this
+        does not help either, the model is retrained plainly, and a warning says so.
         `model.tried_` has what was measured. If `base_saw` is not given, the last rows are taken
-        for those.
+        for those that the base has not seen.
     options
         Of `StableClassifier`; if not given, those of a base that is one. With a budget,
         `max_bad_flips` or `max_churn`, the method's settings are tried on a part of the rows to
@@ -135,7 +137,7 @@ def upgrade(
         usual = FROM_WEIGHTS if can_start else FROM_ANSWERS
         method = WITHIN_BUDGET[usual] if has_budget else usual
         if not has_budget:
-            method, tried = _leaning(LESS_AND_LESS[usual], base, train, base_saw, options, fitted)
+            method, tried = _leaning(INSTEAD[usual], base, train, base_saw, options, fitted)
     model = fitted(method, train, base_saw)
     model.tried_ = model.tried_ or tried
     if not isinstance(data, Dataset):
@@ -183,7 +185,7 @@ def _leaning(
         model = fitted(recipe, rows, None if data or saw is None else saw[newer.kept])
         return model.predict(_taken(inputs, newer.held))
 
-    return how_far(recipes, newer, predict)
+    return as_accurate(recipes, newer, predict)
 
 
 def _check_base(base: Model) -> None:
