@@ -51,6 +51,11 @@ class Subject:
         """The part of the data on which settings are chosen."""
         return "validation" if "validation" in self.labels else "test"
 
+    @property
+    def is_of_networks(self) -> bool:
+        """Whether networks were trained; else trees, or whatever a function trains."""
+        return "network" in self.learner_facts
+
     def to_dict(self) -> dict[str, Any]:
         """All but the labels, as plain values."""
         apart = ("labels", "budget", "history")
