@@ -27,6 +27,7 @@ def show_schedule(
 ) -> None:
     """Say what will be trained, what is shared, and about how long it takes, fresh runs too."""
     from unchurn.study.estimate import estimate
+    from unchurn.study.tally import missing_jobs, n_kept, trainings_of
 
     experiment = schedule.experiment
     learner, n = experiment.learner, schedule.n_trainings
@@ -42,21 +43,20 @@ def show_schedule(
     shared = " instead of {}: settings share plain fits, and fits that differ in what serves"
     is_shared = n < schedule.n_separate
     console.print(f"{n} trainings{shared.format(schedule.n_separate) if is_shared else ''}")
+    schedules = [schedule, fresh] if fresh else [schedule]
     if fresh is not None:
+        n_more = len(trainings_of(schedules)) - n
         console.print(
-            f"then about {fresh.n_trainings} more: fresh runs of what is chosen, as a winner of "
-            "many settings looks better than it is"
+            f"then about {n_more} more: fresh runs of what is chosen, as a winner of many settings "
+            "looks better than it is"
         )
     for setting in experiment.settings:
         remark = None if n_steps is None else setting.method.remark(n_steps)
         if remark is not None:
             console.print(f"note: {remark}")
-    schedules = [schedule, fresh] if fresh else [schedule]
-    jobs = {key: job for one in schedules for key, job in one.jobs.items()}
-    missing = {key for key, job in jobs.items() if not store.has(experiment.identity(job))}
-    trainings = {keys for one in schedules for keys in one.together(one.jobs)}
-    if there := sum(missing.isdisjoint(keys) for keys in trainings):
-        console.print(f"{there} of them are in {store.folder.parent} already")
+    missing = missing_jobs(schedules, store)
+    if kept := n_kept(schedules, missing):
+        console.print(f"{kept} of them are in {store.folder.parent} already")
     workers = executor.workers or 1  # a cluster's are not known before it is joined
     found = estimate(schedules, missing, workers) if missing else None
     if found is not None:
@@ -84,16 +84,26 @@ def with_progress(
     store: Store,
     work: Callable[[OnProgress], Result],
     fresh: Callable[[], Schedule | None] = lambda: None,
+    *,
+    name: str = "",
 ) -> Result:
-    """Do the work with a live bar; an interruption says what is kept, fresh runs too."""
+    """Do the work with a live bar; an interruption says what is kept, fresh runs too.
+
+    `name` says of which study, where there are several.
+    """
+    from unchurn.study.tally import missing_jobs, n_kept, trainings_of
+
     try:
         with _bar(schedule) as on_progress:
             result = work(on_progress)
     except KeyboardInterrupt:
+        # As they are counted at the start, so that the same command then says the same.
         more = fresh()
-        jobs = schedule.jobs | (more.jobs if more else {})
-        kept = sum(store.has(schedule.experiment.identity(job)) for job in jobs.values())
-        console.print(f"{kept} of {len(jobs)} trainings are kept: the same command goes on")
+        schedules = [schedule, more] if more else [schedule]
+        kept = n_kept(schedules, missing_jobs(schedules, store))
+        total = f"{'about ' if more else ''}{len(trainings_of(schedules))}"
+        of_which = f"{name}: " if name else ""
+        console.print(f"{of_which}{kept} of {total} trainings are kept: the same command goes on")
         raise
     for note in result.notes:
         console.print(f"note: {note}")
