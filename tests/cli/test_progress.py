@@ -1,9 +1,12 @@
-"""What a study says of its trainings before, during and after an interruption: one count."""
+"""What a study says of its trainings: a bar that fits, and one count before and after a stop."""
 
+import io
 import re
 
 import pytest
+from rich.console import Console
 
+from unchurn.cli.progress import _progress
 from unchurn.study.store import Store
 
 SHORT = ("--runs", "2", "--epochs", "1", "--workers", "1")
@@ -53,3 +56,22 @@ def test_of_several_studies_it_is_said_which(run, tmp_path, monkeypatch):
     name = re.search(r"^(\S+): Dataset", out, re.M)[1]
     assert code == 130
     assert f"{name}: 1 of 2 trainings are kept" in out
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 200])
+@pytest.mark.parametrize("name", ["ema", "knn_ls+safe_ema k=500 a=0.8 b=0.9 decay=0.9999 " * 3])
+def test_the_bar_the_count_and_the_time_fit_any_terminal(width, name):
+    console = Console(file=io.StringIO(), width=width, force_terminal=True, color_system=None)
+    progress = _progress(console)
+    progress.add_task("", total=1573, completed=1100, best=f"best 97.12%: {name}")
+    console.print(progress.get_renderable())
+    (line,) = console.file.getvalue().splitlines()
+    assert len(line) <= width
+    _, bar, count, left, *best = line.split()
+    assert len(bar) >= 7  # so much of ten is done; without colours the rest is blank
+    assert (count, left) == ("1100/1573", "-:--:--")
+    if width >= 60:
+        assert best[0] == "best"
+    if width >= 80:
+        assert best[1] == "97.12%:"
+        assert best[2].startswith(name[:3])

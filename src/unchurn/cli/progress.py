@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress
 
     from unchurn.core.executors import Executor
     from unchurn.study.job import Job
@@ -115,23 +116,11 @@ def _bar(schedule: Schedule) -> Iterator[OnProgress]:
     """A live bar: trainings done, time left, the best setting so far."""
     import numpy as np
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
 
     experiment = schedule.experiment
     part, names = experiment.chosen_on, _names(schedule)
     accuracy: dict[str, list[float]] = {}
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("trainings"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
-        TextColumn("{task.fields[best]}", markup=False),
-    )  # fmt: skip
-    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+    with _progress(Console(stderr=True)) as progress:
         task = progress.add_task("", best="")
 
         def on_progress(done: int, total: int, last: tuple[Job, TrainedRun] | None) -> None:
@@ -142,10 +131,34 @@ def _bar(schedule: Schedule) -> Iterator[OnProgress]:
             best = ""
             if accuracy:
                 name = max(accuracy, key=lambda name: np.mean(accuracy[name]))
-                best = f"best so far {np.mean(accuracy[name]):.2%}: {name}"
+                best = f"best {np.mean(accuracy[name]):.2%}: {name}"
             progress.update(task, completed=done, total=total, best=best)
 
         yield on_progress
+
+
+def _progress(console: Console) -> Progress:
+    """The columns of the bar; where they are too wide, it is the best setting that is cut short."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+    from rich.table import Column
+
+    rest = Column(ratio=1, no_wrap=True, overflow="ellipsis")
+    return Progress(
+        TextColumn("trainings"),
+        BarColumn(max(10, min(40, console.width // 4))),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[best]}", markup=False, table_column=rest),
+        console=console,
+        expand=True,
+        disable=not console.is_terminal,
+    )
 
 
 def _names(schedule: Schedule) -> dict[Key, str]:
