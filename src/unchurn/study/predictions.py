@@ -67,7 +67,7 @@ def _files(result: Result) -> dict[str, bytes]:
     """The files of all chosen settings by name."""
     import polars as pl
 
-    names = pl.Series(result.subject.data.classes)
+    names = pl.Series(result.subject.data.label_values)  # so that they join the table's own
     labels = names.gather(result.subject.labels["test"])
     files = {}
     for name, predicted in _predictions(result):

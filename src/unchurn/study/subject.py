@@ -9,7 +9,9 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError
+from unchurn.datasets.base import TEXT, as_labels
 from unchurn.metrics.budget import Budget
 from unchurn.study.experiment import Experiment
 from unchurn.study.history import History
@@ -28,6 +30,12 @@ class DataFacts:
     n_train: int  # that runs are trained on: without those that are held out
     n_validation: int
     notes: tuple[str, ...]
+    label_dtype: str = TEXT  # of the table's target, as NumPy names it
+
+    @property
+    def label_values(self) -> Array:
+        """The classes as the table's target has them."""
+        return as_labels(self.classes, self.label_dtype)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -100,6 +108,7 @@ def subject_of(experiment: Experiment) -> Subject:
             n_train=len(parts.y_train),
             n_validation=len(parts.y.get("validation", ())),
             notes=data.notes,
+            label_dtype=data.label_dtype,
         ),
         labels=parts.y,
         learner=learner.identity,

@@ -19,7 +19,7 @@ from unchurn.datasets.table import as_frame, is_frame, load_table
 from unchurn.methods import Method, make_method
 from unchurn.methods.cost import serving_cost
 from unchurn.training.estimator import StableClassifier, as_mask
-from unchurn.training.references import Model
+from unchurn.training.references import Model, alike
 
 # From the weights of a base that is the same network for the same classes; else without them.
 FROM_WEIGHTS = "warm_start+anchor(a=0.5)+safe_ema"
@@ -96,8 +96,8 @@ def upgrade(
         if any(given is not None for given in (y, X_test, y_test, base_saw)):
             raise InputError("a table or dataset has labels and a test part of its own")
         train: tuple[Any, ...] = (data,)
-        names = np.array(data.classes)
-        x_test, labels, classes = data.x_test, names[data.y_test], names[np.unique(data.y_train)]
+        every = data.labels
+        x_test, labels, classes = data.x_test, every[data.y_test], every[np.unique(data.y_train)]
     else:
         preparation = _preparation_of(base) if is_frame(X) else None
         if preparation is not None:  # the base prepares frames itself: so must its successor
@@ -195,5 +195,5 @@ def _taken(x: Any, rows: Array) -> Any:
 def _is_same_network(base: StableClassifier, classes: Array, options: dict[str, Any]) -> bool:
     """Whether training can start from the base's weights."""
     is_one = serving_cost(base.fitted_.method) == 1
-    same_classes = base.classes_.tolist() == classes.tolist()
-    return is_one and same_classes and options.get("module") == base.module
+    own, new = alike(base.classes_, classes)
+    return is_one and own == new and options.get("module") == base.module
