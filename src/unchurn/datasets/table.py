@@ -104,7 +104,8 @@ def load_table(
     if frame.height == 0:
         raise InputError("has no rows")
     index = [c for c in frame.columns[:1] if c in INDEX_NAMES and c not in (target, *aside)]
-    features = frame.drop(target, *index, *aside)
+    kept = [*index, *aside]
+    features = frame.drop(target, *kept)
     if features.width == 0:
         beside = f" beside {', '.join(aside)}" if aside else ""
         raise InputError(f"{target!r} is its only column{beside}: nothing to predict from")
@@ -131,7 +132,7 @@ def load_table(
         test_rows=features[test],
         preparation=preparation,
         train_rows=features[train],
-        aside=frame.select(aside)[np.concatenate([train, test])] if aside else None,
+        aside=frame.select(kept)[np.concatenate([train, test])] if kept else None,
         order=np.concatenate([train, test]),
         label_dtype=label_dtype,
     )

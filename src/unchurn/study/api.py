@@ -77,7 +77,8 @@ def bench(
         pandas frame or the path of a file (text, Parquet, Arrow, a workbook), and the column
         `target` to predict.
     aside
-        Columns of a table that are no features, such as ids, dates and notes.
+        Columns of a table that are no features, such as ids, dates and notes. Predictions that are
+        written go by the id, `id` or `customer_id`, else by the number of the row, from 0.
     form
         How a table of text is written where not with commas, decimal points and in UTF-8.
     methods

@@ -31,6 +31,7 @@ class _Data(_Part):
     n_train: int
     n_validation: int
     notes: list[str]
+    id_column: str = ""
     label_dtype: str = Field(default=TEXT, pattern=LABELS)
 
     @model_validator(mode="after")
