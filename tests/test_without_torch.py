@@ -59,6 +59,13 @@ def test_what_needs_it_says_so(tmp_path):
     assert done.stderr == "unchurn: this needs torch: pip install 'unchurn[train]'\n"
 
 
+def test_kernels_of_the_search_are_compiled(tmp_path):
+    script = "sys.argv = ['unchurn', 'warmup']\nfrom unchurn.cli import main\nmain()"
+    done = run(script, tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("compiled in ")
+
+
 def test_every_method_is_there(tmp_path):
     script = "from unchurn import METHODS\nprint(len([kind() for kind in METHODS.values()]))"
     from unchurn import METHODS

@@ -99,6 +99,28 @@ def test_integer_classes_are_sorted_as_numbers(write):
     assert load_csv(write(table), target="grade").classes == ("2", "10")
 
 
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        (pl.Int64, [2, 10]),
+        (pl.UInt8, [2, 10]),
+        (pl.Int128, [2, 10]),
+        (pl.Float32, [2.0, 10.0]),
+        (pl.Boolean, [False, True]),
+        (pl.String, ["no", "yes"]),
+        (pl.Categorical, ["no", "yes"]),
+    ],
+)
+def test_labels_are_of_the_type_of_the_target(kind, values):
+    table = TABLE.with_columns(grade=pl.Series([values[i % 2] for i in range(N)], dtype=kind))
+    data = load_table(table, target="grade")
+    assert data.labels.tolist() == values
+    assert [type(one) for one in data.labels.tolist()] == [type(one) for one in values]
+    is_number = kind in (pl.UInt8, pl.Float32)
+    assert not is_number or pl.Series(data.labels).dtype == kind
+    assert [str(one) for one in data.classes] == [str(v).removesuffix(".0") for v in values]
+
+
 def with_gap(column: str) -> pl.DataFrame:
     return TABLE.with_columns(pl.when(pl.int_range(N) != 3).then(pl.col(column)).alias(column))
 

@@ -4,12 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.ensemble import ExtraTreesClassifier
 
 import toys
 from unchurn.study.advice import _cost, _is_better, advice
 from unchurn.study.result import SettingResult
 from unchurn.study.scenarios import Upgrade
 from unchurn.study.settings import make_setting
+from unchurn.training.learners.sklearn import SklearnLearner
 
 N = 2000
 LABELS = np.arange(N) % 2
@@ -153,7 +155,27 @@ def test_of_many_that_are_like_control_one_is_hardly_ever_recommended(rng):
     ],
 )
 def test_what_an_upgrade_costs(text, said):
-    assert _cost(SettingResult(make_setting(text).facts("upgrade"), {})) == said
+    result = toys.result([(make_setting("control"), runs(1))], LABELS)
+    assert _cost(result, SettingResult(make_setting(text).facts("upgrade"), {})) == said
+
+
+def of_trees(**methods):
+    """What is advised where trees are trained, by methods and their flips."""
+    rows = [(make_setting(name), runs(flips)) for name, flips in methods.items()]
+    found = toys.result(rows, LABELS)
+    trees = SklearnLearner(ExtraTreesClassifier())
+    subject = replace(found.subject, learner=trees.identity, learner_facts=trees.facts)
+    return advice(replace(found, subject=subject))
+
+
+def test_trees_are_no_networks():
+    """Neither in what a method costs, nor in what to try next: averaged weights they have not."""
+    text = of_trees(control=60, label_smoothing=20)
+    assert text.endswith("; chosen on the test data itself, it may look better here than it is.")
+    assert ", at no cost: one model is trained and served;" in text
+    text = of_trees(control=60, ensemble=10)
+    assert text.endswith("at the cost of training 5 models for one, of which 5 serve.")
+    assert of_trees(control=30, label_smoothing=30).endswith("Try ensemble.")
 
 
 def test_two_older_models_are_too_few():

@@ -7,9 +7,10 @@ import polars as pl
 import pytest
 
 import toys
-from unchurn import make_setting
+from unchurn import bench, make_setting
 from unchurn.core.errors import InputError
 from unchurn.study.predictions import write_predictions
+from unchurn.study.result import Result
 
 
 def study(rng, runs):
@@ -106,6 +107,18 @@ def test_what_is_written_is_what_was_predicted(tmp_path, rng):
     said = np.array(result.subject.data.classes)[result.settings[0].predictions["test"][1]]
     assert table["prediction"].to_list() == said.tolist()
     assert table["id"].to_list() == list(range(20))
+
+
+@pytest.mark.parametrize("values", [[1, 2, 10], [1.0, 2.0, 10.0], ["a", "b", "c"]])
+def test_what_is_written_is_of_the_type_of_the_target(tmp_path, values):
+    table = toys.frame(120).drop("row")
+    table = table.with_columns(y=table["y"].replace_strict(["a", "b", "c"], values))
+    bench(table, "control", target="y", runs=2, epochs=1, workers=1, out=tmp_path)
+    Result.load(tmp_path).save(tmp_path / "again")
+    for folder in (tmp_path, tmp_path / "again"):
+        said = pl.read_parquet(folder / "predictions/control-0.parquet")
+        assert said["prediction"].dtype == said["label"].dtype == table["y"].dtype
+        assert set(said["label"]) == set(values)
 
 
 def test_the_models_that_runs_are_held_against_are_there(tmp_path, rng):

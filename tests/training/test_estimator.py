@@ -153,13 +153,13 @@ def test_a_saved_model_scores_new_rows_of_a_table_alone(tmp_path):
     fitted.save(tmp_path / "model")
     loaded = StableClassifier.load(tmp_path / "model")
     assert loaded.preparation_ == data.preparation
-    assert loaded.classes_.tolist() == ["2", "10"]
+    assert loaded.classes_.tolist() == [2, 10]
     frame = data.test_rows.to_pandas()
     turned = data.test_rows.select("c", pl.lit("more"), "x")
     for one in (fitted, loaded):
         for rows in (data.x_test, data.test_rows, turned, frame):
             np.testing.assert_array_equal(one.predict_proba(rows), expected)
-        assert set(one.predict(data.test_rows)) <= {"2", "10"}
+        assert set(one.predict(data.test_rows)) <= {2, 10}
         with pytest.raises(InputError, match="no column 'x'; there are c"):
             one.predict(data.test_rows.select("c"))
     assert fitted.fit(data.x_train, data.y_train).preparation_ is None

@@ -42,7 +42,10 @@ def bench(
     target: Annotated[str | None, typer.Option(help="Column of the table to predict.")] = None,
     aside: Annotated[
         str | None,
-        typer.Option(help="Columns that are no features, by comma: ids, dates, notes."),
+        typer.Option(
+            help="Columns that are no features, by comma: ids, dates, notes. Predictions are "
+            "written with the id, else with the number of the row, from 0."
+        ),
     ] = None,
     delimiter: Delimiter = None,
     decimal: Decimal = None,
@@ -213,10 +216,10 @@ def _bench(console: Console, asked: BenchConfig, dry_run: bool) -> None:
     result = with_progress(console, schedule, store, work, fresh)
     console.print(f"\n{table.render(result, 'text', width=console.width)}")
     console.print(f"{textwrap.fill(advice(result), console.width)}\n")
-    _say_where(console.print, schedule, asked.folder)
+    _say_where(console.print, schedule, asked.folder, result.subject.data.id_column)
 
 
-def _say_where(say: Any, schedule: Schedule, folder: Path) -> None:
+def _say_where(say: Any, schedule: Schedule, folder: Path, id_column: str) -> None:
     """What was saved by sharing, and where everything is."""
     n = schedule.n_trainings
     if (saved := schedule.n_separate - n) > 0:  # bases of an upgrade are nobody's own
@@ -224,7 +227,8 @@ def _say_where(say: Any, schedule: Schedule, folder: Path) -> None:
     say(f"tables: {folder}/table.csv, table.md, table.tex")
     if schedule.experiment.scenario.history is not None:
         say(f"release by release: {folder}/releases.csv")
-    say(f"predictions of every run, for unchurn compare: {folder}/predictions")
+    by = f" by {id_column}" if id_column else ""
+    say(f"predictions of every run{by}, for unchurn compare: {folder}/predictions")
     say(f"a page of it: unchurn report {folder}")
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress
 
     from unchurn.core.executors import Executor
     from unchurn.study.job import Job
@@ -27,6 +28,7 @@ def show_schedule(
 ) -> None:
     """Say what will be trained, what is shared, and about how long it takes, fresh runs too."""
     from unchurn.study.estimate import estimate
+    from unchurn.study.tally import missing_jobs, n_kept, trainings_of
 
     experiment = schedule.experiment
     learner, n = experiment.learner, schedule.n_trainings
@@ -42,21 +44,20 @@ def show_schedule(
     shared = " instead of {}: settings share plain fits, and fits that differ in what serves"
     is_shared = n < schedule.n_separate
     console.print(f"{n} trainings{shared.format(schedule.n_separate) if is_shared else ''}")
+    schedules = [schedule, fresh] if fresh else [schedule]
     if fresh is not None:
+        n_more = len(trainings_of(schedules)) - n
         console.print(
-            f"then about {fresh.n_trainings} more: fresh runs of what is chosen, as a winner of "
-            "many settings looks better than it is"
+            f"then about {n_more} more: fresh runs of what is chosen, as a winner of many settings "
+            "looks better than it is"
         )
     for setting in experiment.settings:
         remark = None if n_steps is None else setting.method.remark(n_steps)
         if remark is not None:
             console.print(f"note: {remark}")
-    schedules = [schedule, fresh] if fresh else [schedule]
-    jobs = {key: job for one in schedules for key, job in one.jobs.items()}
-    missing = {key for key, job in jobs.items() if not store.has(experiment.identity(job))}
-    trainings = {keys for one in schedules for keys in one.together(one.jobs)}
-    if there := sum(missing.isdisjoint(keys) for keys in trainings):
-        console.print(f"{there} of them are in {store.folder.parent} already")
+    missing = missing_jobs(schedules, store)
+    if kept := n_kept(schedules, missing):
+        console.print(f"{kept} of them are in {store.folder.parent} already")
     workers = executor.workers or 1  # a cluster's are not known before it is joined
     found = estimate(schedules, missing, workers) if missing else None
     if found is not None:
@@ -84,16 +85,26 @@ def with_progress(
     store: Store,
     work: Callable[[OnProgress], Result],
     fresh: Callable[[], Schedule | None] = lambda: None,
+    *,
+    name: str = "",
 ) -> Result:
-    """Do the work with a live bar; an interruption says what is kept, fresh runs too."""
+    """Do the work with a live bar; an interruption says what is kept, fresh runs too.
+
+    `name` says of which study, where there are several.
+    """
+    from unchurn.study.tally import missing_jobs, n_kept, trainings_of
+
     try:
         with _bar(schedule) as on_progress:
             result = work(on_progress)
     except KeyboardInterrupt:
+        # As they are counted at the start, so that the same command then says the same.
         more = fresh()
-        jobs = schedule.jobs | (more.jobs if more else {})
-        kept = sum(store.has(schedule.experiment.identity(job)) for job in jobs.values())
-        console.print(f"{kept} of {len(jobs)} trainings are kept: the same command goes on")
+        schedules = [schedule, more] if more else [schedule]
+        kept = n_kept(schedules, missing_jobs(schedules, store))
+        total = f"{'about ' if more else ''}{len(trainings_of(schedules))}"
+        of_which = f"{name}: " if name else ""
+        console.print(f"{of_which}{kept} of {total} trainings are kept: the same command goes on")
         raise
     for note in result.notes:
         console.print(f"note: {note}")
@@ -105,23 +116,11 @@ def _bar(schedule: Schedule) -> Iterator[OnProgress]:
     """A live bar: trainings done, time left, the best setting so far."""
     import numpy as np
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
 
     experiment = schedule.experiment
     part, names = experiment.chosen_on, _names(schedule)
     accuracy: dict[str, list[float]] = {}
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("trainings"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
-        TextColumn("{task.fields[best]}", markup=False),
-    )  # fmt: skip
-    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+    with _progress(Console(stderr=True)) as progress:
         task = progress.add_task("", best="")
 
         def on_progress(done: int, total: int, last: tuple[Job, TrainedRun] | None) -> None:
@@ -132,10 +131,34 @@ def _bar(schedule: Schedule) -> Iterator[OnProgress]:
             best = ""
             if accuracy:
                 name = max(accuracy, key=lambda name: np.mean(accuracy[name]))
-                best = f"best so far {np.mean(accuracy[name]):.2%}: {name}"
+                best = f"best {np.mean(accuracy[name]):.2%}: {name}"
             progress.update(task, completed=done, total=total, best=best)
 
         yield on_progress
+
+
+def _progress(console: Console) -> Progress:
+    """The columns of the bar; where they are too wide, it is the best setting that is cut short."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+    from rich.table import Column
+
+    rest = Column(ratio=1, no_wrap=True, overflow="ellipsis")
+    return Progress(
+        TextColumn("trainings"),
+        BarColumn(max(10, min(40, console.width // 4))),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[best]}", markup=False, table_column=rest),
+        console=console,
+        expand=True,
+        disable=not console.is_terminal,
+    )
 
 
 def _names(schedule: Schedule) -> dict[Key, str]:

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
     from unchurn.core.executors import Executor
     from unchurn.study.experiment import Experiment
+    from unchurn.study.result import Result
+    from unchurn.study.run import OnProgress
+    from unchurn.study.schedule import Schedule
+    from unchurn.study.store import Store
 
 PAGE, BEYOND_PAGE, UPGRADE_PAGE, FIGURE1 = "page", "beyond-page", "upgrade-page", "figure1"
 BEYOND, RESAMPLED, UPGRADE = "beyond", "beyond-resampled", "upgrade"  # studies of our own
@@ -177,8 +181,6 @@ def _carry_out(
     from unchurn.paper.records import as_published, keep
     from unchurn.paper.studies import STUDIES
     from unchurn.paper.tables import beside_paper
-    from unchurn.study.collect import collect
-    from unchurn.study.run import carry_out
     from unchurn.study.schedule import make_schedule
     from unchurn.study.store import Store
 
@@ -195,8 +197,8 @@ def _carry_out(
         return
     with executor:
         for name, command, schedule in scheduled:
-            work = partial(carry_out, schedule, store, executor)
-            result = with_progress(console, schedule, store, lambda on: collect(work(on)))  # noqa: B023
+            work = partial(_trained, schedule, store, executor)
+            result = with_progress(console, schedule, store, work, name=name)
             if study.what in STUDIES:
                 result = as_published(result)
                 keep(out, name, study.what, result, command)
@@ -206,6 +208,16 @@ def _carry_out(
                 keep(out, name, study.what, result, command, more)
                 console.print(f"\n{result.table()}")
             console.print(f"{out}/{name}.csv, .json and .npz (every run's predictions)")
+
+
+def _trained(
+    schedule: Schedule, store: Store, executor: Executor, on_progress: OnProgress
+) -> Result:
+    """The result of one experiment."""
+    from unchurn.study.collect import collect
+    from unchurn.study.run import carry_out
+
+    return collect(carry_out(schedule, store, executor, on_progress))
 
 
 def _figure1(console: Console, out: Path) -> None:

@@ -68,7 +68,13 @@ def _preview(names: tuple[str, ...], most: int = 10) -> str:
 
 
 def warmup() -> None:
-    """Compile the k-NN kernels ahead of their first use; they are kept on disk."""
-    from unchurn.neighbors.warmup import warmup as compile_all
+    """Compile the kernels of k-NN and of LeNet5 ahead of their first use; they are kept on disk."""
+    from unchurn.core.extras import missing_modules
+    from unchurn.neighbors.warmup import warmup as compile_search
 
-    typer.echo(f"compiled in {compile_all():.1f} s (next time they are read from disk)")
+    seconds = compile_search()
+    if not missing_modules(["train"]):  # without torch, nothing trains LeNet5
+        from unchurn.training.warmup import warmup as compile_training
+
+        seconds += compile_training()
+    typer.echo(f"compiled in {seconds:.1f} s (next time they are read from disk)")

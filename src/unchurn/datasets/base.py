@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from unchurn.datasets.preparation import Preparation
 
+TEXT = "str"  # the type of labels that are text
 SPLIT_SEED = 0  # of every split that is ours to make; changing it changes every result
 
 
@@ -53,7 +54,8 @@ class Dataset:
     """Training and test examples.
 
     `x_*` are float32, images as (n, height, width[, channels]) in [0, 1]; `y_*` are class numbers
-    (int64) into `classes`. `notes` says what a reader of results should know about the files.
+    (int64) into `classes`, which are text; `labels` has them as the table's target has, of which
+    `label_dtype` is the type. `notes` says what a reader of results should know about the files.
 
     If the data are a table, `train_rows` and `test_rows` hold the two parts as its owner knows
     them, and `preparation` turns new rows into inputs. `order` has the table's row of every
@@ -72,6 +74,12 @@ class Dataset:
     train_rows: pl.DataFrame | None = None
     aside: pl.DataFrame | None = None
     order: IntArray | None = None  # None: as they stand
+    label_dtype: str = TEXT  # as NumPy names it
+
+    @property
+    def labels(self) -> Array:
+        """The classes as their owner has them: text, numbers or booleans."""
+        return as_labels(self.classes, self.label_dtype)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -128,6 +136,16 @@ class Dataset:
             f"{len(self.classes)} classes"
         )
         return "\n".join([text, *(f"  note: {note}" for note in self.notes)])
+
+
+def as_labels(classes: Sequence[str], dtype: str) -> Array:
+    """Names of classes as values of a type, as NumPy names it.
+
+    >>> as_labels(["2", "10"], "int8").tolist(), as_labels(["False", "True"], "bool").tolist()
+    ([2, 10], [False, True])
+    """
+    names = np.array(classes)
+    return names == "True" if dtype == "bool" else names.astype(dtype)
 
 
 def split(x: Array, y: Array, *, test_size: float, stratify: bool) -> list[Array]:

@@ -11,7 +11,7 @@ import numpy as np
 from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError
 from unchurn.core.tables import TextForm, check_ending, read_table, stem, text_among_numbers
-from unchurn.datasets.base import Dataset, split
+from unchurn.datasets.base import TEXT, Dataset, split
 from unchurn.datasets.preparation import Preparation, is_category, is_number, prepare
 from unchurn.datasets.registry import DATASETS
 
@@ -74,7 +74,8 @@ def load_table(
         A Polars or pandas frame with a row per example. The column of a pandas index, as files have
         it, is left out.
     target
-        The column to predict: text, whole numbers or booleans, at least two distinct values.
+        The column to predict: text, whole numbers or booleans, at least two distinct values. What
+        is fitted to it predicts values of its type.
     name
         What results call it.
     test_size
@@ -103,13 +104,15 @@ def load_table(
     if frame.height == 0:
         raise InputError("has no rows")
     index = [c for c in frame.columns[:1] if c in INDEX_NAMES and c not in (target, *aside)]
-    features = frame.drop(target, *index, *aside)
+    kept = [*index, *aside]
+    features = frame.drop(target, *kept)
     if features.width == 0:
         beside = f" beside {', '.join(aside)}" if aside else ""
         raise InputError(f"{target!r} is its only column{beside}: nothing to predict from")
     for feature in features:
         _check(feature, missing)
     classes, y = _classes(frame[target])
+    label_dtype = _label_dtype(frame[target])
     try:
         train, test, y_train, y_test = split(
             np.arange(len(y)), y, test_size=test_size, stratify=True
@@ -129,8 +132,9 @@ def load_table(
         test_rows=features[test],
         preparation=preparation,
         train_rows=features[train],
-        aside=frame.select(aside)[np.concatenate([train, test])] if aside else None,
+        aside=frame.select(kept)[np.concatenate([train, test])] if kept else None,
         order=np.concatenate([train, test]),
+        label_dtype=label_dtype,
     )
 
 
@@ -232,6 +236,17 @@ def _classes(column: pl.Series) -> tuple[tuple[str, ...], Array]:
             f"class {rare[0]!s} of {column.name!r} has a single row; at least 2 are needed"
         )
     return tuple(str(value) for value in values), numbers
+
+
+def _label_dtype(column: pl.Series) -> str:
+    """The type of a target's values, as NumPy names it."""
+    import polars as pl
+
+    if column.dtype == pl.Boolean:
+        return "bool"
+    if not column.dtype.is_numeric():
+        return TEXT
+    return "int64" if column.dtype == pl.Int128 else str(column.dtype).lower()
 
 
 def _plain(column: pl.Series) -> Array:

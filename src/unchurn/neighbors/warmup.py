@@ -1,4 +1,4 @@
-"""Compile all kernels ahead of their first use."""
+"""Compile all kernels of the search ahead of their first use."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from unchurn.methods import make_method
 from unchurn.metrics.intervals import LEVEL, level_of_all
 from unchurn.report.numbers import between, percent, points
 from unchurn.study.budget import exceeded, keeps, limits_in_words
@@ -59,7 +60,7 @@ def _recommended(result: Result) -> str:
     text = (
         f"Use {_name(best)}: {_measured(result, best)}{_plain(result, control)}; "
         f"{result.subject.scenario.falls} by {_fall(_differences(result, best))}, beyond chance, "
-        f"{_cost(best)}"
+        f"{_cost(result, best)}"
     )
     if result.chosen_on == "test":  # the best of several methods, at that
         text += ON_TEST
@@ -91,8 +92,8 @@ def _within_budget(result: Result, chosen: dict[str, SettingResult]) -> str:
         which = "the single models that keep" if single else "what keeps"
         none = "" if single else ", as no single model does"
         text = (
-            f"Use {_name(best)}: {_measured(result, best)}{plain}, {_cost(best)}; of {which} "
-            f"{budget}{none}, it is the most accurate"
+            f"Use {_name(best)}: {_measured(result, best)}{plain}, {_cost(result, best)}; of "
+            f"{which} {budget}{none}, it is the most accurate"
         )
     if result.chosen_on == "test":
         text += ON_TEST
@@ -130,15 +131,16 @@ def _is_told_from(result: Result, row: SettingResult, best: SettingResult) -> bo
     return found[result.subject.scenario.churn].low > 0
 
 
-def _cost(row: SettingResult) -> str:
+def _cost(result: Result, row: SettingResult) -> str:
     """What a setting costs beside plain training, in words."""
     trained, served = row.setting.n_trained, row.setting.n_models
+    what = "network" if result.subject.is_of_networks else "model"
     if trained == 1 and served == 1:
-        return "at no cost: one network is trained and served"
+        return f"at no cost: one {what} is trained and served"
     serves = "one serves" if served == 1 else f"{served} serve"
     if trained == 1:
         return f"at no cost in training, but {served} models serve"
-    return f"at the cost of training {trained} networks for one, of which {serves}"
+    return f"at the cost of training {trained} {what}s for one, of which {serves}"
 
 
 def _keep(result: Result, control: SettingResult) -> str:
@@ -165,7 +167,7 @@ def _next(result: Result) -> str:
         row = min(steadier, key=lambda row: _churn(result, row))
         return (
             f"Several models do: {_name(row)} lowers it by {_fall(_differences(result, row))}, "
-            f"{_cost(row)}."
+            f"{_cost(result, row)}."
         )
     near = [row for row in single.values() if _is_better(result, row, alone=True)]
     if near:
@@ -183,8 +185,16 @@ def _next(result: Result) -> str:
     if untold:
         return f"Settings of {untold[0]} were chosen on the test data: choose them on validation."
     known = {part for tried in chosen for part in (tried, *tried.split("+"))}
-    left = [name for name in result.subject.scenario.steadier if name not in known]
+    left = [name for name in _steadier(result) if name not in known]
     return f"Try {' or '.join(left)}." if left else ""
+
+
+def _steadier(result: Result) -> list[str]:
+    """What a scenario advises; of trees, and whatever is no network, as far as they can do it."""
+    names = result.subject.scenario.steadier
+    if result.subject.is_of_networks:
+        return list(names)
+    return [name for name in names if make_method(name).changes == "targets"]
 
 
 def _is_better(result: Result, row: SettingResult, *, alone: bool = False) -> bool:

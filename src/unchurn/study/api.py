@@ -23,11 +23,12 @@ from unchurn.study.experiment import Experiment
 from unchurn.study.fresh import expected_schedule, with_fresh_runs
 from unchurn.study.presets import preset_names, preset_settings
 from unchurn.study.result import Result
-from unchurn.study.run import OnProgress, carry_out
+from unchurn.study.run import OnProgress, Trainings, carry_out
 from unchurn.study.scenarios import Scenario, make_scenario
 from unchurn.study.schedule import Schedule, make_schedule
 from unchurn.study.settings import Setting
 from unchurn.study.store import Store
+from unchurn.study.tally import trainings_of
 from unchurn.training.config import Training
 from unchurn.training.learners.base import Learner
 from unchurn.training.learners.function import FunctionLearner
@@ -76,7 +77,8 @@ def bench(
         pandas frame or the path of a file (text, Parquet, Arrow, a workbook), and the column
         `target` to predict.
     aside
-        Columns of a table that are no features, such as ids, dates and notes.
+        Columns of a table that are no features, such as ids, dates and notes. Predictions that are
+        written go by the id, `id` or `customer_id`, else by the number of the row, from 0.
     form
         How a table of text is written where not with commas, decimal points and in UTF-8.
     methods
@@ -149,28 +151,28 @@ def run_bench(
     schedule: Schedule, folder: Path, executor: Executor, on_progress: OnProgress
 ) -> Result:
     """Train what a folder does not hold yet, fresh runs too, and leave all results in it."""
-    experiment, store, n = schedule.experiment, Store(folder), len(schedule.jobs)
-    fresh = expected_schedule(experiment, store)
-    n_fresh = len(fresh.jobs) if fresh else 0
+    experiment, store = schedule.experiment, Store(folder)
+    expected = expected_schedule(experiment, store)
+    n_expected = len(trainings_of([schedule, expected] if expected else [schedule]))
+    made = [schedule]
+
+    def train_more(more: Schedule) -> Trainings:
+        n_before = len(trainings_of(made))
+        made.append(more)
+        n = len(trainings_of(made))
+        n_again = n_before + more.n_trainings - n  # references that are there already
+        return carry_out(
+            more,
+            store,
+            executor,
+            lambda done, _, last: on_progress(n_before - n_again + done, n, last),
+        )
+
     with executor:
-        result = collect(
-            carry_out(
-                schedule,
-                store,
-                executor,
-                lambda done, total, last: on_progress(done, total + n_fresh, last),
-            )
+        first = carry_out(
+            schedule, store, executor, lambda done, _, last: on_progress(done, n_expected, last)
         )
-        result = with_fresh_runs(
-            result,
-            experiment,
-            lambda more: carry_out(
-                more,
-                store,
-                executor,
-                lambda done, total, last: on_progress(n + done, n + total, last),
-            ),
-        )
+        result = with_fresh_runs(collect(first), experiment, train_more)
     result.save(folder)
     return result
 

@@ -2,7 +2,7 @@
 
 runs/               every training (see `store.py`)
 result.json         what was studied, and its numbers
-result.npz          what every setting's runs predicted, fresh ones too, and the true classes
+result.npz          what every setting's runs predicted, fresh ones too, the true classes, and ids
 table.csv, .md, .tex
 releases.csv        where history was played again, the numbers of every release
 predictions/        what the reported runs of every chosen setting predicted (see `predictions.py`)
@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from unchurn.core.errors import InputError
 from unchurn.core.files import atomic_write, reading, write_text
-from unchurn.core.numpy_files import load_arrays
+from unchurn.core.numpy_files import check_text, load_arrays
 from unchurn.metrics.registry import Runs
 from unchurn.report import formats
 from unchurn.study.examples import Example
@@ -38,7 +38,7 @@ from unchurn.study.subject import Subject
 JSON, ARRAYS, PREDICTIONS = "result.json", "result.npz", "predictions"
 TABLES = {"csv": "table.csv", "markdown": "table.md", "latex": "table.tex"}
 BASE, FIRST, FRESH = "base ", "first ", "fresh "  # how names of arrays begin
-LABELS, TESTED_BY = "labels/", "tested_by/"
+LABELS, TESTED_BY, IDS = "labels/", "tested_by/", "ids"
 RELEASES = "releases.csv"
 Arrays = Mapping[str, npt.NDArray[Any]]
 
@@ -52,6 +52,8 @@ def save(result: Result, folder: Path) -> None:
         write_text(folder / RELEASES, formats.render(releases_table(result), "csv"))
     write_predictions(result, folder / PREDICTIONS)
     arrays: dict[str, Any] = {name: _small(array) for name, array in _arrays(result)}
+    if (ids := result.subject.ids) is not None:
+        arrays[IDS] = ids
     with atomic_write(folder / ARRAYS) as temporary, temporary.open("wb") as file:
         np.savez_compressed(file, **arrays)
     write_text(folder / JSON, json.dumps(_record(result), indent=1, allow_nan=False) + "\n")
@@ -73,6 +75,7 @@ def load(folder: Path) -> Result:
         check_record(text)
     with reading(folder / ARRAYS, "a bench's predictions"):
         arrays = load_arrays(folder / ARRAYS)
+        check_text(arrays.get(IDS, np.zeros(0)), IDS)
     with reading(path, "a bench's result"):
         return _result(record, arrays)
 
@@ -108,9 +111,12 @@ def _result(record: dict[str, Any], arrays: Arrays) -> Result:
         {name.removeprefix(kind): own for name, own in arrays.items() if name.startswith(kind)}
         for kind in (LABELS, TESTED_BY)
     )
-    subject = Subject.from_dict(record["subject"], labels, tested_by)
+    ids = arrays.get(IDS)  # of which older folders have none
+    subject = Subject.from_dict(record["subject"], labels, tested_by, ids)
     for part, classes in labels.items():
         _check(classes, (len(classes),), subject, part)
+    if ids is not None and (ids.dtype.kind not in "iuU" or ids.shape != labels["test"].shape):
+        raise InputError(f"{IDS} are not those of {len(labels['test'])} test rows")
     settings = []
     for number, one in enumerate(record["settings"]):
         facts = {**one["facts"], "methods": tuple(one["facts"]["methods"])}

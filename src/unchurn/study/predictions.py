@@ -1,5 +1,7 @@
 """`predictions/`: METHOD-RUN.parquet of every chosen setting, as `unchurn compare` reads.
 
+A row is called by the table's own id, if it has one, else by its number (see `ids.py`).
+
 Of the model that a run is held against there is base-model-RUN.parquet; where methods have
 others, base-model-of-METHOD-RUN.parquet. No method's name has a hyphen.
 
@@ -18,14 +20,18 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from unchurn.comparison.inputs.columns import INDEXES
 from unchurn.core.errors import InputError
 from unchurn.core.files import atomic_write, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import polars as pl
+
     from unchurn.core.arrays import IntArray
     from unchurn.study.result import Result
+    from unchurn.study.subject import Subject
 
 WRITTEN = "written.json"
 AGAIN = "then run the same bench again, which keeps its trainings"
@@ -67,12 +73,12 @@ def _files(result: Result) -> dict[str, bytes]:
     """The files of all chosen settings by name."""
     import polars as pl
 
-    names = pl.Series(result.subject.data.classes)
+    names = pl.Series(result.subject.data.label_values)  # so that they join the table's own
     labels = names.gather(result.subject.labels["test"])
-    files = {}
+    files, ids = {}, _ids(result.subject)
     for name, predicted in _predictions(result):
         columns = {
-            "id": pl.int_range(len(predicted), eager=True),
+            **ids,
             "prediction": names.gather(predicted),
             "label": labels,
         }
@@ -80,6 +86,20 @@ def _files(result: Result) -> dict[str, bytes]:
         pl.DataFrame(columns).write_parquet(buffer)
         files[f"{name}.parquet"] = buffer.getvalue()
     return files
+
+
+def _ids(subject: Subject) -> dict[str, pl.Series]:
+    """What rows are called (see `ids.py`): as `id`, and under the column's own name, too.
+
+    So these files join each other as they are, and the owner's tables by --id.
+    """
+    import polars as pl
+
+    if subject.ids is None:
+        return {"id": pl.int_range(len(subject.labels["test"]), eager=True)}
+    ids, own = pl.Series(subject.ids), subject.data.id_column
+    is_taken = own in ("id", "prediction", "label", *INDEXES)
+    return {"id": ids} if is_taken else {"id": ids, own: ids}
 
 
 def _predictions(result: Result) -> Iterator[tuple[str, IntArray]]:

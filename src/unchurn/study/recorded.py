@@ -5,14 +5,16 @@ Only what tables and pages use is looked at; further keys are let be.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from unchurn.core.errors import InputError, field_problem
+from unchurn.datasets.base import TEXT, as_labels
 from unchurn.study.scenarios.periods import MOST
 
 Plain = str | int | float | bool | None  # what a method's parameters may be
+LABELS = rf"^({TEXT}|bool|u?int(8|16|32|64)|float(16|32|64))$"  # types of NumPy
 IMAGE = r"^(data:image/png;base64,[A-Za-z0-9+/=]*)?$"  # never an address that a page would fetch
 
 
@@ -29,6 +31,13 @@ class _Data(_Part):
     n_train: int
     n_validation: int
     notes: list[str]
+    id_column: str = ""
+    label_dtype: str = Field(default=TEXT, pattern=LABELS)
+
+    @model_validator(mode="after")
+    def _has_such_labels(self) -> Self:
+        as_labels(self.classes, self.label_dtype)  # ValueError if they are not of that type
+        return self
 
 
 class _Budget(_Part):

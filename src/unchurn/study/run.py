@@ -14,11 +14,12 @@ from unchurn.study.experiment import Experiment
 from unchurn.study.job import Job
 from unchurn.study.schedule import Key, Schedule
 from unchurn.study.store import DamagedError, Store, TrainedRun, key_of
+from unchurn.study.tally import Tally
 from unchurn.study.train import TOO_FEW, Common, failed_run, find_neighbours, given_run, train_jobs
 from unchurn.training.learners.base import most_neighbours
 
 KILLED = "its process was killed, most likely for want of memory"
-# done, total, and the training that was just finished, if any
+# trainings done, their total, and the job that was just finished, if any
 OnProgress = Callable[[int, int, "tuple[Job, TrainedRun] | None"], None]
 
 
@@ -100,7 +101,7 @@ class _Driver:
         self.schedule, self.store, self.executor = schedule, store, executor
         self.experiment = schedule.experiment
         self.on_progress = on_progress
-        self.trainings = Trainings(schedule)
+        self.trainings, self.tally = Trainings(schedule), Tally(schedule)
         self.calls: deque[Call] = deque()
         self.waiting: dict[tuple[Key, ...], list[Key]] = {}  # jobs, and whom they wait for
         self.known: dict[Key, Any] = {}  # handles of what is known of references
@@ -118,7 +119,7 @@ class _Driver:
             if stored is None:
                 missing.append(key)
                 continue
-            self.trainings.take(key, stored)
+            self._take(key, stored)
             if self.schedule.keeps(key).logits:
                 references[key] = stored
         self._show_progress(None)
@@ -213,12 +214,15 @@ class _Driver:
         """Keep a training, on disk and for the results."""
         job = self.schedule.jobs[key]
         self.store.put(self.experiment.identity(job), trained.record, **trained.arrays)
-        self.trainings.take(key, trained)
+        self._take(key, trained)
         self._show_progress((job, trained))
 
+    def _take(self, key: Key, run: TrainedRun) -> None:
+        self.trainings.take(key, run)
+        self.tally.note(key)
+
     def _show_progress(self, last: tuple[Job, TrainedRun] | None) -> None:
-        n_done = len(self.trainings.by_key) - len(self.schedule.given)
-        self.on_progress(n_done, len(self.schedule.jobs), last)
+        self.on_progress(self.tally.done, self.tally.total, last)
 
     def _job(self, key: Key) -> Job:
         return self.schedule.jobs.get(key) or self.schedule.given[key]

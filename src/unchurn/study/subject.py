@@ -9,10 +9,13 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError
+from unchurn.datasets.base import TEXT, as_labels
 from unchurn.metrics.budget import Budget
 from unchurn.study.experiment import Experiment
 from unchurn.study.history import History
+from unchurn.study.ids import find_ids
 from unchurn.study.scenarios import Replay, Scenario, make_scenario
 
 Classes = npt.NDArray[np.integer]
@@ -28,6 +31,13 @@ class DataFacts:
     n_train: int  # that runs are trained on: without those that are held out
     n_validation: int
     notes: tuple[str, ...]
+    label_dtype: str = TEXT  # of the table's target, as NumPy names it
+    id_column: str = ""  # of the table, by which test rows are called; empty: by their numbers
+
+    @property
+    def label_values(self) -> Array:
+        """The classes as the table's target has them."""
+        return as_labels(self.classes, self.label_dtype)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -45,15 +55,21 @@ class Subject:
     scenario: Scenario = field(default_factory=make_scenario)
     budget: Budget = field(default_factory=Budget)  # that settings are chosen by, if it has limits
     history: History | None = None  # where it was played again
+    ids: Array | None = None  # of test rows; None: by their place in the test part
 
     @property
     def chosen_on(self) -> str:
         """The part of the data on which settings are chosen."""
         return "validation" if "validation" in self.labels else "test"
 
+    @property
+    def is_of_networks(self) -> bool:
+        """Whether networks were trained; else trees, or whatever a function trains."""
+        return "network" in self.learner_facts
+
     def to_dict(self) -> dict[str, Any]:
         """All but the labels, as plain values."""
-        apart = ("labels", "budget", "history")
+        apart = ("labels", "budget", "history", "ids")
         plain = {n: value for n, value in vars(self).items() if n not in apart}
         budget = {"budget": self.budget.given} if self.budget.given else {}
         history = {"history": self.history.to_dict()} if self.history is not None else {}
@@ -66,8 +82,9 @@ class Subject:
         given: Mapping[str, Any],
         labels: Mapping[str, Classes],
         tested_by: Mapping[str, Classes],
+        ids: Array | None,
     ) -> Self:
-        """What `to_dict` gave, the labels, and of a history the releases by example."""
+        """What `to_dict` gave, the labels, of a history the releases by example, and ids."""
         data = dict(given["data"])
         facts = DataFacts(
             **{**data, "classes": tuple(data["classes"]), "notes": tuple(data["notes"])}
@@ -75,7 +92,7 @@ class Subject:
         scenario = make_scenario(given["scenario"])
         budget = Budget(**given.get("budget", {}))  # of which older folders have none
         scenario.limits(budget)
-        made = {"data": facts, "scenario": scenario, "budget": budget, "labels": labels}
+        made = {"data": facts, "scenario": scenario, "budget": budget, "labels": labels, "ids": ids}
         if ("history" in given) is not (scenario.name == Replay.name):
             raise InputError(f"a history is of the scenario {Replay.name}, not of {scenario.name}")
         if "history" in given:
@@ -87,6 +104,7 @@ class Subject:
 def subject_of(experiment: Experiment) -> Subject:
     """What tables and pages say of an experiment."""
     data, parts, learner = experiment.data, experiment.parts, experiment.learner
+    id_column, ids = find_ids(data, experiment.scenario.joined_by)
     return Subject(
         data=DataFacts(
             name=data.name,
@@ -95,6 +113,8 @@ def subject_of(experiment: Experiment) -> Subject:
             n_train=len(parts.y_train),
             n_validation=len(parts.y.get("validation", ())),
             notes=data.notes,
+            label_dtype=data.label_dtype,
+            id_column=id_column,
         ),
         labels=parts.y,
         learner=learner.identity,
@@ -106,4 +126,5 @@ def subject_of(experiment: Experiment) -> Subject:
         scenario=experiment.scenario,
         budget=experiment.budget,
         history=experiment.scenario.history,
+        ids=ids,
     )

@@ -26,6 +26,7 @@ from unchurn.training.checks import as_mask, as_seed, as_weights
 from unchurn.training.config import Training
 from unchurn.training.examples import Rows
 from unchurn.training.fitting import Fitting
+from unchurn.training.labels import check_true_labels, labels_of_test_part
 from unchurn.training.learners.base import RemarkWarning
 from unchurn.training.networks import Factory, make_factory
 from unchurn.training.references import (
@@ -151,8 +152,8 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> Self:
         """Train on inputs `(n, *shape)` and n labels, integers or strings.
 
-        Or on the training part of a `Dataset`, given alone: the classes then have its names, and of
-        a table of your own the model keeps how it was prepared, and takes frames of new rows.
+        Or on the training part of a `Dataset`, given alone: the classes then are its `labels`, and
+        of a table of your own the model keeps how it was prepared, and takes frames of new rows.
 
         What a model before says of these rows may be given as (n, L) logits or as probabilities,
         columns in the order of the sorted labels: anchor a release to the one it replaces. Rows
@@ -170,7 +171,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if len(classes) < 2:
             raise InputError("y has 1 class: at least 2 are needed")
         if data is not None:
-            classes = np.array(data.classes)[classes]  # in the data's order: 2 before 10
+            classes = data.labels[classes]  # in the data's order: 2 before 10
         preparation = None if data is None else data.preparation
         method, factory = make_method(self.method), make_factory(self.module)
         budget = Budget(max_bad_flips=self.max_bad_flips, max_churn=self.max_churn)
@@ -240,12 +241,10 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def score(self, X: npt.ArrayLike | Dataset, y: Any = None, sample_weight: Any = None) -> float:
         """Accuracy; of a `Dataset`, given alone, on its test part."""
         check_is_fitted(self)
-        has_names = self.classes_.dtype.kind == "U"
         if isinstance(X, Dataset):
-            names = np.array(X.classes)[X.y_test]
-            return self.score(X.x_test, names if has_names else X.y_test, sample_weight)
-        if has_names and np.asarray(y).dtype.kind in "iu":
-            raise InputError("y has numbers, and the classes have names: give a dataset alone")
+            return self.score(X.x_test, labels_of_test_part(X, self.classes_), sample_weight)
+        is_of_table = getattr(self, "preparation_", None) is not None
+        check_true_labels(y, self.classes_, is_of_table=is_of_table)
         return float(super().score(X, y, sample_weight))
 
     def save(self, path: str | Path) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from unchurn.comparison.inputs.casting import plain_names
 from unchurn.core.arrays import Array, Float32, FloatArray, IntArray, as_array
 from unchurn.core.errors import InputError
 from unchurn.methods.base import overrides
@@ -91,7 +92,8 @@ def _of_ours(
             "the reference's table was prepared otherwise: give its reference_probabilities to fit"
         )
     fitted, inputs = model.fitted_, scaled(model, inputs)
-    if model.classes_.tolist() != classes.tolist():
+    own, new = alike(model.classes_, classes)
+    if own != new:
         return _matched(fitted.probabilities(inputs), model.classes_, classes)
     weights = fitted.weights if serving_cost(fitted.method) == 1 else None
     if overrides(fitted.method, "probabilities"):
@@ -101,8 +103,9 @@ def _of_ours(
 
 def _matched(probabilities: Float32, own: Array, classes: Array) -> Said:
     """Probabilities of a model's own classes as logits of the new ones, found by name."""
-    places = {name: place for place, name in enumerate(own.tolist())}
-    found = np.array([places.get(name, -1) for name in classes.tolist()])
+    before, now = alike(own, classes)
+    places = {name: place for place, name in enumerate(before)}
+    found = np.array([places.get(name, -1) for name in now])
     known = found >= 0
     if not known.any():
         raise InputError(
@@ -110,6 +113,17 @@ def _matched(probabilities: Float32, own: Array, classes: Array) -> Said:
         )
     said = in_places(probabilities, found)
     return Said(logits=log(said), known=None if known.all() else known)
+
+
+def alike(own: Array, classes: Array) -> tuple[list[Any], list[Any]]:
+    """A model's classes and others such that equal ones are the same: "1" is 1 where one has text.
+
+    Saved before labels had a type, a model of a table has text.
+    """
+    if (own.dtype.kind in "OUS") == (classes.dtype.kind in "OUS"):
+        return own.tolist(), classes.tolist()
+    before, now = (list(plain_names(map(str, one.tolist()))) for one in (own, classes))
+    return before, now
 
 
 def in_places(probabilities: FloatArray, places: IntArray) -> FloatArray:

@@ -22,7 +22,7 @@ from unchurn.training.budget import Tried
 from unchurn.training.checks import as_mask, as_seed
 from unchurn.training.estimator import StableClassifier
 from unchurn.training.lean import RECENT, Newer, as_accurate, newer_rows
-from unchurn.training.references import Model, is_ours, open_model
+from unchurn.training.references import Model, alike, is_ours, open_model
 
 # From the weights of a base that is the same network for the same classes; else without them.
 FROM_WEIGHTS = "warm_start+anchor(a=0.5)+safe_ema"
@@ -110,8 +110,8 @@ def upgrade(
         if any(given is not None for given in (y, X_test, y_test, base_saw)):
             raise InputError("a table or dataset has labels and a test part of its own")
         train: tuple[Any, ...] = (data,)
-        names = np.array(data.classes)
-        x_test, labels, classes = data.x_test, names[data.y_test], names[np.unique(data.y_train)]
+        every = data.labels
+        x_test, labels, classes = data.x_test, every[data.y_test], every[np.unique(data.y_train)]
     else:
         preparation = _preparation_of(base) if is_frame(X) else None
         if preparation is not None:  # the base prepares frames itself: so must its successor
@@ -161,7 +161,7 @@ def _leaning(
     """The recipe that leans on the base as far as costs no accuracy on newer rows."""
     data = train[0] if isinstance(train[0], Dataset) else None
     if data is not None:
-        labels, inputs = np.array(data.classes)[data.y_train], data.x_train
+        labels, inputs = data.labels[data.y_train], data.x_train
         if data.order is not None:  # a table's rows were shuffled: those that came last are newer
             came = data.order[: len(labels)]
             saw = came < np.quantile(came, 1 - RECENT)
@@ -170,9 +170,9 @@ def _leaning(
         saw = None if saw is None else as_mask(saw, len(labels), "base_saw")
 
     def before(rows: IntArray) -> Array:
-        return np.asarray(base.predict(_taken(inputs, rows)))
+        return _named(base.predict(_taken(inputs, rows)))
 
-    newer = newer_rows(labels, before, seed=as_seed(options.get("random_state")), saw=saw)
+    newer = newer_rows(_named(labels), before, seed=as_seed(options.get("random_state")), saw=saw)
     if newer is None:
         return recipes[0], ()
 
@@ -183,9 +183,14 @@ def _leaning(
             else (data.trained_on(newer.kept),)
         )
         model = fitted(recipe, rows, None if data or saw is None else saw[newer.kept])
-        return model.predict(_taken(inputs, newer.held))
+        return _named(model.predict(_taken(inputs, newer.held)))
 
     return as_accurate(recipes, newer, predict)
+
+
+def _named(labels: Any) -> Array:
+    """Labels as text: a base saved long ago may have names where its successor has numbers."""
+    return np.asarray(labels).astype(str)
 
 
 def _check_base(base: Model) -> None:
@@ -252,5 +257,5 @@ def _taken(x: Any, rows: Array) -> Any:
 def _is_same_network(base: StableClassifier, classes: Array, options: dict[str, Any]) -> bool:
     """Whether training can start from the base's weights."""
     is_one = serving_cost(base.fitted_.method) == 1
-    same_classes = base.classes_.tolist() == classes.tolist()
-    return is_one and same_classes and options.get("module") == base.module
+    own, new = alike(base.classes_, classes)
+    return is_one and own == new and options.get("module") == base.module

@@ -94,6 +94,11 @@ class Scenario:
         return ()
 
     @property
+    def joined_by(self) -> str | None:
+        """The column of a table that was named as its rows' id, if one was."""
+        return None
+
+    @property
     def preparation_before(self) -> Preparation | None:
         """How the table of a model before was prepared, where there is one that says so."""
         return None

@@ -156,6 +156,11 @@ class Upgrade(Scenario):
         return tuple(c for c in (self.base_column, self.time, self.id) if c is not None)
 
     @property
+    def joined_by(self) -> str | None:
+        """That by which a base is joined."""
+        return self.id
+
+    @property
     def preparation_before(self) -> Preparation | None:
         """That of a base of ours that was fitted to a table."""
         found: Preparation | None = getattr(open_model(self.base), "preparation_", None)
