@@ -12,6 +12,7 @@ from unchurn.paper.markdown import markdown_table, render_page
 from unchurn.paper.studies import RECIPES
 from unchurn.paper.upgrade.charts import frontier
 from unchurn.paper.upgrade.rows import Over, Row, choose, over, read_rows
+from unchurn.paper.upgrade.study import settings
 from unchurn.report.numbers import NONE, bare_percent, difference, signed
 from unchurn.study.result import CONTROL
 from unchurn.study.settings import make_setting
@@ -47,6 +48,8 @@ def _render(folder: Path, rows: dict[str, list[Row]]) -> str:
         there=there,
         tasks=[name for name in there if name in RECIPES],
         missing=[name for name in RECIPES if name not in rows],
+        partial={name: len(rows[name]) for name in there if len(rows[name]) < len(settings())},
+        n_settings=len(settings()),
         default=next(one for one in every if one.recipe == DEFAULT),
         without=next(one for one in every if one.recipe == WITHOUT_WEIGHTS),
         longer=next(one for one in every if one.recipe == "longer+safe_ema"),

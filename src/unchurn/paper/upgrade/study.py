@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from unchurn.paper.beyond.study import check_dataset, some, subject
-from unchurn.paper.beyond.tables import TABLES
 from unchurn.study.experiment import Experiment
 from unchurn.study.parts import make_parts
 from unchurn.study.scenarios import Upgrade
@@ -71,28 +70,17 @@ BOTH = (
     "stay(ratio=1)+warm_start+anchor(a=0.2)+safe_ema",
     "stay(ratio=1)+warm_start(a=0.5)+anchor(a=0.2)+safe_ema",
 )
-# Of these, by method, what images are tried with, whose trainings take hours: what did best on the
-# tables, and what it is held against. SVHN takes the longest, and does without the second.
-ON_IMAGES = (
-    "control", "safe_ema", "stay+safe_ema", "warm_start", "warm_start+safe_ema",
-    "stay+warm_start+safe_ema", "warm_start+anchor+safe_ema", "stay+warm_start+anchor+safe_ema",
-)  # fmt: skip
-BUT_SVHN = ("longer", "longer+safe_ema", "warm_start+focal+safe_ema")
 
 
-def settings(dataset: str) -> tuple[Setting, ...]:
-    """All that is tried on a dataset."""
-    every = tuple(make_setting(text) for text in (*SINGLE, *BOTH))
-    if dataset in TABLES or dataset == "phishing":
-        return every
-    names = ON_IMAGES if dataset == "svhn" else (*ON_IMAGES, *BUT_SVHN)
-    return some(UPGRADE, every, names)
+def settings() -> tuple[Setting, ...]:
+    """All that is tried, on every dataset."""
+    return tuple(make_setting(text) for text in (*SINGLE, *BOTH))
 
 
 def experiment(dataset: str, methods: Sequence[str] | None = None) -> Experiment:
     """All that is trained on a dataset, or some of its methods by name."""
     check_dataset(UPGRADE, dataset)
-    tried = some(UPGRADE, settings(dataset), methods)
+    tried = some(UPGRADE, settings(), methods)
     data, learner = subject(dataset)
     return Experiment(
         data=data,
