@@ -94,10 +94,10 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    Networks do not learn from columns of thousands beside columns of tenths. Where inputs are
-    beyond 10 on either side, the networks of ours ("mlp", "lenet5") take them standardised, by
-    columns, or images as a whole; then a scaler before it is not needed, nor does one harm.
-    Smaller inputs, those of a `Dataset`, and all inputs of a network of your own are taken as
+    Networks do not learn from columns of thousands beside columns of tenths. Where a column's
+    root mean square is above 10, the networks of ours ("mlp", "lenet5") take all standardised, by
+    columns, or images as a whole; a scaler before it is not needed, nor does one harm. Smaller
+    inputs, those of a `Dataset`, and all inputs of a network of your own are taken as
     they are. What has a StableClassifier for `reference` scales as that does.
 
     Passes scikit-learn's `check_estimator` but for the equivalence of weights and repetitions:

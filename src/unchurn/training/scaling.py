@@ -15,7 +15,7 @@ import numpy as np
 from unchurn.core.arrays import Array, Float32, Float64
 from unchurn.core.errors import InputError
 
-LARGEST = 10.0  # inputs up to here are left as they are: shares, pixels, what was standardised
+LARGEST = 10.0  # root mean square of a column; up to here networks learn from numbers as they are
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -49,19 +49,20 @@ class Scaling:
 
 
 def learn_scaling(inputs: Array) -> Scaling | None:
-    """Mean and deviation of each column, of images of all pixels; None where inputs are small.
+    """Mean and deviation of each column, of images of all pixels; None where no column is large.
 
-    Then nothing is changed, to the bit: so the paper's inputs, from 0 to 1, are trained on as they
-    are.
+    Then nothing is changed, to the bit: so shares, the paper's pixels from 0 to 1 and what was
+    standardised before are trained on as they are.
     """
-    if np.abs(inputs).max() <= LARGEST:
-        return None
     columns = inputs.astype(np.float64)
     if inputs.ndim > 2:
         columns = columns.reshape(-1, 1)
-    deviation = np.where(columns.min(axis=0) == columns.max(axis=0), 0.0, columns.std(axis=0))
+    mean, deviation = columns.mean(axis=0), columns.std(axis=0)
+    if np.hypot(mean, deviation).max() <= LARGEST:
+        return None
+    deviation[columns.min(axis=0) == columns.max(axis=0)] = 0  # else what rounding left of it
     factor = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0)
-    return Scaling(mean=columns.mean(axis=0), factor=factor)
+    return Scaling(mean=mean, factor=factor)
 
 
 def scale(scaling: Scaling | None, inputs: Array) -> Array:
