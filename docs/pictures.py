@@ -14,12 +14,19 @@ PREDICTIONS = "demo/upgrade/predictions"
 BASE = f"{PREDICTIONS}/base-model-0.parquet"
 CANDIDATE = f"{PREDICTIONS}/control-0.parquet"
 GATE = ("--max-bad-flips", "0.01", "--max-accuracy-loss", "0", "--html", "gate.html")
+RETRAINED = "demo/retrain/predictions"
+COMPARE = (f"{RETRAINED}/control-0.parquet", f"{RETRAINED}/safe_ema-1.parquet", "--retrains",
+           "demo/retrain", "--html", "compare.html")  # fmt: skip
 # Each picture: the page, and how much of its top is shown.
-PAGES = {"report.png": ("demo/retrain/report.html", 830), "gate.png": ("gate.html", 900)}
+PAGES = {
+    "compare.png": ("compare.html", 800),
+    "gate.png": ("gate.html", 900),
+    "report.png": ("demo/retrain/report.html", 830),
+}
 
 
 def main() -> None:
-    """The doubtful digits; the top of a report and of a gate's page, from the demo's runs."""
+    """The doubtful digits; the tops of a comparison's, a gate's and a study's page, from a demo."""
     unchurn = Path(sys.executable).with_name("unchurn")
     with tempfile.TemporaryDirectory() as folder:
 
@@ -31,6 +38,7 @@ def main() -> None:
         shutil.copy(Path(folder) / "demo/doubtful_digits.svg", IMAGES)
         run(unchurn, "demo")
         run(unchurn, "report", "demo/retrain")
+        run(unchurn, "compare", *COMPARE)
         run(unchurn, "gate", BASE, CANDIDATE, *GATE, codes=(0, 1, 3))
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(
