@@ -6,14 +6,13 @@ import math
 from typing import TYPE_CHECKING
 
 from unchurn.methods import make_method
-from unchurn.metrics.intervals import LEVEL, level_of_all
+from unchurn.metrics.intervals import LEVEL, Interval, level_of_all
 from unchurn.report.numbers import between, percent, points
 from unchurn.study.budget import exceeded, keeps, limits_in_words
 from unchurn.study.selection import CLOSE
 from unchurn.study.table import single_models
 
 if TYPE_CHECKING:
-    from unchurn.metrics.intervals import Interval
     from unchurn.study.result import Result, SettingResult
 
 ON_TEST = "; chosen on the test data itself, it may look better here than it is"
@@ -248,7 +247,8 @@ def _differences(result: Result, row: SettingResult) -> dict[str, Interval]:
 def _fall(found: dict[str, Interval]) -> str:
     """By how much churn is lower, with its interval."""
     churn = next(iter(found.values()))  # the first, as scenarios give them
-    return f"{points(-churn.value).removeprefix('+')} ({between(churn, in_points=True)})"
+    fall = Interval(-churn.value, -churn.high, -churn.low)
+    return f"{points(fall.value)} ({between(fall, in_points=True)})".replace("+", "")
 
 
 def _measured(result: Result, row: SettingResult) -> str:
