@@ -1,4 +1,5 @@
 import json
+import re
 
 import numpy as np
 import polars as pl
@@ -42,6 +43,14 @@ def test_a_dry_run_only_plans(run, tmp_path):
     assert code == 0
     assert "trial-gradient-phishing-2runs-1epochs" in out
     assert not (tmp_path / "r").exists()
+
+
+def test_a_part_of_many_methods_has_a_short_name(run):
+    few = "control,warm_start(a=0.5)+safe_ema"
+    many = f"{few},longer,safe_ema,longer+safe_ema,warm_start,stay+safe_ema,rcp+safe_ema,longer"
+    plan = ("reproduce", "upgrade", "--dataset", "wine", "--dry-run", "--methods")
+    assert "\nupgrade-wine-control-warm_start(a=0.5)+safe_ema: " in run(*plan, few)[1]
+    assert re.search(r"^upgrade-wine-part-[0-9a-f]{8}: ", run(*plan, many)[1], re.MULTILINE)
 
 
 def test_figure1_needs_no_data(run, tmp_path):

@@ -47,6 +47,15 @@ def test_three_bases_have_three_successors_each():
         experiment("wine", ["ema"])
 
 
+def test_methods_are_asked_for_by_name_or_as_they_are_written():
+    every = experiment("wine", ["warm_start+safe_ema"]).settings
+    assert [one.text for one in every] == ["a=1 + decay=0.999", "a=0.5 + decay=0.999"]
+    (one,) = experiment("wine", ["warm_start(a=0.5)+safe_ema"]).settings
+    assert one.text == "a=0.5 + decay=0.999"
+    with pytest.raises(InputError, match=r"upgrade has no method 'anchor\(a=0.7\)\+safe_ema': "):
+        experiment("wine", ["anchor(a=0.7)+safe_ema"])
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """The kept results of a small study, under the name of a dataset; and the result."""
