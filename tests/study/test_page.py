@@ -82,6 +82,16 @@ def test_examples_say_how_often_they_flip_and_between_what(open_page, result):
         assert f"{CLASSES[one]}\N{NO-BREAK SPACE}×{count}" in text
     differ = np.mean([runs[i][first] != runs[j][first] for i, j in ((0, 1), (0, 2), (1, 2))])
     assert f"{differ:.0%} of the pairs of runs differ" in text
+    assert f"(test example {first})" in text
+
+
+def test_examples_are_called_by_the_tables_own_ids(open_page, result):
+    ids = np.array([f"<b>{i}</b>" for i in range(len(result.subject.labels["test"]))])
+    about = replace(result.subject.data, id_column="customer_id")
+    named = replace(result, subject=replace(result.subject, ids=ids, data=about))
+    page, *_ = open_page(named)
+    first = result.examples[0].number
+    assert f"(customer_id <b>{first}</b>)" in page.locator(".example").first.inner_text()
 
 
 def test_on_paper_it_is_light_and_nothing_is_cut(open_page, result):

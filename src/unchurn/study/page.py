@@ -85,9 +85,22 @@ def _examples(result: Result) -> list[dict[str, Any]]:
         if shares[example.number] == 0:  # of a folder that was written when others were shown
             continue
         often, between = flips_in_words(runs, example.number, classes)
-        about = {"label": classes[runs.labels[example.number]], "often": often, "between": between}
+        about = {
+            "label": classes[runs.labels[example.number]],
+            "name": _name(result, example.number),
+            "often": often,
+            "between": between,
+        }
         shown.append({**asdict(example), **about})
     return shown
+
+
+def _name(result: Result, number: int) -> str:
+    """What a test example is called: by the table's own id or row, else its place."""
+    ids, column = result.subject.ids, result.subject.data.id_column
+    if ids is None:
+        return f"test example {number}"
+    return f"{column or 'row'} {ids[number]}"
 
 
 def _examples_title(result: Result) -> str:
