@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from unchurn import StableClassifier, load_table, upgrade
+from unchurn.core.errors import InputError
 from unchurn.training.lean import as_accurate, newer_rows
 from unchurn.training.learners.base import RemarkWarning
 from unchurn.training.upgrade import FROM_ANSWERS, FROM_WEIGHTS, INSTEAD
@@ -87,7 +88,47 @@ def test_what_is_asked_for_is_not_second_guessed(outdated):
 
 
 def test_few_rows_say_nothing():
-    assert newer_rows(np.arange(199) % 2, lambda rows: rows, seed=0, saw=None) is None
+    def newer(n, saw=None):
+        return newer_rows(np.arange(n) % 2, lambda rows: rows, seed=0, saw=saw)
+
+    assert newer(199) is None
+    assert newer(200) is not None
+    assert newer(3000, np.arange(3000) < 2921) is None  # 79 that the base has not seen
+    assert newer(3000, np.arange(3000) < 2920) is not None
+    names = np.array([f"class {i}" for i in range(400)])  # a row each, as numbers to predict
+    assert newer_rows(names, lambda rows: rows, seed=0, saw=None) is None
+
+
+def test_labels_may_be_a_column(rng):
+    x, y = moving(0, rng)
+    base = first_half(x, y)
+    given = {"X_test": x[:50], "y_test": y[:50], "random_state": 1, "epochs": 1}
+    with pytest.warns(UserWarning, match="A column-vector y was passed"):
+        found = upgrade(base, x, y[:, None], **given)
+    assert np.array_equal(found.model.predict(x), upgrade(base, x, y, **given).model.predict(x))
+
+
+def test_what_does_not_lean_on_the_base_does_not_take_its_labels(outdated, rng):
+    base, x, y = outdated
+    more = rng.normal(size=(N, 2)).astype(np.float32)
+    with pytest.warns(RemarkWarning, match="outdated"):
+        found = upgrade(base, x, y, X_unlabelled=more, random_state=1)
+    with pytest.warns(RemarkWarning, match="outdated"):
+        without = upgrade(base, x, y, random_state=1)
+    assert np.array_equal(found.model.predict_proba(x), without.model.predict_proba(x))
+
+
+def test_bad_rows_are_refused_in_our_words(outdated):
+    base, x, y = outdated
+    with pytest.raises(InputError, match="the reference takes inputs of"):
+        upgrade(base, x[:, :1], y, X_test=x[:9, :1], y_test=y[:9], epochs=1)
+
+
+def test_the_warning_points_at_the_caller(outdated):
+    base, x, y = outdated
+    with pytest.warns(RemarkWarning, match="outdated") as said:
+        upgrade(base, x, y, random_state=1)
+    assert [one.filename for one in said] == [__file__]
 
 
 def test_only_what_the_base_has_not_seen_is_held_out(rng):

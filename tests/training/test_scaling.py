@@ -29,7 +29,7 @@ def test_raw_columns_are_learned_from():
 
 
 def test_it_is_scikit_learns_scaling(rng):
-    x = rng.normal(50, 20, size=(40, 3))
+    x = rng.uniform(30, 70, size=(40, 3))
     x[:, 1] = 7  # a constant
     expected = StandardScaler().fit_transform(x)
     assert np.allclose(learn_scaling(x).apply(x), expected, atol=1e-5)
@@ -42,6 +42,26 @@ def test_small_inputs_stay_as_they_are(rng):
     assert learn_scaling(x + 3) is None
     assert learn_scaling(x + 11) is not None
     assert learn_scaling(x * 20) is not None
+
+
+@pytest.mark.parametrize(("n", "code"), [(1, 1e4), (20, 9999), (50, -999)])
+@pytest.mark.parametrize("beside", [1, 1000])  # also where another column is to be scaled
+def test_a_code_for_what_is_missing_does_not_hide_the_rest(rng, n, code, beside):
+    x = rng.normal(size=(1000, 4))
+    x[:, 3] *= beside
+    y = (x[:, 0] > 0).astype(int)
+    x[:n, 0] = code
+    model = StableClassifier(random_state=0).fit(x, y)
+    assert model.score(x[n:], y[n:]) > 0.95
+
+
+def test_a_column_that_was_constant_for_the_base_is_learned_by_its_successor(rng):
+    x = rng.normal(100, 20, size=(600, 3))
+    x[:300, 2], x[300:, 2] = 0, rng.integers(0, 2, 300) * 4
+    y = np.where(np.arange(600) < 300, x[:, 0] > 100, x[:, 2] > 0).astype(int)
+    base = StableClassifier(random_state=0).fit(x[:300], y[:300])
+    model = StableClassifier(method="warm_start+safe_ema", reference=base, random_state=0)
+    assert model.fit(x[300:], y[300:]).score(x[300:], y[300:]) > 0.95
 
 
 def test_images_have_one_scale(rng):
@@ -101,6 +121,16 @@ def test_a_base_of_small_inputs_has_a_successor_that_does_not_scale(rng):
     x[0] = 1000
     successor = StableClassifier(method="warm_start", reference=base, epochs=1).fit(x, y)
     assert successor.scaling_ is None
+
+
+def test_what_only_asks_a_reference_scales_by_itself():
+    x, x_test, y, y_test = raw_wine()
+    base = StableClassifier(make_factory("mlp"), epochs=1).fit(x, y)  # which does not scale
+    model = StableClassifier(method="anchor(a=0.1)", reference=base, random_state=0).fit(x, y)
+    assert model.score(x_test, y_test) > 0.9
+    scaling = StableClassifier(random_state=0).fit(x, y)
+    own = StableClassifier(make_factory("mlp"), method="anchor", reference=scaling, epochs=1)
+    assert own.fit(x, y).scaling_ is None
 
 
 def test_unlabelled_rows_are_scaled_too():

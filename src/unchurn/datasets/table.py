@@ -246,7 +246,8 @@ def _label_dtype(column: pl.Series) -> str:
         return "bool"
     if not column.dtype.is_numeric():
         return TEXT
-    return "int64" if column.dtype == pl.Int128 else str(column.dtype).lower()
+    name = str(column.dtype).lower()
+    return "int64" if name.endswith("128") else name  # as whose values they are read
 
 
 def _plain(column: pl.Series) -> Array:

@@ -153,10 +153,10 @@ def _exact_manner(gained: float, lost: float, n: float, level: float) -> tuple[f
 
 def _exact(events: float, n: float, level: float) -> tuple[float, float]:
     """The ends of Clopper and Pearson's interval; numbers need not be whole."""
-    from scipy.special import betaincinv
+    from scipy.stats import beta  # betaincinv is wrong at high levels before SciPy 1.12
 
-    low = float(betaincinv(events, n - events + 1, (1 - level) / 2)) if events > 0 else 0.0
-    high = float(betaincinv(events + 1, n - events, (1 + level) / 2)) if events < n else 1.0
+    low = float(beta.ppf((1 - level) / 2, events, n - events + 1)) if events > 0 else 0.0
+    high = float(beta.ppf((1 + level) / 2, events + 1, n - events)) if events < n else 1.0
     return low, high
 
 

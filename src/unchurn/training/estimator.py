@@ -86,7 +86,8 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     method_
         The method that was trained: the one that was given, or its setting that a budget chose.
     tried_
-        What was measured of each setting on the rows held out, if there is a budget; not saved.
+        What was measured of each setting on the rows held out, if there is a budget, or by
+        `upgrade`; not saved.
     preparation_
         How the table of the dataset it was fitted to became inputs; else None.
     scaling_
@@ -98,7 +99,8 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     root mean square is above 10, the networks of ours ("mlp", "lenet5") take all standardised, by
     columns, or images as a whole; a scaler before it is not needed, nor does one harm. Smaller
     inputs, those of a `Dataset`, and all inputs of a network of your own are taken as
-    they are. What has a StableClassifier for `reference` scales as that does.
+    they are. What starts from the weights of a `reference` scales as that does. Numbers that
+    float32 does not tell apart, as times in seconds, are still to be made smaller before.
 
     Passes scikit-learn's `check_estimator` but for the equivalence of weights and repetitions:
     batches are drawn at random, and neighbours are counted without weights.
@@ -186,7 +188,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if X_unlabelled is not None:
             more = self._prepared(X_unlabelled, preparation, inputs.shape[1:])
             told = what_model_says(reference, X_unlabelled, more, classes, preparation)
-        scaling = self._scaling(inputs, reference, is_prepared=data is not None)
+        scaling = self._scaling(method, inputs, reference, is_prepared=data is not None)
         saw = reference_saw
         if saw is not None:
             saw = as_mask(saw, len(inputs), "reference_saw")
@@ -303,10 +305,11 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
 
     def _scaling(
-        self, inputs: Array, reference: Model | None, *, is_prepared: bool
+        self, method: Method, inputs: Array, reference: Model | None, *, is_prepared: bool
     ) -> Scaling | None:
-        """How inputs are scaled: as for the reference if it is ours, whose weights ask for it."""
-        if is_ours(reference):
+        """How inputs are scaled: as the reference's are, where training starts from its weights."""
+        need = method.reference()
+        if is_ours(reference) and need is not None and need.weights:
             return getattr(reference, "scaling_", None)
         return None if is_prepared or callable(self.module) else learn_scaling(inputs)
 

@@ -21,18 +21,18 @@ from unchurn.report.numbers import points
 from unchurn.training.budget import Tried, hold_out
 from unchurn.training.learners.base import RemarkWarning
 
-FEWEST = 200  # rows, of which a fifth says anything of accuracy
+FEWEST = 40  # rows to measure on: fewer say nothing of accuracy
 RECENT = 0.4  # of the rows, the last ones: taken for those that the base has not seen
 
 
 @dataclass(frozen=True, kw_only=True)
 class Newer:
-    """Rows that are held out of what is trained on, their labels, and the base's answers."""
+    """Rows that are held out of what is trained on, their labels, and who gives the base's."""
 
     kept: IntArray
     held: IntArray
     labels: Array
-    before: Array
+    before: Callable[[IntArray], Array]
 
 
 def newer_rows(
@@ -44,14 +44,16 @@ def newer_rows(
     nothing is seen of a rule that has moved, and no harm is done.
     """
     n = len(labels)
-    if n < FEWEST:
-        return None
     numbers = np.unique(labels, return_inverse=True)[1]
     known = np.arange(n) < (1 - RECENT) * n if saw is None else saw
+    if (~known).sum() < 2 * FEWEST:
+        return None
     kept, held = hold_out(numbers, seed, known)
     held = held[np.isin(numbers[held], numbers[kept])]  # a class that is gone cannot be learnt
+    if len(held) < FEWEST:
+        return None
     kept = np.setdiff1d(np.arange(n), held)
-    return Newer(kept=kept, held=held, labels=labels[held], before=before(held))
+    return Newer(kept=kept, held=held, labels=labels[held], before=before)
 
 
 def as_accurate(
@@ -61,15 +63,15 @@ def as_accurate(
 
     `predict` trains a recipe on the rows that are kept and gives its answers on the others.
     """
-    plain = predict(recipes[-1], newer)
-    tried = [_measured(recipes[-1], plain, newer)]
+    answers = {recipes[-1]: predict(recipes[-1], newer)}
     for recipe in recipes[:-1]:
-        answers = predict(recipe, newer)
-        tried.append(_measured(recipe, answers, newer))
-        if not _is_less_accurate(answers, plain, newer.labels):
+        answers[recipe] = predict(recipe, newer)
+        if not _is_less_accurate(answers[recipe], answers[recipes[-1]], newer.labels):
             break
     else:
         recipe = recipes[-1]
+    before = newer.before(newer.held)  # asked last: the fits have checked the rows
+    tried = tuple(_measured(one, said, newer.labels, before) for one, said in answers.items())
     if recipe == recipes[-1]:
         lost = tried[0].accuracy - max(one.accuracy for one in tried[1:])
         warnings.warn(
@@ -77,9 +79,9 @@ def as_accurate(
             f"leaning on them has {points(lost).removeprefix('+')} less right; retrained by "
             f"{recipe}, which does not",
             RemarkWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
-    return recipe, tuple(tried)
+    return recipe, tried
 
 
 def _is_less_accurate(answers: Array, plain: Array, labels: Array) -> bool:
@@ -93,11 +95,11 @@ def _is_less_accurate(answers: Array, plain: Array, labels: Array) -> bool:
     return lost - gained - 1 > math.sqrt(lost + gained)
 
 
-def _measured(recipe: str, answers: Array, newer: Newer) -> Tried:
-    right, was_right = answers == newer.labels, newer.before == newer.labels
+def _measured(recipe: str, answers: Array, labels: Array, before: Array) -> Tried:
+    right, was_right = answers == labels, before == labels
     return Tried(
         method=make_method(recipe),
         accuracy=float(right.mean()),
         bad_flips=float((was_right & ~right).mean()),
-        churn=float((answers != newer.before).mean()),
+        churn=float((answers != before).mean()),
     )

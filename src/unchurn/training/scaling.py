@@ -7,6 +7,7 @@ two models of scikit-learn's wine, as it comes, agree on little.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -16,6 +17,9 @@ from unchurn.core.arrays import Array, Float32, Float64
 from unchurn.core.errors import InputError
 
 LARGEST = 10.0  # root mean square of a column; up to here networks learn from numbers as they are
+FAR = 5.0  # spreads of the middle half from the median, beyond which a number says nothing of size
+N_ROWS = 100_000  # evenly among all, from which scales are learned
+BLOCK = 4096  # rows that are scaled at a time
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -23,12 +27,15 @@ class Scaling:
     """What is subtracted from inputs and what they are multiplied by: (d,), or (1,) for images."""
 
     mean: Float64
-    factor: Float64  # 0: a column that is constant in training
+    factor: Float64
 
     def apply(self, inputs: Array) -> Float32:
         """Inputs in the size that was learned from."""
+        scaled = np.empty(inputs.shape, np.float32)
         with np.errstate(over="ignore"):
-            scaled = ((inputs - self.mean) * self.factor).astype(np.float32)
+            for start in range(0, len(inputs), BLOCK):
+                rows = slice(start, start + BLOCK)
+                scaled[rows] = (inputs[rows] - self.mean) * self.factor
         if not np.isfinite(scaled).all():
             row = int((~np.isfinite(scaled)).reshape(len(scaled), -1).any(axis=1).argmax())
             raise InputError(f"row {row} of X has a number too far from those of the training rows")
@@ -52,17 +59,24 @@ def learn_scaling(inputs: Array) -> Scaling | None:
     """Mean and deviation of each column, of images of all pixels; None where no column is large.
 
     Then nothing is changed, to the bit: so shares, the paper's pixels from 0 to 1 and what was
-    standardised before are trained on as they are.
+    standardised before are trained on as they are. Single numbers that are far out, as codes of
+    what is missing (-999) are, count as the farthest of the others: else they would make all of
+    these equal.
     """
-    columns = inputs.astype(np.float64)
+    if np.abs(inputs).max() <= LARGEST:
+        return None
+    columns = inputs[:: math.ceil(len(inputs) / N_ROWS)].astype(np.float64)
     if inputs.ndim > 2:
         columns = columns.reshape(-1, 1)
+    low, median, high = np.quantile(columns, (0.25, 0.5, 0.75), axis=0)
+    reach = np.where(high > low, FAR * (high - low), np.inf)
+    columns = columns.clip(median - reach, median + reach)
     mean, deviation = columns.mean(axis=0), columns.std(axis=0)
     if np.hypot(mean, deviation).max() <= LARGEST:
         return None
-    deviation[columns.min(axis=0) == columns.max(axis=0)] = 0  # else what rounding left of it
-    factor = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0)
-    return Scaling(mean=mean, factor=factor)
+    # A constant is shifted only: a successor may see more of that column.
+    deviation[columns.min(axis=0) == columns.max(axis=0)] = 1
+    return Scaling(mean=mean, factor=1 / deviation)
 
 
 def scale(scaling: Scaling | None, inputs: Array) -> Array:

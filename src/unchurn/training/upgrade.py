@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,7 @@ from unchurn.training.budget import Tried
 from unchurn.training.checks import as_mask, as_seed
 from unchurn.training.estimator import StableClassifier
 from unchurn.training.lean import RECENT, Newer, as_accurate, newer_rows
+from unchurn.training.learners.base import RemarkWarning
 from unchurn.training.references import Model, alike, is_ours, open_model
 
 # From the weights of a base that is the same network for the same classes; else without them.
@@ -86,12 +88,12 @@ def upgrade(
         How to train; if not given, averaged weights anchored to the base, which training also
         starts from where the base is the same network for the same classes; where it is not,
         training takes twice as long, as anchored it gets on more slowly (docs/upgrade.md). Of 200
-        rows and more it is tried first whether that is as accurate as plain retraining, without up
-        to a fifth of the rows that the base has not seen, and measured on these. Where it is not,
-        training starts between the base and nothing; where the rule has moved since, so that this
-        does not help either, the model is retrained plainly, and a warning says so.
-        `model.tried_` has what was measured. If `base_saw` is not given, the last rows are taken
-        for those that the base has not seen.
+        rows to train on and more it is tried first whether that is as accurate as plain retraining,
+        without up to a fifth of the rows that the base has not seen, and measured on these. Where
+        it is not, training starts half of the way from the base, or takes no longer; where the rule
+        has moved since, so that this does not help either, the model is retrained plainly, without
+        `X_unlabelled`, and a warning says so. `model.tried_` has what was measured. If `base_saw`
+        is not given, the last rows are taken for those that the base has not seen.
     options
         Of `StableClassifier`; if not given, those of a base that is one. With a budget,
         `max_bad_flips` or `max_churn`, the method's settings are tried on a part of the rows to
@@ -126,12 +128,15 @@ def upgrade(
     can_start = is_ours(base) and _is_same_network(base, classes, options)
     has_budget = any(options.get(name) is not None for name in ("max_bad_flips", "max_churn"))
     tried: tuple[Tried, ...] = ()
+    given_method = method
 
     def fitted(how: str | Method, rows: tuple[Any, ...], saw: Any) -> StableClassifier:
         looks = make_method(how).reference() is not None
-        is_used = looks or X_unlabelled is not None or has_budget
+        # What was chosen so as not to lean on the base does not take labels from it, either.
+        more = X_unlabelled if looks or how is given_method else None
+        is_used = looks or more is not None or has_budget
         model = StableClassifier(method=how, reference=base if is_used else None, **options)
-        return model.fit(*rows, X_unlabelled=X_unlabelled, reference_saw=saw)
+        return model.fit(*rows, X_unlabelled=more, reference_saw=saw)
 
     if method is None:
         usual = FROM_WEIGHTS if can_start else FROM_ANSWERS
@@ -167,6 +172,7 @@ def _leaning(
             saw = came < np.quantile(came, 1 - RECENT)
     else:
         inputs, labels = train[0], np.asarray(train[1])
+        labels = labels.reshape(len(labels), -1)[:, 0]  # of a column, too
         saw = None if saw is None else as_mask(saw, len(labels), "base_saw")
 
     def before(rows: IntArray) -> Array:
@@ -182,7 +188,9 @@ def _leaning(
             if data is None
             else (data.trained_on(newer.kept),)
         )
-        model = fitted(recipe, rows, None if data or saw is None else saw[newer.kept])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RemarkWarning)  # said when it is trained for good
+            model = fitted(recipe, rows, None if data or saw is None else saw[newer.kept])
         return _named(model.predict(_taken(inputs, newer.held)))
 
     return as_accurate(recipes, newer, predict)

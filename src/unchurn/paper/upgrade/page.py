@@ -31,8 +31,9 @@ def write_upgrade(folder: Path) -> list[Path]:
     rows = read_rows(folder)
     text = _render(folder, rows)  # what is wrong with them comes up before any writing
     chart = folder / "frontier.svg"
-    of_all = [one for one in over(rows) if one.n == len(rows)]  # other means are of other data
-    save(frontier(of_all, f"mean of {len(rows)} datasets"), chart)
+    most = max(map(len, rows.values()))
+    whole = {name: own for name, own in rows.items() if len(own) == most}  # so means compare
+    save(frontier(over(whole), f"mean of the {len(whole)} datasets with every recipe"), chart)
     page = folder.with_name(f"{folder.name}.md")
     write_text(page, text)
     return [chart, page]

@@ -60,7 +60,7 @@ def read_base(
     base: Any, id_column: str | None, data: Dataset, parts: Parts, form: TextForm | None
 ) -> Given:
     """What a base says of the rows of all parts: a path, a fitted model, a frame or an array."""
-    base = open_model(base)
+    base = open_base(base)
     if hasattr(base, "predict_proba"):
         if id_column is not None:
             raise InputError(f"id {id_column!r} joins tables, and the base is a model")
@@ -99,7 +99,7 @@ def with_caution(data: Dataset, parts: Parts, given: Given) -> Dataset:
     return replace(data, notes=(*data.notes, note))
 
 
-def open_model(base: Any) -> Any:
+def open_base(base: Any) -> Any:
     """A saved StableClassifier, loaded; anything else as it is."""
     if not isinstance(base, str | Path):
         return base

@@ -23,7 +23,7 @@ from unchurn.metrics.registry import AGAINST_BASE, Metric, Runs
 from unchurn.study.job import Job
 from unchurn.study.parts import Mask, Parts
 from unchurn.study.scenarios.base import PlainFit, Rows, Scenario, Scene
-from unchurn.study.scenarios.given import Given, open_model, places_among, read_base, with_caution
+from unchurn.study.scenarios.given import Given, open_base, places_among, read_base, with_caution
 from unchurn.study.scenarios.older import Older, Parted, part_rows, with_classes
 from unchurn.training.learners.base import Learner
 from unchurn.training.learners.torch import TorchLearner
@@ -163,7 +163,7 @@ class Upgrade(Scenario):
     @property
     def preparation_before(self) -> Preparation | None:
         """That of a base of ours that was fitted to a table."""
-        found: Preparation | None = getattr(open_model(self.base), "preparation_", None)
+        found: Preparation | None = getattr(open_base(self.base), "preparation_", None)
         return found
 
     def scene(self, data: Dataset, *, validation: bool, form: TextForm | None = None) -> Scene:
