@@ -27,7 +27,7 @@ RECENT = 0.4  # of the rows, the last ones: taken for those that the base has no
 
 @dataclass(frozen=True, kw_only=True)
 class Newer:
-    """Rows that are held out of what is trained on, their labels, and who gives the base's."""
+    """Rows that are held out of what is trained on, their labels, and what asks the base."""
 
     kept: IntArray
     held: IntArray

@@ -49,8 +49,8 @@ class Scaling:
     def from_plain(cls, plain: Any, shape: tuple[int, ...]) -> Self:
         """Make it of what `to_plain` gave, and JSON held meanwhile, for inputs of a shape."""
         parts = {name: np.array(plain[name], np.float64) for name in ("mean", "factor")}
-        fits = (shape if len(shape) == 1 else (1,),)
-        if any(part.shape not in fits or not np.isfinite(part).all() for part in parts.values()):
+        expected = shape if len(shape) == 1 else (1,)
+        if any(part.shape != expected or not np.isfinite(part).all() for part in parts.values()):
             raise InputError(f"its scaling is no number for each input of {shape}")
         return cls(**parts)
 

@@ -142,7 +142,10 @@ def upgrade(
         usual = FROM_WEIGHTS if can_start else FROM_ANSWERS
         method = WITHIN_BUDGET[usual] if has_budget else usual
         if not has_budget:
-            method, tried = _leaning(INSTEAD[usual], base, train, base_saw, options, fitted)
+            seed = as_seed(options.get("random_state"))
+            method, tried = _leaning(
+                INSTEAD[usual], train, base=base, saw=base_saw, seed=seed, fitted=fitted
+            )
     model = fitted(method, train, base_saw)
     model.tried_ = model.tried_ or tried
     if not isinstance(data, Dataset):
@@ -157,10 +160,11 @@ def upgrade(
 
 def _leaning(
     recipes: tuple[str, ...],
-    base: Model,
     train: tuple[Any, ...],
+    *,
+    base: Model,
     saw: Any,
-    options: dict[str, Any],
+    seed: int,
     fitted: Callable[..., StableClassifier],
 ) -> tuple[str, tuple[Tried, ...]]:
     """The recipe that leans on the base as far as costs no accuracy on newer rows."""
@@ -178,7 +182,7 @@ def _leaning(
     def before(rows: IntArray) -> Array:
         return _named(base.predict(_taken(inputs, rows)))
 
-    newer = newer_rows(_named(labels), before, seed=as_seed(options.get("random_state")), saw=saw)
+    newer = newer_rows(_named(labels), before, seed=seed, saw=saw)
     if newer is None:
         return recipes[0], ()
 
