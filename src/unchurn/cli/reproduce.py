@@ -155,10 +155,10 @@ class _Study:
         return experiments(self.what, dataset, methods=methods, **size)  # type: ignore[arg-type]
 
     def _name(self, dataset: str, methods: Sequence[str] | None) -> str:
-        """What files of it are called; of a part with many methods, by a digest of these."""
+        """What files of it are called; of a part with more than names, by a digest of these."""
         whole = f"{self.what}-{dataset}"
         part = "-".join(methods or ())
-        if len(part) > LONGEST:
+        if len(part) > LONGEST or "(" in part:
             part = f"part-{hashlib.sha256(part.encode()).hexdigest()[:8]}"
         return f"{whole}-{part}" if part else whole
 
