@@ -51,7 +51,8 @@ def test_a_part_of_many_methods_has_a_short_name(run):
         "\nupgrade-wine-control-warm_start+safe_ema: "
         in run(*plan, "control,warm_start+safe_ema")[1]
     )
-    many = "control,longer+safe_ema,warm_start,stay+safe_ema,rcp+safe_ema,project+safe_ema"
+    averaged = ("longer", "warm_start", "stay", "rcp", "focal", "project", "anchor")
+    many = ",".join(f"{name}+safe_ema" for name in averaged)
     for methods in (many, "warm_start(a=0.5)+safe_ema"):
         said = run(*plan, methods)[1]
         assert re.search(r"^upgrade-wine-part-[0-9a-f]{8}: ", said, re.MULTILINE)
