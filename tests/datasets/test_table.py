@@ -293,3 +293,10 @@ def test_whole_numbers_written_as_floats_are_classes():
     infinite = table.with_columns(y=pl.when(pl.int_range(40) == 3).then(np.inf).otherwise("y"))
     with pytest.raises(InputError, match="y' is Float64; it must be text, whole numbers or bool"):
         load_table(infinite, "y")
+
+
+def test_the_text_is_to_blame_and_not_a_gap_above_it():
+    income = ["1", None, "", "NA", "12k", "5", "6", "7", "8", "9", "10", "11"]
+    frame = pl.DataFrame({"income": income, "y": ["a", "b"] * 6})
+    with pytest.raises(InputError, match="'income' is numbers but for '12k' in row 4"):
+        load_table(frame, "y")

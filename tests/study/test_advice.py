@@ -54,6 +54,16 @@ def test_a_loss_of_accuracy_is_never_recommended():
     assert "; it is 92.00% accurate, with 6.00% of its predictions changing" in text
 
 
+def test_a_loss_of_accuracy_that_may_be_chance_is_named():
+    text = said(control=(60, 100), mixup=(20, 143))
+    assert text.startswith("Use plain training: the method tried does not lower churn beyond")
+    assert re.search(
+        r"mixup a=0\.2 lowers it beyond chance, by 4\.00 points \([^)]*\); its accuracy is 0\.15 "
+        r"points lower, which may be chance \(-\d\.\d\d to \+\d\.\d\d\)\.",
+        text,
+    )
+
+
 def test_equal_numbers_are_no_reason_to_change():
     text = said(control=(30,), bi_tempered=(30,), mixup=(31,))
     assert text.startswith(

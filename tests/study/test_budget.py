@@ -263,3 +263,14 @@ def test_fresh_runs_are_of_what_the_budget_chose():
     said = words(result)
     assert "on the validation part of fresh runs: kept by" in said
     assert ("kept by label_smoothing" in said) == keeps_it
+
+
+@pytest.mark.parametrize(
+    ("flips", "expected"),
+    [
+        ((12, 10), " The model before is as accurate, 90.00%, as far as 1,000 rows tell."),
+        ((40, 10), " But the model before is more accurate than any of these, 90.00%: keep it."),
+    ],
+)
+def test_the_model_before_is_to_be_kept_where_it_is_better_beyond_chance(flips, expected):
+    assert advice(upgraded({"control": flips})).endswith(expected)

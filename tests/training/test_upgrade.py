@@ -1,5 +1,7 @@
 """`upgrade`, and references of every kind."""
 
+import warnings
+
 import numpy as np
 import polars as pl
 import pytest
@@ -12,12 +14,15 @@ from unchurn import StableClassifier, load_table, upgrade
 from unchurn.core.errors import InputError
 from unchurn.training.budget import hold_out
 from unchurn.training.examples import Rows
+from unchurn.training.learners.base import RemarkWarning
 from unchurn.training.references import Said, what_model_says
 from unchurn.training.upgrade import FROM_ANSWERS, FROM_WEIGHTS
 
 X, Y = toys.blobs(240, distance=1.5)
 NAMES = np.array(["cat", "dog", "eel"])[Y]
 FEW = {"epochs": 4, "random_state": 0}
+# Most upgrades here are judged on rows that the base may have seen; one test asks for the warning.
+pytestmark = pytest.mark.filterwarnings("ignore:the base may have seen")
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +118,7 @@ def test_bad_references_are_named(options, given, message):
 
 
 def test_labels_and_rows_to_test_on_go_together(base):
-    with pytest.raises(InputError, match="Give y, or a frame and its target"):
+    with pytest.raises(InputError, match="Give y, or a frame and target="):
         upgrade(base, X)
     with pytest.raises(InputError, match="give X_test and y_test, or neither"):
         upgrade(base, X, NAMES, X_test=X)
@@ -175,3 +180,16 @@ def test_a_frame_without_its_target_is_prepared_by_the_base_too():
 def test_what_cannot_be_meant_is_told_before_training(base, model, y, given, message):
     with pytest.raises(InputError, match=message):
         upgrade(base if model == "fitted" else model, X, y, **given)
+
+
+def test_a_base_that_may_have_seen_what_it_is_judged_on_is_warned_of(base):
+    with pytest.warns(RemarkWarning, match="may have seen the rows that it is judged on"):
+        upgrade(base, X, NAMES, **FEW)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        upgrade(base, X, NAMES, base_saw=np.arange(len(X)) < 120, **FEW)
+
+
+def test_a_column_is_named_as_target(base):
+    with pytest.raises(InputError, match="Give y, or a frame and target="):
+        upgrade(base, pl.DataFrame({"a": [1.0]}), "a")

@@ -196,17 +196,23 @@ def _learn_number(name: str, numbers: Float64, train: Any) -> NumberColumn:
 
 def _check_numbers(column: pl.Series) -> None:
     """Refuse text that is neither a number nor a sign of a gap, where numbers were learned from."""
+    if (row := odd_text(column)) is not None:
+        raise InputError(f"column {column.name!r} is no number in row {row}: {column[row]!r}")
+
+
+def odd_text(column: pl.Series) -> int | None:
+    """The first row of a text that is neither a number nor a sign of a gap, if there is one."""
     import polars as pl
 
     if column.dtype != pl.String:
-        return
+        return None
     texts = column.str.strip_chars()
-    odd = texts.cast(pl.Float64, strict=False).is_null() & ~texts.str.to_lowercase().is_in(
-        NOT_THERE
+    is_number, is_gap = (
+        texts.cast(pl.Float64, strict=False).is_not_null(),
+        texts.str.to_lowercase().is_in(NOT_THERE) | texts.is_null(),
     )
-    if odd.any():
-        row = int(odd.arg_max() or 0)
-        raise InputError(f"column {column.name!r} is no number in row {row}: {column[row]!r}")
+    odd = ~(is_number | is_gap)
+    return odd.arg_max() if odd.any() else None
 
 
 def is_number(column: pl.Series) -> bool:

@@ -12,7 +12,7 @@ from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError
 from unchurn.core.tables import TextForm, check_ending, read_table, stem, text_among_numbers
 from unchurn.datasets.base import TEXT, Dataset, split
-from unchurn.datasets.preparation import Preparation, is_category, is_number, prepare
+from unchurn.datasets.preparation import Preparation, is_category, is_number, odd_text, prepare
 from unchurn.datasets.registry import DATASETS
 
 if TYPE_CHECKING:
@@ -173,6 +173,8 @@ def _check(column: pl.Series, missing: Missing) -> None:
     """Refuse text among numbers that is no sign of a gap; and gaps, if that is asked for."""
     row = text_among_numbers(column)
     if row is not None and not is_number(column):
+        odd = odd_text(column)  # what is to blame, rather than a gap above it
+        row = row if odd is None else odd
         raise InputError(
             f"column {column.name!r} is numbers but for {column[row]!r} in row {row}: fill or drop "
             "it"

@@ -56,6 +56,6 @@ def move_weights(net: nn.Module, towards: Weights, share: float) -> None:
         )
     with torch.no_grad():
         for name, value in own.items():
-            target = torch.as_tensor(towards[name]).to(value)
+            target = torch.tensor(towards[name]).to(value)  # a copy: what is shared is read-only
             is_between = share < 1 and value.is_floating_point()  # counts have nothing between
             value.copy_(torch.lerp(value, target, share) if is_between else target)

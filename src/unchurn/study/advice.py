@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from unchurn.methods import make_method
+from unchurn.metrics.against_base import right, right_before
 from unchurn.metrics.intervals import LEVEL, Interval, level_of_all
 from unchurn.report.numbers import between, percent, points
 from unchurn.study.budget import exceeded, keeps, limits_in_words
@@ -108,8 +109,14 @@ def _on_the_base(result: Result) -> str:
     if not runs or runs[0].base is None:
         return ""
     base = metrics["accuracy_base"].of(runs[0]).mean
-    if base <= max(metrics["accuracy"].of(own).mean for own in runs):
+    best = max(runs, key=lambda own: metrics["accuracy"].of(own).mean)
+    if base <= metrics["accuracy"].of(best).mean:
         return ""
+    lost = right_before(best).mean(axis=0) - right(best).mean(axis=0)  # of each test row
+    if lost.mean() < 2 * lost.std() / math.sqrt(len(lost)):
+        return (
+            f" The model before is as accurate, {percent(base)}, as far as {len(lost):,} rows tell."
+        )
     return f" But the model before is more accurate than any of these, {percent(base)}: keep it."
 
 
@@ -168,6 +175,15 @@ def _next(result: Result) -> str:
             f"Several models do: {_name(row)} lowers it by {_fall(_differences(result, row))}, "
             f"{_cost(result, row)}."
         )
+    costs = [row for row in single.values() if _may_cost_nothing(result, row)]
+    if costs:
+        row = min(costs, key=lambda row: _churn(result, row))
+        found = _differences(result, row)
+        return (
+            f"{_name(row)} lowers it beyond chance, by {_fall(found)}; its accuracy is "
+            f"{points(-found['accuracy'].value).removeprefix('+')} lower, which may be chance "
+            f"({between(found['accuracy'], in_points=True)})."
+        )
     near = [row for row in single.values() if _is_better(result, row, alone=True)]
     if near:
         row = min(near, key=lambda row: _churn(result, row))
@@ -207,6 +223,15 @@ def _is_better(result: Result, row: SettingResult, *, alone: bool = False) -> bo
     churn = found[result.subject.scenario.churn]
     high = churn.high if alone else churn.at(_level(result)).high
     return high < 0 and found["accuracy"].value > -CLOSE + 1e-12
+
+
+def _may_cost_nothing(result: Result, row: SettingResult) -> bool:
+    """Whether a setting lowers churn beyond chance, and accuracy by what may be chance."""
+    if not _told(result, row) or _are_too_few(result):
+        return False
+    found = _differences(result, row)
+    is_steadier = found[result.subject.scenario.churn].at(_level(result)).high < 0
+    return is_steadier and found["accuracy"].value < 0 < found["accuracy"].high
 
 
 def _is_more_accurate(result: Result, row: SettingResult) -> bool:

@@ -76,6 +76,8 @@ def upgrade(
     X, y
         All rows to train on, old and new, and their labels. Or a `Dataset`. Or a frame, whose
         column `target` has the labels: it is prepared as the base's table was.
+    target
+        The column of the labels, where X is a frame.
     X_test, y_test
         Rows to compare the two models on, best such that neither has seen; of a dataset its test
         part, and if not given a quarter of the rows, of those that the base has not seen.
@@ -235,8 +237,8 @@ def _parts(
 
     If none are given to compare on, it is a quarter of the rows that the base did not see.
     """
-    if y is None:
-        raise InputError("which are the labels? Give y, or a frame and its target")
+    if y is None or isinstance(y, str):
+        raise InputError("which are the labels? Give y, or a frame and target= of a column")
     if (x_test is None) != (y_test is None):
         raise InputError("give X_test and y_test, or neither")
     labels = np.asarray(y)
@@ -247,6 +249,13 @@ def _parts(
     seen = np.zeros(len(labels), np.bool_) if saw is None else as_mask(saw, len(labels), "base_saw")
     if seen.all():
         raise InputError("the base has seen every row: give X_test and y_test")
+    if saw is None:
+        warnings.warn(
+            "the base may have seen the rows that it is judged on, of which it then has too much "
+            "right: give base_saw, or X_test and y_test",
+            RemarkWarning,
+            stacklevel=3,
+        )
     unseen = np.flatnonzero(~seen)
     try:
         _, test, _, held = split(unseen, labels[unseen], test_size=TEST_SIZE, stratify=True)
