@@ -300,3 +300,12 @@ def test_the_text_is_to_blame_and_not_a_gap_above_it():
     frame = pl.DataFrame({"income": income, "y": ["a", "b"] * 6})
     with pytest.raises(InputError, match="'income' is numbers but for '12k' in row 4"):
         load_table(frame, "y")
+
+
+def test_an_id_that_is_trained_on_is_noted():
+    rows = {"paid": range(12), "customer_id": range(12), "groupId": [1, 2] * 6}
+    frame = pl.DataFrame({**rows, "y": ["a", "b"] * 6})
+    (note,) = load_table(frame, "y").notes
+    assert note.startswith("column 'customer_id' tells all rows apart, as an id does, and is a")
+    aside = load_table(frame, "y", aside=["customer_id"])
+    assert aside.notes == ("column 'customer_id' is kept aside: it is no feature",)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 Missing = Literal["fill", "refuse"]
+ID = re.compile(r"(^|[ _-])[iI][dD]$|[a-z]Id$")  # how ids are called
 # What pandas calls the column of its index in a file.
 INDEX_NAMES = ("", "Unnamed: 0", "__index_level_0__")
 
@@ -202,6 +204,12 @@ def _notes(features: pl.DataFrame, index: list[str], aside: list[str]) -> tuple[
     """What was left out and filled."""
     notes = [f"column {name!r} is a pandas index: it is no feature" for name in index]
     notes += [f"column {name!r} is kept aside: it is no feature" for name in aside]
+    notes += [
+        f"column {column.name!r} tells all rows apart, as an id does, and is a feature: better "
+        "keep it aside"
+        for column in features
+        if ID.search(column.name) and column.dtype.is_integer() and column.is_unique().all()
+    ]
     filled = {column.name: int(_gaps(column).sum()) for column in features}
     filled = {name: count for name, count in filled.items() if count}
     if filled:

@@ -165,7 +165,7 @@ class _Side:
             why = model.taken.get("probabilities", "none")
             raise InputError(
                 f"{model.name}: probabilities are needed, and there are {why}: name their columns "
-                "with probabilities="
+                "with probabilities= (what bench writes has none)"
             )
         return cls(model, find(*alike(given.paired.ids, model.ids)))
 

@@ -163,7 +163,7 @@ def _check_same_rows(one: Predictions | Labels, two: Predictions | Labels) -> No
     if first != second:
         raise InputError(
             f"{one.name} has {first:,} rows, {two.name} {second:,}, and there are no ids to join "
-            "them by"
+            "them by: name a column that both have with id="
         )
 
 
