@@ -298,4 +298,4 @@ def _churn(result: Result, row: SettingResult, part: str = "test") -> float:
 
 
 def _name(row: SettingResult) -> str:
-    return f"{row.setting.name} {row.setting.text}".strip()
+    return row.setting.written

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from unchurn.core.errors import InputError
-from unchurn.methods import Method, combine
+from unchurn.methods import METHODS, Method, combine
 from unchurn.methods.cost import serving_cost
 from unchurn.methods.registry import PLUS, name_of, named_method, parse_method
 from unchurn.study.scenarios import Scenario, make_scenario
@@ -67,6 +67,19 @@ class SettingFacts:
     n_trained: int = 1  # networks that a run trains, for one of plain training
     note: str = ""
 
+    @property
+    def written(self) -> str:
+        """As one writes it, without what is usual or follows from the training's length.
+
+        >>> make_setting("mixup(a=0.4)+ema").facts().written
+        'mixup(a=0.4)+ema'
+        """
+        names = self.name.split(PLUS)
+        if any(name not in METHODS for name in names):  # of one's own, which has no usual values
+            return f"{self.name} {self.text}".strip()
+        each = zip(names, self.methods, strict=True)
+        return PLUS.join(_with_unusual(name, own) for name, own in each)
+
 
 def make_setting(name: str, **parameters: Any) -> Setting:
     """A setting of one method, or as it is written: `make_setting("knn_ls(k=5)+ema")`.
@@ -107,6 +120,18 @@ def _shown(method: Method) -> dict[str, Any]:
     usual = {f.name: f.default for f in fields(method) if f.default is not MISSING}
     named = [*method.grid, *(p for p in mine if p not in method.grid)]
     return {p: mine[p] for p in named if p in method.grid or mine[p] != usual.get(p, MISSING)}
+
+
+def _with_unusual(name: str, own: dict[str, Any]) -> str:
+    """A method with those of its parameters that are not as usual."""
+    usual, grid = METHODS[name]().get_params(), METHODS[name].grid
+    kinds = [p for p, value in own.items() if isinstance(value, str)]
+    shown = ", ".join(
+        f"{p}={own[p]!r}" if p in kinds else f"{p}={own[p]:g}"
+        for p in (*grid, *kinds)
+        if own[p] != usual[p]
+    )
+    return f"{name}({shown})" if shown else name
 
 
 def _written(value: Any) -> str:

@@ -19,7 +19,6 @@ from unchurn.paper.beyond.rows import (
     over,
     over_tables,
     read_rows,
-    written,
 )
 from unchurn.paper.beyond.study import AFTERWARDS, FORMER, settings
 from unchurn.paper.beyond.tables import BEYOND, BEYOND_RESAMPLED, TABLES
@@ -192,7 +191,7 @@ class Goals:
 
 def _recipe(text: str) -> str:
     """A recipe as rows call it, without parameters that are the usual ones."""
-    return written(make_setting(text).facts())
+    return make_setting(text).facts().written
 
 
 def _lowest(rows: Iterable[Row]) -> Row:

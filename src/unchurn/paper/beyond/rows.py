@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from unchurn.core.errors import InputError
-from unchurn.methods import METHODS
-from unchurn.methods.registry import PLUS
 from unchurn.metrics.churn import ChurnSummary
 from unchurn.metrics.intervals import Interval
 from unchurn.paper.beyond.tables import BEYOND, TABLES
@@ -19,7 +17,6 @@ from unchurn.paper.records import Record, read
 from unchurn.paper.united import by_dataset, united
 from unchurn.study.result import CONTROL, SettingResult
 from unchurn.study.scenarios.retrain import Retrain
-from unchurn.study.settings import SettingFacts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +109,7 @@ def _row(dataset: str, one: SettingResult, control: SettingResult, facts: dict[s
         differences = Retrain().differences(one.runs["test"], control.runs["test"])
     return Row(
         dataset=dataset,
-        recipe=written(one.setting),
+        recipe=one.setting.written,
         summary=_summary(one),
         control=_summary(control),
         churn=differences["churn"] if differences else None,
@@ -124,21 +121,6 @@ def _row(dataset: str, one: SettingResult, control: SettingResult, facts: dict[s
 def _summary(one: SettingResult) -> ChurnSummary:
     """Of the test part; correct churn is of both runs of a pair, whatever the result had."""
     return replace(one.runs["test"], given="either").summary
-
-
-def written(setting: SettingFacts) -> str:
-    """A setting as one writes it, without what is usual or follows from the training's length."""
-    parts = []
-    for name, own in zip(setting.name.split(PLUS), setting.methods, strict=True):
-        usual, grid = METHODS[name]().get_params(), METHODS[name].grid
-        kinds = [p for p, value in own.items() if isinstance(value, str)]
-        shown = ", ".join(
-            f"{p}={own[p]!r}" if p in kinds else f"{p}={own[p]:g}"
-            for p in (*grid, *kinds)
-            if own[p] != usual[p]
-        )
-        parts.append(f"{name}({shown})" if shown else name)
-    return PLUS.join(parts)
 
 
 @dataclass(frozen=True, kw_only=True)

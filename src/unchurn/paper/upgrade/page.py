@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from unchurn.core.files import write_text
-from unchurn.paper.beyond.rows import written
 from unchurn.paper.beyond.study import datasets
 from unchurn.paper.markdown import markdown_table, render_page
 from unchurn.paper.studies import RECIPES
@@ -18,8 +17,8 @@ from unchurn.study.result import CONTROL
 from unchurn.study.settings import make_setting
 from unchurn.training.upgrade import FROM_ANSWERS, FROM_WEIGHTS
 
-DEFAULT = written(make_setting(FROM_WEIGHTS).facts())
-WITHOUT_WEIGHTS = written(make_setting(FROM_ANSWERS).facts())
+DEFAULT = make_setting(FROM_WEIGHTS).facts().written
+WITHOUT_WEIGHTS = make_setting(FROM_ANSWERS).facts().written
 THIRD, FIFTH = 1 / 3, 1 / 5  # of plain retraining's bad flips: the goals
 
 

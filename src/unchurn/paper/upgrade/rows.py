@@ -11,7 +11,6 @@ from typing import Any
 from unchurn.core.errors import InputError
 from unchurn.metrics.churn import MeanSd
 from unchurn.metrics.intervals import Interval
-from unchurn.paper.beyond.rows import written
 from unchurn.paper.records import Record
 from unchurn.paper.united import by_dataset
 from unchurn.paper.upgrade.study import UPGRADE
@@ -75,7 +74,7 @@ def _row(record: Record, one: SettingResult, plain: SettingResult, facts: dict[s
     ours, theirs = one.runs["test"], plain.runs["test"]
     return Row(
         dataset=record.dataset,
-        recipe=written(one.setting),
+        recipe=one.setting.written,
         served=one.setting.n_models,
         measured={name: metric.of(ours) for name, metric in scenario.metrics.items()},
         plain={name: metric.of(theirs) for name, metric in scenario.metrics.items()},
