@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 Missing = Literal["fill", "refuse"]
-ID = re.compile(r"(^|[ _-])[iI][dD]$|[a-z]Id$")  # how ids are called
+ID = re.compile(r"(^|[ _-])[iI][dD]$|[a-z]I[dD]$")  # how ids are called
 # What pandas calls the column of its index in a file.
 INDEX_NAMES = ("", "Unnamed: 0", "__index_level_0__")
 

@@ -18,6 +18,7 @@ from unchurn.comparison.inputs.ids import repeated
 from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError
 from unchurn.datasets.base import Dataset
+from unchurn.datasets.table import ID
 
 if TYPE_CHECKING:
     import polars as pl
@@ -47,7 +48,7 @@ def is_id(name: str) -> bool:
     ['id', 'customer-id', 'orderId', 'UUID']
     """
     plain = re.sub("[ -]", "_", name)
-    return plain.lower() in NAMES["id"] or bool(re.search(r"_[iI][dD]$|[a-z]I[dD]$", plain))
+    return plain.lower() in NAMES["id"] or bool(ID.search(name))
 
 
 def _candidates(data: Dataset, joined_by: str | None) -> list[pl.Series]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unchurn.core.arrays import IntArray
+from unchurn.core.arrays import Array, IntArray
 from unchurn.core.errors import InputError
 from unchurn.methods import Method, combine, make_method
 from unchurn.methods.grid import worth_trying
@@ -145,11 +145,13 @@ def _measured(method: Method, fitted: Fitted, held: Rows) -> Tried:
     """What a setting changes of the reference's answers."""
     if held.said is None:
         raise ValueError("there is no reference to hold it against")
-    runs = Runs(
-        predictions=fitted.probabilities(held.inputs).argmax(axis=1)[None],
-        labels=held.numbers,
-        base=held.said.logits.argmax(axis=1)[None],
-    )
+    answers = fitted.probabilities(held.inputs).argmax(axis=1)
+    return measured(method, answers, held.numbers, held.said.logits.argmax(axis=1))
+
+
+def measured(method: Method, answers: Array, labels: Array, before: Array) -> Tried:
+    """What answers change of those that a model before gives, (n,) each."""
+    runs = Runs(predictions=answers[None], labels=labels, base=before[None])
     return Tried(
         method=method,
         accuracy=float(against_base.right(runs).mean()),

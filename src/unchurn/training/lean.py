@@ -18,7 +18,7 @@ from unchurn.core.arrays import Array, IntArray
 from unchurn.methods import make_method
 from unchurn.methods.reference import Mask
 from unchurn.report.numbers import points
-from unchurn.training.budget import Tried, hold_out
+from unchurn.training.budget import Tried, hold_out, measured
 from unchurn.training.learners.base import RemarkWarning
 
 FEWEST = 40  # rows to measure on: fewer say nothing of accuracy
@@ -71,7 +71,9 @@ def as_accurate(
     else:
         recipe = recipes[-1]
     before = newer.before(newer.held)  # asked last: the fits have checked the rows
-    tried = tuple(_measured(one, said, newer.labels, before) for one, said in answers.items())
+    tried = tuple(
+        measured(make_method(one), said, newer.labels, before) for one, said in answers.items()
+    )
     if recipe == recipes[-1]:
         lost = tried[0].accuracy - max(one.accuracy for one in tried[1:])
         warnings.warn(
@@ -93,13 +95,3 @@ def _is_less_accurate(answers: Array, plain: Array, labels: Array) -> bool:
     lost = int((plain_right & ~right).sum())
     gained = int((right & ~plain_right).sum())
     return lost - gained - 1 > math.sqrt(lost + gained)
-
-
-def _measured(recipe: str, answers: Array, labels: Array, before: Array) -> Tried:
-    right, was_right = answers == labels, before == labels
-    return Tried(
-        method=make_method(recipe),
-        accuracy=float(right.mean()),
-        bad_flips=float((was_right & ~right).mean()),
-        churn=float((answers != before).mean()),
-    )

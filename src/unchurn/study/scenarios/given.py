@@ -22,7 +22,13 @@ from unchurn.methods.cost import serving_cost
 from unchurn.methods.reference import Weights
 from unchurn.study.parts import Mask, Parts
 from unchurn.study.scenarios.told import KINDS, as_classes, read_told
-from unchurn.training.references import asked_probabilities, in_places, log, what_model_says
+from unchurn.training.references import (
+    asked_probabilities,
+    in_places,
+    is_ours,
+    log,
+    what_model_says,
+)
 
 if TYPE_CHECKING:
     from unchurn.training.estimator import StableClassifier
@@ -109,12 +115,6 @@ def open_base(base: Any) -> Any:
     from unchurn.training.estimator import StableClassifier
 
     return StableClassifier.load(path)
-
-
-def is_ours(model: Any) -> bool:
-    """Whether it is a StableClassifier, told without importing torch."""
-    kinds = type(model).__mro__
-    return any(kind.__module__ == "unchurn.training.estimator" for kind in kinds)
 
 
 def _of_model(model: Any, data: Dataset, parts: Parts) -> Given:
