@@ -50,3 +50,17 @@ def test_parameters_of_numpys_are_plain_and_others_are_refused():
 def test_bad_input_is_named(call, message):
     with pytest.raises(InputError, match=message):
         call()
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_what_is_written_is_read_as_the_same(name):
+    kind = METHODS[name]
+    for parameter, values in kind.grid.items():
+        for value in values:
+            setting = make_setting(name, **{parameter: value})
+            assert make_setting(setting.facts("upgrade").written).method == setting.method
+
+
+@pytest.mark.parametrize("text", ["focal(tau=5)+ema", "anchor(fixed_reference=False)"])
+def test_also_what_is_not_searched_is_written(text):
+    assert make_setting(text).facts().written == text

@@ -71,8 +71,8 @@ class SettingFacts:
     def written(self) -> str:
         """As one writes it, without what is usual or follows from the training's length.
 
-        >>> make_setting("mixup(a=0.4)+ema").facts().written
-        'mixup(a=0.4)+ema'
+        >>> make_setting("focal(tau=5)+ema").facts().written
+        'focal(tau=5)+ema'
         """
         names = self.name.split(PLUS)
         if any(name not in METHODS for name in names):  # of one's own, which has no usual values
@@ -124,14 +124,17 @@ def _shown(method: Method) -> dict[str, Any]:
 
 def _with_unusual(name: str, own: dict[str, Any]) -> str:
     """A method with those of its parameters that are not as usual."""
-    usual, grid = METHODS[name]().get_params(), METHODS[name].grid
-    kinds = [p for p, value in own.items() if isinstance(value, str)]
-    shown = ", ".join(
-        f"{p}={own[p]!r}" if p in kinds else f"{p}={own[p]:g}"
-        for p in (*grid, *kinds)
-        if own[p] != usual[p]
-    )
+    method = METHODS[name]()
+    usual, short = method.get_params(), method.for_steps(1).get_params()
+    # Of what counts in steps and is not searched, the training's length decides.
+    others = (p for p in own if p not in method.grid and short[p] == usual[p])
+    unusual = {p: own[p] for p in (*method.grid, *others) if own[p] != usual[p]}
+    shown = ", ".join(f"{p}={_as_code(value)}" for p, value in unusual.items())
     return f"{name}({shown})" if shown else name
+
+
+def _as_code(value: Any) -> str:
+    return f"{value:g}" if type(value) in (int, float) else repr(value)
 
 
 def _written(value: Any) -> str:
