@@ -28,7 +28,7 @@ def test_version_and_help(run):
         (["smooth", "a.npy", "b.npy", "-o", "c.npy", "-k", "many"], "valid integer"),
         (["smooth", "a.npy", "b.npy", "-o", "c.npy", "--loud"], "No such option"),
         (["smooth", "a.npy", "b.npy", "-o", "c.npy"], "a.npy: No such file or directory"),
-        (["data", "fetch", "mnits"], "did you mean mnist?"),
+        (["data", "fetch", "mnits"], "did you mean 'mnist'?"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(run, arguments, message):

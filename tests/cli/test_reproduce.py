@@ -86,7 +86,10 @@ def test_theorems_are_simulated_kept_and_resumed(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("table9",), "nothing to reproduce named 'table9': there are table1"),
+        (
+            ("table9",),
+            "no table, figure or study 'table9' (did you mean 'table3'?): there are table1",
+        ),
         (("table3", "--dataset", "mnist"), "table3 has no dataset 'mnist'"),
         (("page",), "no results are there"),
         (("page", "--dry-run"), "page takes no --dry-run"),

@@ -177,7 +177,7 @@ def test_histories_that_cannot_be(run, table, options, message):
         (["--base", "x.csv"], "x.csv: No such file or directory"),
         (["--base", "old.csv", "--methods", "warm_start"], "old.csv: one column: is the delimiter"),
         (["--scenario", "retrain", "--time", "day"], "the scenario retrain takes no time"),
-        (["--base-column", "member"], "t.csv: no column 'member'; there are"),
+        (["--base-column", "member"], "t.csv: no column 'member': there are"),
         (["--base-column", "a"], "column 'a' has"),
         (["--time", "y", "--split", "2024"], "t.csv: 'y' is to be predicted: it cannot be aside"),
     ],

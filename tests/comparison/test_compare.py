@@ -174,9 +174,9 @@ def test_a_slice_may_be_one_name():
         ({"labels": [None, None]}, "labels has the label of no example that the models have"),
         (
             {"columns": Columns(label="nosuch")},
-            "no column 'nosuch' for label= in either file; there are prediction, tags$",
+            "no column 'nosuch' for label= in either file: there are prediction, tags$",
         ),
-        ({"slices": "no"}, "no column 'no' for slices= in either file; there are prediction, ta"),
+        ({"slices": "no"}, "no column 'no' for slices= in either file: there are prediction, ta"),
         ({"slices": ["tags"]}, r"base: column 'tags' is List\(String\), no slice"),
         ({"cluster": "tags"}, r"base: column 'tags' is List\(String\), no cluster"),
     ],

@@ -76,13 +76,51 @@ def test_an_index_with_repeated_values_tells_rows_only_where_all_have_the_same(t
 
 
 def test_files_that_clearly_are_in_another_order_are_not_compared_by_place(frames, tmp_path):
-    base, other = (frame.assign(text=[f"t{i}" for i in frame.index]) for frame in frames)
+    """Here two columns tell rows apart: which of them is meant?"""
+    base, other = (
+        frame.assign(text=[f"t{i}" for i in frame.index], name=[f"n{i}" for i in frame.index])
+        for frame in frames
+    )
     base.to_parquet(tmp_path / "b.parquet", index=False)
     other.to_parquet(tmp_path / "c.parquet", index=False)
     pair = (tmp_path / "b.parquet", tmp_path / "c.parquet")
     with pytest.raises(InputError, match="base and candidate are not in one order: 'text' has the"):
         compare(*pair)
     assert churn(*pair, columns=Columns(id="text")) == CHURN
+
+
+def tickets(rng, numbers, **columns):
+    """A table whose rows are told by a column of one's own, in an order of its own."""
+    order = rng.permutation(len(numbers))
+    table = pl.DataFrame({"ticket": [f"T{n}" for n in numbers], **columns})
+    return table[order]
+
+
+def test_the_one_column_that_tells_the_rows_of_all_files_joins_them(rng):
+    """Whatever it is called, and what stands beside it: nothing has to be named."""
+    n = 300
+    said, truth = rng.integers(0, 2, (2, n))
+    base, same = (tickets(rng, range(n), answer=said) for _ in range(2))
+    labels = tickets(rng, range(200), outcome=truth[:200])
+    found = compare(base, same, labels, labels_cover="all")
+    assert found.estimates["churn"].value == 0
+    right = (said[:200] == truth[:200]).mean()
+    assert found.estimates["accuracy_base"].value == pytest.approx(right)
+    assert found.taken["base"] == {"id": "ticket", "prediction": "answer"}
+    assert found.taken["labels"] == {"id": "ticket", "label": "outcome"}
+
+
+def test_a_column_that_tells_rows_in_one_file_alone_joins_nothing(rng):
+    """Values that are not mostly the same are no ids, nor are some that are there twice."""
+    n = 100
+    said = rng.integers(0, 2, n)
+    base = pl.DataFrame({"seen_at": [f"t{i}" for i in range(n)], "prediction": said})
+    later = base.with_columns(seen_at=pl.Series([f"u{i}" for i in range(n)]))
+    assert compare(base, later).taken["base"]["id"] == "the row's place"
+    twice = base.with_columns(seen_at=pl.Series([f"t{i // 2}" for i in range(n)]))
+    assert compare(base, twice).taken["base"]["id"] == "the row's place"
+    counted = pl.DataFrame({"nr": range(n), "prediction": said})
+    assert compare(counted, counted).taken["base"]["id"] == "the row's place"
 
 
 def test_what_each_model_says_of_a_row_is_no_sign_of_another_order(rng):
@@ -150,7 +188,7 @@ def test_slices_and_clusters_may_stand_beside_the_labels(rng):
     assert "50 examples have no cluster: they count as one" in some.notes
     assert {one.value: one.n for one in some.slices} == {"de": 75, "fr": 75, "(missing)": 50}
     with pytest.raises(
-        InputError, match="no column 'x' for slices= in any file; there are id, pred"
+        InputError, match="no column 'x' for slices= in any file: there are id, pred"
     ):
         compare(base, other, truth, slices="x")
 

@@ -66,7 +66,7 @@ def test_columns_may_be_called_by_their_classes():
     found = predictions(table, probabilities="cat, dog,eel")
     assert found.predicted.to_list() == ["cat", "eel"]
     assert list(found.probabilities) == ["cat", "dog", "eel"]
-    with pytest.raises(InputError, match="m: no column 'cow'; there are id, cat, eel, dog"):
+    with pytest.raises(InputError, match="m: no column 'cow': there are id, cat, eel, dog"):
         predictions(table, probabilities="cat,cow")
     with pytest.raises(InputError, match="do not sum to 1"):
         predictions(table, probabilities="cat,dog")

@@ -109,5 +109,5 @@ def test_of_a_parquet_file_only_the_needed_columns_are_read(tmp_path):
 
 
 def test_a_column_that_an_array_cannot_have_is_named():
-    with pytest.raises(InputError, match="m: no column 'key'; it is an array"):
+    with pytest.raises(InputError, match="m: no column 'key': it is an array"):
         predictions(["cat", "dog"], id="key")

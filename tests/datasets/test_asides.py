@@ -60,7 +60,7 @@ def test_a_dataset_is_tested_on_some_of_its_rows(rng):
 @pytest.mark.parametrize(
     ("aside", "message"),
     [
-        ("z", "no column 'z'; there are row, x0"),
+        ("z", "no column 'z': there are row, x0"),
         ("y", "'y' is to be predicted: it cannot be aside"),
         (["row", "x0", "x1", "x2", "x3"], "'y' is its only column beside row, x0"),
     ],

@@ -42,7 +42,7 @@ def test_the_fingerprint_is_of_the_content():
 
 
 def test_an_unknown_name_is_answered_with_the_known_ones():
-    with pytest.raises(InputError, match=r"no dataset 'mnits' \(did you mean mnist\?\)"):
+    with pytest.raises(InputError, match=r"no dataset 'mnits' \(did you mean 'mnist'\?\)"):
         load("mnits")
 
 

@@ -128,7 +128,7 @@ def with_gap(column: str) -> pl.DataFrame:
 @pytest.mark.parametrize(
     ("table", "target", "message"),
     [
-        (TABLE, "sold", "no column 'sold'; there are age, height, colour"),
+        (TABLE, "sold", "no column 'sold': there are age, height, colour"),
         (TABLE.select("bought"), "bought", "is its only column"),
         (TABLE, "height", "it must be text, whole numbers or booleans"),
         (TABLE, "constant", "has a single class, 7"),

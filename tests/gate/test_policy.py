@@ -9,7 +9,7 @@ from unchurn.gate.policy import read_policy
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("max_chrun = 0.1", "there is no key 'max_chrun': there are max_churn"),
+        ("max_chrun = 0.1", "no key 'max_chrun' (did you mean 'max_churn'?): there are max_churn"),
         ("max_churn = 'x'", "max_churn.limit: input should be a valid number"),
         ("max_churn = 2", "max_churn.limit: input should be less than or equal to 1, not 2"),
         ("max_churn = 5", "not 5 (a fraction: 0.05 is 5 %)"),
@@ -19,7 +19,7 @@ from unchurn.gate.policy import read_policy
         ),
         ("[max_churn]\nburden = 'prove-harm'", "gate.toml: max_churn.limit is missing"),
         ("[max_churn]\nlimit = 0.1\nburden = 'none'", "max_churn.burden: input should be 'prove-"),
-        ("[max_churn]\nlimit = 0.1\nx = 1", "there is no key 'max_churn.x': there are limit"),
+        ("[max_churn]\nlimit = 0.1\nx = 1", "no key 'max_churn.x': there are limit"),
         ("max_churn = ", "not a TOML file"),
     ],
 )

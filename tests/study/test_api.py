@@ -190,7 +190,10 @@ def test_classes_that_training_never_saw_have_a_column():
         ({"model": LogisticRegression(C=-1)}, "LogisticRegression: The 'C' parameter"),
         ({"model": "cnn"}, "no model 'cnn': there are mlp"),
         ({"model": 3}, "model must be a name, an estimator, or a function"),
-        ({"scenario": "upgrades"}, "no scenario 'upgrades': there are retrain"),
+        (
+            {"scenario": "upgrades"},
+            "no scenario 'upgrades' .did you mean 'upgrade'.*: there are retrain",
+        ),
         ({"device": "gpu"}, "device 'gpu' cannot be used"),
     ],
 )

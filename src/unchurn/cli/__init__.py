@@ -89,8 +89,10 @@ def _main() -> None:
             _fail("interrupted", code)
     except typer.TyperException as error:  # a wrong option or argument
         context = getattr(error, "ctx", None)
-        hint = f". See {context.command_path} --help" if context else ""
-        code = _fail(error.format_message().rstrip(".") + hint, EXIT_BAD_INPUT)
+        said = error.format_message().rstrip(".")
+        stop = "" if said.endswith("?") else "."
+        hint = f"{stop} See {context.command_path} --help" if context else ""
+        code = _fail(said + hint, EXIT_BAD_INPUT)
     except InputError as error:
         code = _fail(in_options(str(error)), EXIT_BAD_INPUT)
     except MemoryError:

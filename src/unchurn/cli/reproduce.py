@@ -73,7 +73,7 @@ def reproduce(
     Finished trainings are kept and shared: the same command goes on where it stopped. What is
     smaller than the paper's (--runs, --epochs, --subset) is labelled so.
     """
-    from unchurn.core.errors import InputError
+    from unchurn.core.errors import InputError, unknown
     from unchurn.core.executors import make_executor
     from unchurn.paper.studies import STUDIES
 
@@ -82,7 +82,7 @@ def reproduce(
     pages = (PAGE, BEYOND_PAGE, UPGRADE_PAGE)
     names = [*STUDIES, FIGURE1, *THEOREMS, BEYOND, RESAMPLED, UPGRADE, *pages]
     if what not in names:
-        raise InputError(f"nothing to reproduce named {what!r}: there are {', '.join(names)}")
+        raise InputError(unknown("table, figure or study", what, names))
     _refuse_ignored(what, given)
     if what == FIGURE1:
         _figure1(console, out)

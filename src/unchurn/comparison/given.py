@@ -9,7 +9,12 @@ from typing import Any
 
 from unchurn.comparison.inputs.columns import Columns
 from unchurn.comparison.inputs.flip_list import read_truth
-from unchurn.comparison.inputs.matching import MIN_OVERLAP, check_overlap, goes_by_index
+from unchurn.comparison.inputs.matching import (
+    MIN_OVERLAP,
+    check_overlap,
+    goes_by_index,
+    joining_column,
+)
 from unchurn.comparison.inputs.pairs import Paired, no_column, pair
 from unchurn.comparison.inputs.predictions import (
     Labels,
@@ -78,6 +83,7 @@ def read_given(
     truth_source = None if labels is None else open_source(labels, "labels", form)
     sources = [open_source(x, f"retraining {i}", form) for i, x in enumerate(retrained, 1)]
     given = [one_source, two_source, *([truth_source] if truth_source else []), *sources]
+    asked = replace(asked, id=asked.id or joining_column(given, asked))
     by_index = goes_by_index(given, asked)
     one = read_predictions(one_source, names[0], asked, by_index=by_index)
     two = read_predictions(two_source, names[1], _not_in(asked, one), by_index=by_index)

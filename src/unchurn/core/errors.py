@@ -11,11 +11,25 @@ class InputError(ValueError):
     """
 
 
+def unknown(kind: str, name: str, there: Iterable[str], *, where: str = "") -> str:
+    """That there is none of this name, what may have been meant, and what there is.
+
+    >>> unknown("method", "saf_ema", ["control", "ema", "safe_ema"])
+    "no method 'saf_ema' (did you mean 'safe_ema'?): there are control, ema, safe_ema"
+    """
+    from difflib import get_close_matches  # not worth its time where nothing is wrong
+
+    known = list(there)
+    near = get_close_matches(name, known, n=1)
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    return f"no {kind} {name!r}{where}{hint}: there are {', '.join(known) or 'none'}"
+
+
 def field_problem(error: Any, kind: str, allowed: Iterable[str]) -> str:
     """One field's problem in a few words, from what pydantic says of it."""
     field = ".".join(str(part) for part in error["loc"])
     if error["type"] == "extra_forbidden":
-        return f"there is no {kind} {field!r}: there are {', '.join(allowed)}"
+        return unknown(kind, field, allowed)
     if error["type"] == "missing":
         return f"{field} is missing"
     return f"{field}: {error['msg'][0].lower()}{error['msg'][1:]}, not {error['input']!r}"

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from unchurn.core.arrays import Float32, Float64
-from unchurn.core.errors import InputError
+from unchurn.core.errors import InputError, unknown
 from unchurn.core.files import reading, write_text
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class Preparation:
         """Rows of a table with the same columns, in any order, as inputs of the network."""
         missing = [one.name for one in self.columns if one.name not in table.columns]
         if missing:
-            raise InputError(f"no column {missing[0]!r}; there are {', '.join(table.columns)}")
+            raise InputError(unknown("column", missing[0], table.columns))
         x = np.hstack([one.transform(table[one.name]) for one in self.columns])
         with np.errstate(over="ignore"):
             small = x.astype(np.float32)

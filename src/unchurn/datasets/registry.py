@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-
-from unchurn.core.errors import InputError
+from unchurn.core.errors import InputError, unknown
 from unchurn.datasets import celeba, digits, mnist, phishing, svhn, two_gaussians
 from unchurn.datasets.base import Source
 
@@ -26,7 +24,5 @@ DATASETS: dict[str, Source] = {
 def source(name: str) -> Source:
     """What is known of a dataset by its name."""
     if name not in DATASETS:
-        near = get_close_matches(name, DATASETS, n=1)
-        hint = f" (did you mean {near[0]}?)" if near else ""
-        raise InputError(f"no dataset {name!r}{hint}: there are {', '.join(DATASETS)}")
+        raise InputError(unknown("dataset", name, DATASETS))
     return DATASETS[name]

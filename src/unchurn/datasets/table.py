@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from unchurn.core.arrays import Array
-from unchurn.core.errors import InputError
+from unchurn.core.errors import InputError, unknown
 from unchurn.core.tables import TextForm, check_ending, read_table, stem, text_among_numbers
 from unchurn.datasets.base import TEXT, Dataset, split
 from unchurn.datasets.preparation import Preparation, is_category, is_number, odd_text, prepare
@@ -100,7 +100,7 @@ def load_table(
     aside = list(dict.fromkeys([aside] if isinstance(aside, str) else aside))
     for column in (target, *aside):
         if column not in frame.columns:
-            raise InputError(f"no column {column!r}; there are {', '.join(frame.columns)}")
+            raise InputError(unknown("column", column, frame.columns))
     if target in aside:
         raise InputError(f"{target!r} is to be predicted: it cannot be aside")
     if frame.height == 0:

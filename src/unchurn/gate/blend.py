@@ -11,7 +11,7 @@ import numpy as np
 
 from unchurn.comparison.compare import compare_given, estimates
 from unchurn.comparison.given import Given, read_given
-from unchurn.comparison.inputs.columns import Columns
+from unchurn.comparison.inputs.columns import PREFIX, Columns
 from unchurn.comparison.inputs.ids import alike, find
 from unchurn.comparison.inputs.matching import MIN_OVERLAP
 from unchurn.comparison.inputs.predictions import Predictions
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 SCHEMA = "unchurn.blend/1"
-PREFIX = "probability_"  # before a class: how the columns of served probabilities are called
 # What is told of the candidate alone and of what is served, by the names of a comparison's.
 SHOWN = {
     "accuracy": "accuracy_candidate", "accuracy_difference": "accuracy_difference",
@@ -165,7 +164,7 @@ class _Side:
             why = model.taken.get("probabilities", "none")
             raise InputError(
                 f"{model.name}: probabilities are needed, and there are {why}: name their columns "
-                "with probabilities= (what bench writes has none)"
+                "with probabilities="
             )
         return cls(model, find(*alike(given.paired.ids, model.ids)))
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unchurn.core.arrays import Float32
-from unchurn.core.errors import InputError
+from unchurn.core.errors import InputError, unknown
 from unchurn.methods.reference import Need, Reference, Weights
 
 if TYPE_CHECKING:
@@ -106,8 +106,7 @@ class Method:
         known = self.get_params()
         for name, value in params.items():
             if name not in known:
-                there = ", ".join(known) or "none"
-                raise ValueError(f"{type(self).__name__} has no parameter {name!r}: it has {there}")
+                raise ValueError(f"{type(self).__name__}: {unknown('parameter', name, known)}")
             setattr(self, name, value)
         return self
 

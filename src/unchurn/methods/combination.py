@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from unchurn.core.arrays import Float32
-from unchurn.core.errors import InputError
+from unchurn.core.errors import InputError, unknown
 from unchurn.methods.base import Batch, Extras, Fit, HeldOut, LossOf, Method, Rows, overrides
 from unchurn.methods.control import Control
 from unchurn.methods.reference import Need, Reference, Weights
@@ -236,7 +236,7 @@ class Combination(Method):
             elif name == "methods":
                 self.methods = value
             else:
-                raise ValueError(f"no parameter {name!r}: there are {', '.join(self.get_params())}")
+                raise ValueError(unknown("parameter", name, self.get_params()))
         return self
 
     def _by_name(self) -> dict[str, Method]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from unchurn.core.errors import InputError
+from unchurn.core.errors import InputError, unknown
 from unchurn.methods.anchor import Anchor
 from unchurn.methods.bagging import Bagging
 from unchurn.methods.base import Method
@@ -112,11 +112,10 @@ def split_methods(text: str) -> list[str]:
 def named_method(name: str, **parameters: Any) -> Method:
     """A method by its name alone, with parameters."""
     if name not in METHODS:
-        raise InputError(f"no method {name!r}: there are {', '.join(METHODS)}")
+        raise InputError(unknown("method", name, METHODS))
     known = METHODS[name]().get_params()
-    if unknown := [p for p in parameters if p not in known]:
-        allowed = ", ".join(known) or "none"
-        raise InputError(f"{name} has no parameter {unknown[0]!r}: it has {allowed}")
+    if wrong := [p for p in parameters if p not in known]:
+        raise InputError(f"{name}: {unknown('parameter', wrong[0], known)}")
     # NumPy's numbers become plain ones, so that a setting can be written down.
     plain = {p: v.item() if isinstance(v, np.generic) else v for p, v in parameters.items()}
     return METHODS[name](**plain)

@@ -12,7 +12,7 @@ import textwrap
 import unicodedata
 from collections.abc import Callable, Iterable
 
-from unchurn.core.errors import InputError
+from unchurn.core.errors import InputError, unknown
 from unchurn.core.files import safe_cell
 from unchurn.report.table import Cell, Note, Table
 
@@ -29,7 +29,7 @@ LINKED = re.compile(
 def render(table: Table, form: str) -> str:
     """A table in the format of that name."""
     if form not in FORMATS:
-        raise InputError(f"no format of table {form!r}: there are {', '.join(FORMATS)}")
+        raise InputError(unknown("format of table", form, FORMATS))
     return FORMATS[form](table)
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from unchurn.core.errors import InputError
+from unchurn.core.errors import InputError, unknown
 from unchurn.core.executors import Executor, make_executor
 from unchurn.core.leftovers import temporary_folder
 from unchurn.core.tables import TABLES, TextForm, ending
@@ -20,10 +20,12 @@ from unchurn.methods.registry import name_of, split_methods
 from unchurn.metrics.budget import Budget
 from unchurn.study.collect import collect
 from unchurn.study.experiment import Experiment
+from unchurn.study.folder import save
 from unchurn.study.fresh import expected_schedule, with_fresh_runs
 from unchurn.study.presets import preset_names, preset_settings
 from unchurn.study.result import Result
 from unchurn.study.run import OnProgress, Trainings, carry_out
+from unchurn.study.said import Said
 from unchurn.study.scenarios import Scenario, make_scenario
 from unchurn.study.schedule import Schedule, make_schedule
 from unchurn.study.settings import Setting
@@ -173,7 +175,7 @@ def run_bench(
             schedule, store, executor, lambda done, _, last: on_progress(done, n_expected, last)
         )
         result = with_fresh_runs(collect(first), experiment, train_more)
-    result.save(folder)
+    save(result, folder, Said(store, made))
     return result
 
 
@@ -196,7 +198,7 @@ def check_asked(
 ) -> None:
     """Say what is wrong with names before anything that takes long, such as reading data."""
     if preset not in preset_names():
-        raise InputError(f"no preset {preset!r}: there are {', '.join(preset_names())}")
+        raise InputError(unknown("preset", preset, preset_names()))
     make_scenario(scenario).limits(budget or Budget())
     for method in split_methods(methods) if isinstance(methods, str) else methods or ():
         if isinstance(method, str):

@@ -32,6 +32,7 @@ from unchurn.study.over_time import releases_table
 from unchurn.study.predictions import write_predictions
 from unchurn.study.recorded import check_record
 from unchurn.study.result import SCHEMA, Result, SettingResult
+from unchurn.study.said import Said
 from unchurn.study.settings import SettingFacts
 from unchurn.study.subject import Subject
 
@@ -43,14 +44,17 @@ RELEASES = "releases.csv"
 Arrays = Mapping[str, npt.NDArray[Any]]
 
 
-def save(result: Result, folder: Path) -> None:
-    """Write all but the runs themselves; the record last, so that what it names is there."""
+def save(result: Result, folder: Path, said: Said | None = None) -> None:
+    """Write all but the runs themselves; the record last, so that what it names is there.
+
+    Files of predictions have probabilities where it is known what the runs said.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     for form, name in TABLES.items():
         write_text(folder / name, result.table(form))
     if result.subject.history is not None:
         write_text(folder / RELEASES, formats.render(releases_table(result), "csv"))
-    write_predictions(result, folder / PREDICTIONS)
+    write_predictions(result, folder / PREDICTIONS, said)
     arrays: dict[str, Any] = {name: _small(array) for name, array in _arrays(result)}
     if (ids := result.subject.ids) is not None:
         arrays[IDS] = ids

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
-from unchurn.core.errors import InputError
+from unchurn.core.errors import InputError, unknown
 from unchurn.study.colours import colours
 from unchurn.study.history import Time
 from unchurn.study.over_time import history_of, releases
@@ -41,7 +41,7 @@ def over_time_data(result: Result, metric: str) -> list[dict[str, Any]]:
     """A row per method and release, in percent: mean over runs; chosen settings alone."""
     metrics, times = result.subject.scenario.metrics, history_of(result).times
     if metric not in metrics:
-        raise InputError(f"no metric {metric!r}: there are {', '.join(metrics)}")
+        raise InputError(unknown("metric", metric, metrics))
     lines = [(name, row, metric) for name, row in result.choose().items()]
     if metric == "accuracy" and lines:  # it is the same for all
         lines.append((KEPT, lines[0][1], "accuracy_first"))

@@ -1,6 +1,7 @@
 """`predictions/`: METHOD-RUN.parquet of every chosen setting, as `unchurn compare` reads.
 
-A row is called by the table's own id, if it has one, else by its number (see `ids.py`).
+A row is called by the table's own id, if it has one, else by its number (see `ids.py`). What each
+class was given as its probability stands there, too, if the runs are at hand (see `said.py`).
 
 Of the model that a run is held against there is base-model-RUN.parquet; where methods have
 others, base-model-of-METHOD-RUN.parquet. No method's name has a hyphen.
@@ -20,7 +21,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from unchurn.comparison.inputs.columns import INDEXES
+from unchurn.comparison.inputs.columns import INDEXES, PREFIX
 from unchurn.core.errors import InputError
 from unchurn.core.files import atomic_write, write_text
 
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from unchurn.core.arrays import IntArray
+    from unchurn.core.arrays import Array, IntArray
     from unchurn.study.result import Result
+    from unchurn.study.said import Said
     from unchurn.study.subject import Subject
 
 WRITTEN = "written.json"
@@ -38,9 +40,9 @@ AGAIN = "then run the same bench again, which keeps its trainings"
 Written = dict[str, str | None]  # checksums by name; None while it is being written
 
 
-def write_predictions(result: Result, folder: Path) -> None:
+def write_predictions(result: Result, folder: Path, said: Said | None = None) -> None:
     """Write the runs of every chosen setting, and remove those that an earlier bench wrote."""
-    files = _files(result)
+    files = _files(result, said)
     folder.mkdir(parents=True, exist_ok=True)
     written = _read_written(folder)
     for name, content in files.items():
@@ -69,18 +71,19 @@ def file_name(text: str) -> str:
     return re.sub(r"[^\w+.-]", "_", text)
 
 
-def _files(result: Result) -> dict[str, bytes]:
+def _files(result: Result, said: Said | None) -> dict[str, bytes]:
     """The files of all chosen settings by name."""
     import polars as pl
 
     names = pl.Series(result.subject.data.label_values)  # so that they join the table's own
     labels = names.gather(result.subject.labels["test"])
     files, ids = {}, _ids(result.subject)
-    for name, predicted in _predictions(result):
+    for name, predicted, probabilities in _predictions(result, said):
         columns = {
             **ids,
             "prediction": names.gather(predicted),
             "label": labels,
+            **_of_classes(result.subject, probabilities),
         }
         buffer = io.BytesIO()
         pl.DataFrame(columns).write_parquet(buffer)
@@ -102,19 +105,34 @@ def _ids(subject: Subject) -> dict[str, pl.Series]:
     return {"id": ids} if is_taken else {"id": ids, own: ids}
 
 
-def _predictions(result: Result) -> Iterator[tuple[str, IntArray]]:
+def _of_classes(subject: Subject, probabilities: Array | None) -> dict[str, Array]:
+    """A column of probabilities for each class, if they are known."""
+    if probabilities is None:
+        return {}
+    each = zip(subject.data.classes, probabilities.T, strict=True)
+    return {f"{PREFIX}{name}": column for name, column in each}
+
+
+def _predictions(result: Result, said: Said | None) -> Iterator[tuple[str, IntArray, Array | None]]:
     """What is predicted, by the name of its file: runs, and the models that they are held against.
 
     The same model of several methods comes once.
     """
-    chosen = {file_name(m): one.reported.runs["test"] for m, one in result.choose().items()}
-    for method, runs in chosen.items():
-        yield from ((f"{method}-{run}", own) for run, own in enumerate(runs.predictions))
-    bases = {method: runs.base for method, runs in chosen.items() if runs.base is not None}
+    chosen = {file_name(method): row for method, row in result.choose().items()}
+    for method, row in chosen.items():
+        for run, own in enumerate(row.reported.runs["test"].predictions):
+            yield f"{method}-{run}", own, said.by_run(row, run) if said else None
+    bases = {
+        method: base
+        for method, row in chosen.items()
+        if (base := row.reported.runs["test"].base) is not None
+    }
     is_one = len({base.tobytes() for base in bases.values()}) == 1
     for method, base in list(bases.items())[: 1 if is_one else None]:
         of = "" if is_one else f"of-{method}-"
-        yield from ((f"base-model-{of}{run}", own) for run, own in enumerate(base))
+        for run, own in enumerate(base):
+            by_base = said.by_base(chosen[method], run) if said else None
+            yield f"base-model-{of}{run}", own, by_base
 
 
 def _read_written(folder: Path) -> Written:

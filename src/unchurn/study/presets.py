@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from importlib.metadata import entry_points
 
-from unchurn.core.errors import InputError
+from unchurn.core.errors import InputError, unknown
 from unchurn.methods import METHODS
 from unchurn.methods.grid import as_written, worth_trying
 from unchurn.methods.registry import make_method, parse_method
@@ -79,4 +79,4 @@ def _preset(name: str) -> Preset:
     for point in entry_points(group="unchurn.presets", name=name):
         found: Preset = point.load()
         return found
-    raise InputError(f"no preset {name!r}: there are {', '.join(preset_names())}")
+    raise InputError(unknown("preset", name, preset_names()))

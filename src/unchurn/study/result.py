@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from unchurn.core.errors import InputError
+from unchurn.core.errors import InputError, unknown
 from unchurn.metrics.budget import Budget, best_within
 from unchurn.metrics.churn import ChurnSummary, MeanSd
 from unchurn.metrics.intervals import Interval
@@ -151,7 +151,7 @@ class Result:
         chosen = self.choose()
         for name in (first, second):
             if name not in chosen:
-                raise InputError(f"no chosen setting of {name!r}: there is of {', '.join(chosen)}")
+                raise InputError(unknown("method with a chosen setting", name, chosen))
         ours, theirs = (chosen[name].reported.runs["test"] for name in (first, second))
         return self.subject.scenario.differences(ours, theirs)
 

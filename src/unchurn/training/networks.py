@@ -13,7 +13,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
-from unchurn.core.errors import InputError
+from unchurn.core.errors import InputError, unknown
 from unchurn.training.pooled import PooledConv2d
 
 Shape = tuple[int, ...]
@@ -110,7 +110,7 @@ def make_factory(module: str | Factory) -> Factory:
     """A factory from its name, or as it is."""
     if isinstance(module, str):
         if module not in MODELS:
-            raise InputError(f"no model {module!r}: there are {', '.join(MODELS)}, or your own")
+            raise InputError(f"{unknown('model', module, MODELS)}, or your own")
         return MODELS[module]
     if isinstance(module, nn.Module) or not callable(module):
         raise InputError(

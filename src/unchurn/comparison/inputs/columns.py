@@ -20,7 +20,8 @@ NAMES = {
 # What pandas calls the column of an index without a name: in CSV, read again, and in Parquet.
 INDEXES = ("", "Unnamed: 0", "__index_level_0__")
 FURTHER_INDEXES = ("_duplicated_0", "Unnamed: 1", "__index_level_1__")  # one level is not enough
-PREFIXES = (PROBABILITIES, "probability_", "proba_", "prob_", "p_")
+PREFIX = "probability_"  # before a class: how columns of probabilities are called that we write
+PREFIXES = (PROBABILITIES, PREFIX, "proba_", "prob_", "p_")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,18 +67,21 @@ def choose_columns(source: Source, asked: Columns, *, by_index: bool = False) ->
     names = source.names
     for column in (asked.id, asked.prediction):
         if column is not None and column not in names:
-            raise InputError(f"{source.name}: no column {column!r}; {source.in_words()}")
+            raise source.no_column(column)
     prediction = ARRAY if source.is_array else asked.prediction or _guess(names, "prediction")
     label = asked.label if asked.label in names else None
     beginning = asked.probabilities or _beginning(names, prediction, label)
     probabilities, classes = ((), ()) if beginning is None else _of_probabilities(source, beginning)
+    id_column = _id_column(source, asked, by_index)
+    if prediction is None and not probabilities:
+        prediction = _only(names, id_column, label or _guess(names, "label"), *asked.slices)
     if prediction is None and not probabilities:
         raise InputError(
             f"{source.name}: which column is the prediction? Name it with prediction=, or the "
             f"probabilities with probabilities=; {source.in_words()}"
         )
     return Chosen(
-        id=_id_column(source, asked, by_index),
+        id=id_column,
         prediction=prediction,
         label=label if asked.label else _guess(names, "label", prediction),
         probabilities=probabilities,
@@ -91,19 +95,22 @@ def choose_labels(source: Source, asked: Columns, *, by_index: bool = False) -> 
     """Choose the columns of a table of true labels: id, label, slices, cluster."""
     names = source.names
     if asked.id is not None and asked.id not in names:
-        raise InputError(f"{source.name}: no column {asked.id!r}; {source.in_words()}")
+        raise source.no_column(asked.id)
     label = asked.label if asked.label in names else None
     if source.is_array:
         label = ARRAY
     elif asked.label is None:
         label = _guess(names, "label", _guess(names, "prediction"))
+    id_column = _id_column(source, asked, by_index)
+    if label is None and asked.label is None:
+        label = _only(names, id_column, *asked.slices, asked.cluster)
     if label is None:
         raise InputError(
             f"{source.name}: which column is the true label? Name it with label=; "
             f"{source.in_words()}"
         )
     return Chosen(
-        id=_id_column(source, asked, by_index),
+        id=id_column,
         label=label,
         slices=tuple(s for s in asked.slices if s in names),
         cluster=asked.cluster if asked.cluster in names else None,
@@ -147,6 +154,12 @@ def _guess(names: Iterable[str], kind: str, *used: str | None) -> str | None:
     return next((column for column in there if column not in used), None)
 
 
+def _only(names: Iterable[str], *used: str | None) -> str | None:
+    """The only column that is used for nothing else: it can be but what is still missing."""
+    others = [name for name in names if name not in used and name not in INDEXES]
+    return others[0] if len(others) == 1 else None
+
+
 def _beginning(names: Iterable[str], *used: str | None) -> str | None:
     """How the columns of probabilities begin, or the name of the only one."""
     several = (p for p in PREFIXES if sum(c.lower().startswith(p) for c in names) > 1)
@@ -164,7 +177,7 @@ def _of_probabilities(source: Source, given: str) -> tuple[tuple[str, ...], tupl
     if len(listed) > 1:
         for name in listed:
             if name not in source.names:
-                raise InputError(f"{source.name}: no column {name!r}; {source.in_words()}")
+                raise source.no_column(name)
         return listed, plain_names(listed)
     raise InputError(
         f"{source.name}: no column {given!r} and no two columns that begin so; {source.in_words()}"

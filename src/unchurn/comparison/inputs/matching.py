@@ -7,8 +7,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from unchurn.comparison.inputs.casting import as_ids
-from unchurn.comparison.inputs.columns import Columns, has_ids, index_column, told_by_model
-from unchurn.comparison.inputs.ids import alike
+from unchurn.comparison.inputs.columns import (
+    INDEXES,
+    Columns,
+    has_ids,
+    index_column,
+    told_by_model,
+)
+from unchurn.comparison.inputs.ids import ABSENT, alike, find
 from unchurn.comparison.inputs.predictions import Predictions
 from unchurn.comparison.inputs.sources import Source
 from unchurn.core.errors import InputError
@@ -47,6 +53,41 @@ def goes_by_index(sources: Sequence[Source], asked: Columns) -> bool:
     for other in others:
         _check_order(base, other, asked)
     return False
+
+
+def joining_column(sources: Sequence[Source], asked: Columns) -> str | None:
+    """The one column that all files have and that tells their rows apart, whatever it is called.
+
+    It is looked for where no column is named, or called, as ids are: `ticket`, say. Its values must
+    be mostly the same in all files; values that count the rows say no more than their place.
+    """
+    if any(source.is_array or has_ids(source, asked) for source in sources):
+        return None
+    base, *others = sources
+    said = {column for source in sources for column in told_by_model(source, asked)}
+    used = {*said, *INDEXES, *asked.slices, asked.label, asked.cluster}
+    shared = [name for name in base.names if all(name in other.names for other in others)]
+    candidates = [name for name in shared if name not in used][:N_COLUMNS]
+    found = [name for name in candidates if _tells_rows(name, sources)]
+    return found[0] if len(found) == 1 else None
+
+
+def _tells_rows(column: str, sources: Sequence[Source]) -> bool:
+    """Whether a column has another value in every row, and mostly the same ones in all files."""
+    try:
+        each = [as_ids(s.read([column])[column], s.name, is_written=s.is_text) for s in sources]
+    except InputError:  # of a kind that no id is
+        return False
+    if not all(_is_unique(ids) for ids in each) or all(_counts_up(ids) for ids in each):
+        return False
+    return all(_overlap(each[0], other) >= MIN_OVERLAP for other in each[1:])
+
+
+def _overlap(one: pl.Series, two: pl.Series) -> float:
+    """The share of the smaller column's values that the other has."""
+    small, large = sorted(alike(one, two), key=len)
+    places = find(small, large)
+    return 1.0 if places is None else float((places != ABSENT).mean())
 
 
 def _index(source: Source) -> pl.Series | None:

@@ -21,7 +21,7 @@ from unchurn.comparison.inputs.ids import alike, find
 from unchurn.comparison.inputs.predictions import Groups, Labels, Predictions
 from unchurn.comparison.inputs.scores import REST
 from unchurn.core.arrays import IntArray
-from unchurn.core.errors import InputError
+from unchurn.core.errors import InputError, unknown
 
 if TYPE_CHECKING:
     import polars as pl
@@ -307,9 +307,8 @@ def _groups(
 def no_column(column: str, argument: str, *files: Predictions | Labels) -> InputError:
     """The error that no file has a column that was asked for."""
     names = dict.fromkeys(name for file in files for name in file.all_columns)
-    there = f"; there are {', '.join(names)}" if names else ""
-    where = "either" if len(files) == 2 else "any"
-    return InputError(f"no column {column!r} for {argument}= in {where} file{there}")
+    where = f" for {argument}= in {'either' if len(files) == 2 else 'any'} file"
+    return InputError(unknown("column", column, names, where=where))
 
 
 def _of_size(values: pl.Series, name: str, n: int) -> pl.Series:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unchurn.core.arrays import as_array
-from unchurn.core.errors import InputError
+from unchurn.core.errors import InputError, unknown
 from unchurn.core.numpy_files import check_claims
 from unchurn.core.tables import (
     TEXT,
@@ -60,6 +60,12 @@ class Source:
         if table.height == 0:
             raise InputError(f"{self.name}: has no rows")
         return table
+
+    def no_column(self, name: str) -> InputError:
+        """The error that there is none of this name."""
+        if self.is_array:
+            return InputError(f"{self.name}: no column {name!r}: it is an array")
+        return InputError(f"{self.name}: {unknown('column', name, self.names)}")
 
     def in_words(self) -> str:
         """Which columns there are, for an error."""

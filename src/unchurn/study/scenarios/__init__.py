@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from unchurn.core.errors import InputError
+from unchurn.core.errors import InputError, unknown
 from unchurn.methods.registry import parse_method
 from unchurn.study.scenarios.base import Scenario
 from unchurn.study.scenarios.replay import Replay
@@ -32,7 +32,7 @@ def make_scenario(scenario: str | Scenario = "retrain", **parameters: Any) -> Sc
         return scenario
     name = scenario.partition("(")[0].strip()
     if name not in SCENARIOS:
-        raise InputError(f"no scenario {scenario!r}: there are {', '.join(SCENARIOS)}")
+        raise InputError(unknown("scenario", name, SCENARIOS))
     try:
         ((_, given),) = parse_method(scenario)
     except (InputError, ValueError) as error:
@@ -40,11 +40,11 @@ def make_scenario(scenario: str | Scenario = "retrain", **parameters: Any) -> Sc
     kind = SCENARIOS[name]
     known = _parameters(kind)
     both = {**given, **parameters}
-    if unknown := [parameter for parameter in both if parameter not in known]:
-        takes = [n for n, other in SCENARIOS.items() if unknown[0] in _parameters(other)]
+    if wrong := [parameter for parameter in both if parameter not in known]:
+        takes = [n for n, other in SCENARIOS.items() if wrong[0] in _parameters(other)]
         does = f"; {takes[0]} does (scenario)" if takes else ""
         raise InputError(
-            f"the scenario {name} takes no {unknown[0]}: it takes "
+            f"the scenario {name} takes no {wrong[0]}: it takes "
             f"{', '.join(known) or 'nothing'}{does}"
         )
     return kind(**both)

@@ -8,7 +8,7 @@ import sys
 from functools import partial
 from typing import Any
 
-from unchurn.core.errors import InputError
+from unchurn.core.errors import InputError, unknown
 from unchurn.training.config import Training
 from unchurn.training.learners.base import Learner
 from unchurn.training.learners.function import FunctionLearner
@@ -41,8 +41,8 @@ def make_learner(
         if found in NETWORKS:
             return TorchLearner(found, training, arguments)
         if ":" not in found:
-            names = ", ".join([*NETWORKS, *SHORT])
-            raise InputError(f"no model {found!r}: there are {names}, or module:name of your own")
+            there = unknown("model", found, [*NETWORKS, *SHORT])
+            raise InputError(f"{there}, or module:name of your own")
         found = _imported(found)
     if hasattr(found, "fit"):
         from unchurn.training.learners.sklearn import SklearnLearner
