@@ -340,6 +340,8 @@ def test_charts_have_a_line_for_each_method_over_time(played):
     ]
     first = datetime.datetime(2024, 3, 1, tzinfo=datetime.UTC)
     assert points[0]["at"] == 1000 * first.timestamp()
+    axis = played.chart_over_time("bad_flips").to_dict()["layer"][0]["encoding"]["x"]["axis"]
+    assert axis["values"] == [p["at"] for p in points[:3]]  # a tick a release
     own = played.releases().filter(method="anchor")["bad_flips"].to_list()
     assert [p["bad_flips"] for p in points[3:]] == pytest.approx(own, abs=1e-3)
     (points,) = played.chart_over_time().to_dict()["datasets"].values()

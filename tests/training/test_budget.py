@@ -86,6 +86,18 @@ def test_where_none_keeps_it_the_nearest_is_taken_and_said(base, by_hand):
     assert model.method_.a == nearest
 
 
+def test_of_what_held_out_rows_do_not_tell_apart_the_nearest_to_the_base_is_taken():
+    """Clouds far apart: every setting is right everywhere; the strongest lean is the nearest."""
+    x, y = toys.blobs(200, distance=8)
+    sure = LogisticRegression().fit(x, y)
+    model = StableClassifier(method="anchor", reference=sure, max_bad_flips=0, **SHORT).fit(x, y)
+    assert {(one.accuracy, one.churn) for one in model.tried_} == {(1.0, 0.0)}
+    assert model.method_.a == max(ANCHORS)
+    nearest = min(model.tried_, key=lambda one: one.distance)
+    assert nearest.method == model.method_
+    assert nearest.distance > 0
+
+
 def test_what_is_written_stays_and_an_object_is_one_setting():
     assert settings_of("anchor(a=0.3)+ema", 100) == [
         make_method(f"anchor(a=0.3)+ema(decay={decay})") for decay in (0.99, 0.999)

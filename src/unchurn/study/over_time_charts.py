@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -73,7 +74,7 @@ def over_time(result: Result, metric: str) -> alt.LayerChart:
             "at:T" if is_date else "at:Q",
             title="release",
             scale=alt.Scale(type="utc") if is_date else alt.Scale(zero=False),
-            axis=alt.Axis(labelOverlap="greedy", labelSeparation=8),
+            axis=_axis(rows, is_date=is_date),
         ),
         alt.Y(f"{metric}:Q", title=f"{heading}, %", scale=alt.Scale(zero=metric != "accuracy")),
         alt.Color(
@@ -92,6 +93,16 @@ def over_time(result: Result, metric: str) -> alt.LayerChart:
     )
     chart: alt.LayerChart = (lines + points).properties(**SIZE)
     return chart
+
+
+def _axis(rows: Sequence[dict[str, Any]], *, is_date: bool) -> alt.Axis:
+    """A tick at every release, not at round dates between them; names that fit."""
+    at = {row["at"]: row["release"] for row in rows}
+    shape: dict[str, Any] = {}
+    if is_date:
+        are_days = all(len(release) == len("2024-12-31") for release in at.values())
+        shape["format"] = "%Y-%m-%d" if are_days else "%Y-%m-%d %H:%M"
+    return alt.Axis(values=list(at), labelOverlap="greedy", labelSeparation=8, **shape)
 
 
 def _axis_value(time: Time) -> float:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from scipy.special import softmax
 
 from unchurn.core.arrays import Array, IntArray
 from unchurn.core.errors import InputError
@@ -36,6 +37,8 @@ class Tried:
     accuracy: float = math.nan
     bad_flips: float = math.nan  # right in the reference, wrong in this
     churn: float = math.nan  # predicted otherwise than by the reference
+    # Of its probabilities from the reference's, whose last bits are those of how they were given.
+    distance: float = field(default=0.0, compare=False)
     failure: str = ""  # why it could not be trained; nothing is then measured
 
     def excess(self, budget: Budget) -> float:
@@ -92,6 +95,8 @@ def choose_setting(
     seen = rows.take(np.append(kept, np.arange(n_labelled, len(rows.inputs))))
     tried = _try_all(settings, seen, rows.take(held), fitting)
     good = [one for one in tried if not one.failure]
+    # Of what held-out rows do not tell apart, the nearest to the reference flips least elsewhere.
+    good = sorted(good, key=lambda one: one.distance)
     best = good[
         best_within(
             [one.accuracy for one in good],
@@ -145,8 +150,10 @@ def _measured(method: Method, fitted: Fitted, held: Rows) -> Tried:
     """What a setting changes of the reference's answers."""
     if held.said is None:
         raise ValueError("there is no reference to hold it against")
-    answers = fitted.probabilities(held.inputs).argmax(axis=1)
-    return measured(method, answers, held.numbers, held.said.logits.argmax(axis=1))
+    new, before = fitted.probabilities(held.inputs), held.said.logits
+    found = measured(method, new.argmax(axis=1), held.numbers, before.argmax(axis=1))
+    moved = np.abs(new - softmax(before.astype(np.float64), axis=1)).sum(axis=1) / 2
+    return replace(found, distance=float(moved.mean()))
 
 
 def measured(method: Method, answers: Array, labels: Array, before: Array) -> Tried:
