@@ -60,7 +60,7 @@ def _two_ways(comparison: Comparison) -> Any:
         for row in (one for one in rows if one["way"] == way):
             end += row["flips"]
             row |= {"start": end - row["flips"], "end": end, "middle": end - row["flips"] / 2}
-            row["count"] = f"{row['flips']:,} {row['kind'].removesuffix(' flips')}"
+            row["count"] = f"{row['flips']:,}"
     widest = max(row["end"] for row in rows)
     legible = [row for row in rows if row["flips"] > LEGIBLE * widest]
     base = alt.Chart(alt.InlineData(values=rows), height=80).encode(
