@@ -277,7 +277,7 @@ ONE = pl.DataFrame({"row": TABLE["row"], **TOLD})
         (LogisticRegression(), {}, "base must be fitted and have classes_"),
         (TREND, {"id": "row"}, "id 'row' joins tables, and the base is a model"),
         (ONE[:-2], {"id": "row"}, "base has no row for 2 of the 240 ids of table, such as 'r23"),
-        (ONE.drop("row"), {"id": "row"}, "base: no column 'row'; there are prob_a"),
+        (ONE.drop("row"), {"id": "row"}, "base: no column 'row': there are prob_a"),
         (
             ONE.rename({"row": "x0"}),
             {"id": "x0"},

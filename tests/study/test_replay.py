@@ -431,7 +431,7 @@ def test_other_columns_and_data_that_have_no_time(table):
             {"time": "x0", "every": "30d"},
             "every '30d' is a length of time, and column 'x0' has num",
         ),
-        ({"time": "nowhere", "every": 5}, "no column 'nowhere'; there are"),
+        ({"time": "nowhere", "every": 5}, "no column 'nowhere': there are"),
     ):
         with pytest.raises(InputError, match=message):
             bench(

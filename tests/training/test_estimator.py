@@ -18,6 +18,7 @@ from torch import nn
 import toys
 from unchurn import METHODS, StableClassifier, load, load_table
 from unchurn.core.errors import InputError
+from unchurn.datasets.preparation import prepare
 from unchurn.methods import Anchor, BiTempered, Control, KnnLS, LabelSmoothing, make_method
 
 X, Y = toys.blobs(120, distance=2)
@@ -160,7 +161,7 @@ def test_a_saved_model_scores_new_rows_of_a_table_alone(tmp_path):
         for rows in (data.x_test, data.test_rows, turned, frame):
             np.testing.assert_array_equal(one.predict_proba(rows), expected)
         assert set(one.predict(data.test_rows)) <= {2, 10}
-        with pytest.raises(InputError, match="no column 'x'; there are c"):
+        with pytest.raises(InputError, match="no column 'x': there are c"):
             one.predict(data.test_rows.select("c"))
     assert fitted.fit(data.x_train, data.y_train).preparation_ is None
 
@@ -174,6 +175,29 @@ def test_what_was_fitted_to_arrays_is_saved_as_ever(tmp_path):
         "format", "module", "method", "training", "classes", "dtype", "shape", "features",
     ]  # fmt: skip
     assert StableClassifier.load(tmp_path / "model").preparation_ is None
+
+
+def test_a_frame_with_text_or_gaps_is_prepared_as_a_table_is(tmp_path):
+    """Numbers alone are taken as they are; what was learned is saved, and prepares new rows."""
+    rows = table().drop("grade")
+    labels = table()["grade"].to_numpy()
+    fitted = model().fit(rows, labels)
+    learned = prepare(rows, np.arange(rows.height))
+    assert fitted.preparation_ == learned
+    by_hand = model().fit(learned.transform(rows), labels)
+    fitted.save(tmp_path / "model")
+    for one in (fitted, StableClassifier.load(tmp_path / "model")):
+        for frame in (rows, rows.to_pandas()):
+            np.testing.assert_array_equal(
+                one.predict_proba(frame), by_hand.predict_proba(learned.transform(rows))
+            )
+    again = model().fit(rows[:30], labels[:30], preparation=learned)
+    assert again.preparation_ == learned
+    gap = pl.DataFrame({"x": [None, *range(1, rows.height)]})
+    assert model().fit(gap, labels).preparation_ is not None
+    assert model().fit(gap.fill_null(0), labels).preparation_ is None
+    with pytest.raises(InputError, match="preparation is for frames, and X is ndarray"):
+        model().fit(X, Y, preparation=learned)
 
 
 def test_a_preparation_that_does_not_fit_the_model_is_refused(tmp_path):

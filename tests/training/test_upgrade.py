@@ -3,15 +3,19 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import toys
 from unchurn import StableClassifier, load_table, upgrade
 from unchurn.core.errors import InputError
+from unchurn.datasets.base import split
 from unchurn.training.budget import hold_out
 from unchurn.training.examples import Rows
 from unchurn.training.learners.base import RemarkWarning
@@ -65,8 +69,47 @@ def test_a_frame_is_prepared_as_the_bases_table_was():
     assert found.method == FROM_WEIGHTS
     assert found.model.preparation_ == base.preparation_
     assert set(found.model.predict(frame.drop("y"))) == set(NAMES)
-    with pytest.raises(InputError, match="does not say how its table was prepared"):
-        upgrade(LogisticRegression().fit(X, NAMES), frame, target="y")
+
+
+def raw_frame():
+    """A table as a company has it: text, and one number that is not there."""
+    places = np.array(["north", "east", "south"])[(Y + (np.arange(len(Y)) % 5 == 0)) % 3]
+    frame = pd.DataFrame({"price": 40_000 + 9_000 * X[:, 0], "age": X[:, 1], "place": places})
+    frame.loc[7, "age"] = np.nan
+    return frame
+
+
+def raw_pipeline():
+    """What is in production there: it takes such a frame itself."""
+    numbers = make_pipeline(SimpleImputer(), StandardScaler())
+    columns = [(numbers, ["price", "age"]), (OneHotEncoder(), ["place"])]
+    return make_pipeline(make_column_transformer(*columns), LogisticRegression())
+
+
+@pytest.mark.parametrize("has_target", [True, False])
+def test_a_pipeline_that_takes_raw_frames_may_be_the_base(has_target):
+    frame = raw_frame()
+    base = raw_pipeline().fit(frame[:120], NAMES[:120])
+    saw = np.arange(len(frame)) < 120
+    rows = (frame.assign(y=NAMES),) if has_target else (frame, NAMES)
+    given = {"target": "y"} if has_target else {}
+    more = frame[:9].assign(age=1.0)
+    found = upgrade(base, *rows, **given, base_saw=saw, X_unlabelled=more, **FEW)
+    assert found.method == FROM_ANSWERS
+    assert found.comparison.n == 30  # a quarter of what the base has not seen
+    assert np.mean(found.model.predict(frame) == NAMES) > 0.8
+    _, test, _, _ = split(np.arange(120, 240), NAMES[120:], test_size=0.25, stratify=True)
+    moved = np.mean(found.model.predict(frame.iloc[test]) != base.predict(frame.iloc[test]))
+    assert found.comparison.estimates["churn"].value == pytest.approx(moved)
+
+
+def test_what_a_frame_cannot_be_upgraded_by(base):
+    frame = raw_frame().assign(y=NAMES)
+    trees = raw_pipeline().fit(frame, NAMES)
+    with pytest.raises(InputError, match=r"no column 'yy' \(did you mean 'y'"):
+        upgrade(trees, frame, target="yy")
+    with pytest.raises(InputError, match="give y, or target= of a column, not both"):
+        upgrade(trees, frame, NAMES, target="y")
 
 
 def test_classes_are_matched_by_name_and_new_ones_are_left_to_the_labels(base):

@@ -16,7 +16,6 @@ from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError
 from unchurn.datasets.base import Dataset
 from unchurn.datasets.preparation import Preparation
-from unchurn.datasets.table import as_frame, is_frame
 from unchurn.methods import Method, make_method
 from unchurn.methods.base import overrides
 from unchurn.methods.registry import name_of
@@ -26,6 +25,7 @@ from unchurn.training.checks import as_mask, as_seed, as_weights
 from unchurn.training.config import Training
 from unchurn.training.examples import Rows
 from unchurn.training.fitting import Fitting
+from unchurn.training.frames import check_preparation, learn_preparation, prepared
 from unchurn.training.labels import check_true_labels, labels_of_test_part
 from unchurn.training.learners.base import RemarkWarning
 from unchurn.training.networks import Factory, make_factory
@@ -89,7 +89,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         What was measured of each setting on the rows held out, if there is a budget, or by
         `upgrade`; not saved.
     preparation_
-        How the table of the dataset it was fitted to became inputs; else None.
+        How the table that it was fitted to became inputs; None of arrays and plain numbers.
     scaling_
         How raw inputs are scaled (below); None where they are taken as they are.
 
@@ -151,11 +151,14 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         reference_logits: npt.ArrayLike | None = None,
         reference_probabilities: npt.ArrayLike | None = None,
         reference_saw: npt.ArrayLike | None = None,
+        preparation: Preparation | None = None,
     ) -> Self:
         """Train on inputs `(n, *shape)` and n labels, integers or strings.
 
-        Or on the training part of a `Dataset`, given alone: the classes then are its `labels`, and
-        of a table of your own the model keeps how it was prepared, and takes frames of new rows.
+        Or on the training part of a `Dataset`, given alone: the classes then are its `labels`. Or
+        on a Polars or pandas frame: one with text or gaps is prepared as a table is (`load_table`),
+        by what is learned from these rows, by how a `reference` of ours prepares it, or by a
+        `preparation` that is given. What was fitted to a table takes frames of new rows.
 
         What a model before says of these rows may be given as (n, L) logits or as probabilities,
         columns in the order of the sorted labels: anchor a release to the one it replaces. Rows
@@ -166,15 +169,6 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         data = X if isinstance(X, Dataset) else None
         if data is not None and y is not None:
             raise InputError("a dataset has its own labels: give it alone")
-        examples = (X, y) if data is None else (data.x_train, data.y_train)
-        inputs, labels = validate_data(self, *examples, dtype=np.float32, order="C", allow_nd=True)
-        check_classification_targets(labels)
-        classes, numbers = np.unique(labels, return_inverse=True)
-        if len(classes) < 2:
-            raise InputError("y has 1 class: at least 2 are needed")
-        if data is not None:
-            classes = data.labels[classes]  # in the data's order: 2 before 10
-        preparation = None if data is None else data.preparation
         method, factory = make_method(self.method), make_factory(self.module)
         budget = Budget(max_bad_flips=self.max_bad_flips, max_churn=self.max_churn)
         given = (reference_logits, reference_probabilities)
@@ -182,13 +176,28 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         is_asked = method.reference() is not None or bool(budget.given)
         is_used = is_asked or X_unlabelled is not None
         reference = open_model(self.reference) if is_used else None
+        if data is None:
+            check_preparation(preparation, X)
+            preparation = preparation or learn_preparation(X, reference)
+            examples = prepared(X, preparation), y
+        else:
+            preparation, examples = data.preparation, (data.x_train, data.y_train)
+        inputs, labels = validate_data(self, *examples, dtype=np.float32, order="C", allow_nd=True)
+        check_classification_targets(labels)
+        classes, numbers = np.unique(labels, return_inverse=True)
+        if len(classes) < 2:
+            raise InputError("y has 1 class: at least 2 are needed")
+        if data is not None:
+            classes = data.labels[classes]  # in the data's order: 2 before 10
         said = None
         if is_asked:
-            said = said_by_one(reference, examples[0], inputs, classes, preparation, *given)
+            x = X if data is None else data.x_train
+            said = said_by_one(reference, x, inputs, classes, preparation, *given)
         if X_unlabelled is not None:
             more = self._prepared(X_unlabelled, preparation, inputs.shape[1:])
             told = what_model_says(reference, X_unlabelled, more, classes, preparation)
-        scaling = self._scaling(method, inputs, reference, is_prepared=data is not None)
+        is_prepared = data is not None or preparation is not None
+        scaling = self._scaling(method, inputs, reference, is_prepared=is_prepared)
         saw = reference_saw
         if saw is not None:
             saw = as_mask(saw, len(inputs), "reference_saw")
@@ -324,11 +333,13 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self, X: Any, preparation: Preparation | None, shape: tuple[int, ...]
     ) -> npt.NDArray[np.float32]:
         """Inputs of this shape, checked."""
-        prepared = X
-        if preparation is not None and is_frame(X):
-            prepared = preparation.transform(as_frame(X))
         inputs: npt.NDArray[np.float32] = validate_data(
-            self, prepared, dtype=np.float32, order="C", allow_nd=True, reset=False
+            self,
+            prepared(X, preparation),
+            dtype=np.float32,
+            order="C",
+            allow_nd=True,
+            reset=False,
         )
         if inputs.shape[1:] != shape:
             raise InputError(f"X has inputs of shape {inputs.shape[1:]}, the model {shape}")

@@ -13,15 +13,16 @@ import numpy.typing as npt
 from unchurn.comparison.compare import compare
 from unchurn.comparison.result import Comparison
 from unchurn.core.arrays import Array, IntArray
-from unchurn.core.errors import InputError
+from unchurn.core.errors import InputError, unknown
 from unchurn.datasets.base import Dataset, split
 from unchurn.datasets.preparation import Preparation
-from unchurn.datasets.table import as_frame, is_frame, load_table
+from unchurn.datasets.table import is_frame, load_table
 from unchurn.methods import Method, make_method
 from unchurn.methods.cost import serving_cost
 from unchurn.training.budget import Tried
 from unchurn.training.checks import as_mask, as_seed
 from unchurn.training.estimator import StableClassifier
+from unchurn.training.frames import learn_preparation
 from unchurn.training.lean import RECENT, Newer, as_accurate, newer_rows
 from unchurn.training.learners.base import RemarkWarning
 from unchurn.training.references import Model, alike, is_ours, open_model
@@ -74,8 +75,9 @@ def upgrade(
         The model in production: a StableClassifier, the path of a saved one, or anything fitted
         with `predict`, `predict_proba` and `classes_`.
     X, y
-        All rows to train on, old and new, and their labels. Or a `Dataset`. Or a frame, whose
-        column `target` has the labels: it is prepared as the base's table was.
+        All rows to train on, old and new, and their labels. Or a `Dataset`. Or a frame as the base
+        takes it, with y or with the column `target` that has the labels: the new model's inputs are
+        prepared as those of a base of ours are, else as `load_table` does, text and gaps too.
     target
         The column of the labels, where X is a frame.
     X_test, y_test
@@ -109,7 +111,13 @@ def upgrade(
     """
     base = open_model(base)
     _check_base(base)
-    data = _as_dataset(base, X, target) if is_frame(X) and target is not None else X
+    data: Any = X
+    if is_frame(X) and target is not None:
+        if (known := _preparation_of(base)) is not None:
+            data = load_table(X, target, test_size=TEST_SIZE, preparation=known)
+        else:
+            X, y = _without(X, target, y)  # noqa: N806
+    preparation = None
     if isinstance(data, Dataset):
         if any(given is not None for given in (y, X_test, y_test, base_saw)):
             raise InputError("a table or dataset has labels and a test part of its own")
@@ -117,12 +125,9 @@ def upgrade(
         every = data.labels
         x_test, labels, classes = data.x_test, every[data.y_test], every[np.unique(data.y_train)]
     else:
-        preparation = _preparation_of(base) if is_frame(X) else None
-        if preparation is not None:  # the base prepares frames itself: so must its successor
-            X, X_test, X_unlabelled = (  # noqa: N806
-                preparation.transform(as_frame(x)) if is_frame(x) else x
-                for x in (X, X_test, X_unlabelled)
-            )
+        # Of all rows, so that trials on some of them know every gap; a base of ours prepares
+        # frames itself, and so must its successor.
+        preparation = learn_preparation(X, base)
         train, (x_test, labels), base_saw = _parts(X, y, X_test, y_test, base_saw)
         classes = np.unique(np.asarray(train[1]))
     own = {name: getattr(base, name) for name in KEPT} if is_ours(base) else {}
@@ -138,7 +143,7 @@ def upgrade(
         more = X_unlabelled if looks or how is given_method else None
         is_used = looks or more is not None or has_budget
         model = StableClassifier(method=how, reference=base if is_used else None, **options)
-        return model.fit(*rows, X_unlabelled=more, reference_saw=saw)
+        return model.fit(*rows, X_unlabelled=more, reference_saw=saw, preparation=preparation)
 
     if method is None:
         usual = FROM_WEIGHTS if can_start else FROM_ANSWERS
@@ -150,8 +155,6 @@ def upgrade(
             )
     model = fitted(method, train, base_saw)
     model.tried_ = model.tried_ or tried
-    if not isinstance(data, Dataset):
-        model.preparation_ = preparation
     before, after = (np.asarray(one.predict(x_test)) for one in (base, model))
     return Upgraded(
         model=model,
@@ -221,13 +224,14 @@ def _preparation_of(base: Model) -> Preparation | None:
     return getattr(base, "preparation_", None) if is_ours(base) else None
 
 
-def _as_dataset(base: Model, frame: Any, target: str) -> Dataset:
-    """A table prepared as the base's was."""
-    if (preparation := _preparation_of(base)) is None:
-        raise InputError(
-            "the base does not say how its table was prepared: give X and y as the base takes them"
-        )
-    return load_table(frame, target, test_size=TEST_SIZE, preparation=preparation)
+def _without(frame: Any, target: str, y: Any) -> tuple[Any, Any]:
+    """A frame without the column of the labels, and these, of a base that takes frames itself."""
+    if y is not None:
+        raise InputError("give y, or target= of a column, not both")
+    if target not in frame.columns:
+        raise InputError(unknown("column", target, map(str, frame.columns)))
+    rest = frame.drop(columns=target) if hasattr(frame, "iloc") else frame.drop(target)
+    return rest, frame[target].to_numpy()
 
 
 def _parts(

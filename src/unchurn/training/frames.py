@@ -1,0 +1,49 @@
+"""Frames with text or gaps as a network's inputs, prepared as tables are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unchurn.core.errors import InputError
+from unchurn.datasets.preparation import Preparation, prepare
+from unchurn.datasets.table import as_frame, is_frame
+from unchurn.training.references import Model, is_ours
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def learn_preparation(x: Any, reference: Model | None = None) -> Preparation | None:
+    """How a frame becomes inputs: as it does for a reference of ours, else learned from its rows.
+
+    None where inputs are taken as they are: arrays, and frames of nothing but numbers.
+    """
+    if not is_frame(x):
+        return None
+    before: Preparation | None = getattr(reference, "preparation_", None)
+    if is_ours(reference) and before is not None:
+        return before
+    frame = as_frame(x)
+    if all(_is_plain(column) for column in frame):
+        return None
+    return prepare(frame, np.arange(frame.height))
+
+
+def prepared(x: Any, preparation: Preparation | None) -> Any:
+    """The inputs of a frame's rows; anything else as it is."""
+    return preparation.transform(as_frame(x)) if preparation and is_frame(x) else x
+
+
+def check_preparation(preparation: Preparation | None, x: Any) -> None:
+    """Refuse a preparation that nothing is prepared by."""
+    if preparation is not None and not is_frame(x):
+        raise InputError(f"preparation is for frames, and X is {type(x).__name__}")
+
+
+def _is_plain(column: pl.Series) -> bool:
+    """Whether a column is numbers without gaps."""
+    if not column.dtype.is_numeric() or column.null_count():
+        return False
+    return not (column.dtype.is_float() and column.is_nan().any())
