@@ -206,7 +206,9 @@ def test_parameters_out_of_range_are_named(name, parameters, message):
 
 def test_methods_by_name():
     assert make_method("knn_ls") == METHODS["knn_ls"]()
-    with pytest.raises(InputError, match="no method 'knn': there are control, "):
+    with pytest.raises(
+        InputError, match=r"no method 'knn' \(did you mean 'knn_ls'\?\): there are control, "
+    ):
         make_method("knn")
     with pytest.raises(InputError, match="must be a name or a Method, not 3"):
         make_method(3)  # type: ignore[arg-type]

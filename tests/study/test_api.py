@@ -222,3 +222,18 @@ def test_the_time_of_what_will_run_is_measured():
     x, y = toys.blobs(5000)
     assert make_learner(slow).probe(x, y, 3).seconds > 0
     assert asked == [2000]
+
+
+@pytest.mark.parametrize(
+    ("scenario", "preset", "tried"),
+    [
+        ("retrain", "quick", ["control", "ensemble"]),
+        ("upgrade", "quick", ["control", "anchor", "rcp", "stay"]),
+        ("retrain", "best", ["control", "label_smoothing", "knn_ls", "distill", "ensemble"]),
+    ],
+)
+def test_what_is_no_network_tries_as_much_of_each_recipe_as_it_can(scenario, preset, tried):
+    """Of `anchor+safe_ema` trees try `anchor`, once."""
+    learner = make_learner(toys.extra_trees)
+    found = make_experiment(toys.dataset(), learner=learner, scenario=scenario, preset=preset)
+    assert [setting.name for setting in found.settings] == tried

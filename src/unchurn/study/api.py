@@ -16,7 +16,7 @@ from unchurn.core.workbooks import OTHER_WORKBOOKS
 from unchurn.datasets import DATASETS, load, load_csv, load_table
 from unchurn.datasets.base import Dataset
 from unchurn.methods import Method, make_method
-from unchurn.methods.registry import name_of, split_methods
+from unchurn.methods.registry import PLUS, name_of, split_methods
 from unchurn.metrics.budget import Budget
 from unchurn.study.collect import collect
 from unchurn.study.experiment import Experiment
@@ -28,7 +28,7 @@ from unchurn.study.run import OnProgress, Trainings, carry_out
 from unchurn.study.said import Said
 from unchurn.study.scenarios import Scenario, make_scenario
 from unchurn.study.schedule import Schedule, make_schedule
-from unchurn.study.settings import Setting
+from unchurn.study.settings import Setting, combined_setting
 from unchurn.study.store import Store
 from unchurn.study.tally import trainings_of
 from unchurn.training.config import Training
@@ -275,9 +275,13 @@ def make_experiment(
     n_steps = learner.n_steps(len(parts.x_train))
     tried = happens.recipes if methods is None and preset == "quick" else methods
     settings = _settings(tried, preset, data.name, n_steps)
-    if methods is None:  # of all methods, those that can be trained
-        can = [s for s in settings if learner.why_not(s.method) is None]
-        settings = [s for s in can if happens.why_not(s.method, learner, parts) is None]
+    if methods is None:
+        settings = _as_far_as(
+            settings,
+            lambda method: (
+                learner.why_not(method) is None and happens.why_not(method, learner, parts) is None
+            ),
+        )
     return Experiment(
         data=data,
         parts=parts,
@@ -288,6 +292,21 @@ def make_experiment(
         scenario=happens,
         budget=budget or Budget(),
     )
+
+
+def _as_far_as(settings: Sequence[Setting], can: Callable[[Method], bool]) -> list[Setting]:
+    """Of each setting the methods that can be trained, each such setting once.
+
+    So trees try `anchor` where networks try `anchor+safe_ema`.
+    """
+    found: dict[str, Setting] = {}
+    for setting in settings:
+        names = setting.name.split(PLUS)
+        each = zip(names, setting.method.combined, strict=True)
+        if left := [(name, method) for name, method in each if can(method)]:
+            one = combined_setting(left)
+            found.setdefault(repr(one), one)
+    return list(found.values())
 
 
 def _settings(
