@@ -19,6 +19,8 @@ NAMES = {
 }  # fmt: skip
 # What pandas calls the column of an index without a name: in CSV, read again, and in Parquet.
 INDEXES = ("", "Unnamed: 0", "__index_level_0__")
+BY_INDEX = "the index that pandas wrote"  # how a reader knows it
+INDEX = "index"  # what reset_index calls it: an id, if nothing better tells the rows
 FURTHER_INDEXES = ("_duplicated_0", "Unnamed: 1", "__index_level_1__")  # one level is not enough
 PREFIX = "probability_"  # before a class: how columns of probabilities are called that we write
 PREFIXES = (PROBABILITIES, PREFIX, "proba_", "prob_", "p_")
@@ -119,7 +121,7 @@ def choose_labels(source: Source, asked: Columns, *, by_index: bool = False) -> 
 
 def _id_column(source: Source, asked: Columns, by_index: bool) -> str | None:
     """The column to join by: as asked for, by its name, or the index that pandas wrote."""
-    named = asked.id or _guess(source.names, "id")
+    named = asked.id or _guess(source.names, "id", *filter(is_index, source.names))
     return index_column(source) if named is None and by_index else named
 
 
@@ -129,17 +131,30 @@ def has_ids(source: Source, asked: Columns) -> bool:
 
 
 def told_by_model(source: Source, asked: Columns) -> set[str]:
-    """The columns that hold what a model said; none of a table of labels alone."""
+    """The columns that hold what a model said, by their names or as asked for."""
+    names = source.names
+    prediction = asked.prediction or _guess(names, "prediction")
+    label = asked.label if asked.label in names else None
+    beginning = asked.probabilities or _beginning(names, prediction, label)
     try:
-        chosen = choose_columns(source, asked)
-    except InputError:
-        return set()
-    return {column for column in (chosen.prediction, *chosen.probabilities) if column is not None}
+        columns = () if beginning is None else _of_probabilities(source, beginning)[0]
+    except InputError:  # a table of labels alone
+        columns = ()
+    return {column for column in (prediction, *columns) if column is not None}
+
+
+def is_index(name: str) -> bool:
+    """Whether a column is called as pandas calls an index, which may have numbered rows anew."""
+    return name in INDEXES or name.lower() == INDEX
 
 
 def index_column(source: Source) -> str | None:
-    """The column of a pandas index without a name, where it has one level."""
-    if source.is_array or set(FURTHER_INDEXES) & set(source.names):
+    """The column of a pandas index: one called so, or of one level without a name."""
+    if source.is_array:
+        return None
+    if called := [name for name in source.names if name.lower() == INDEX]:
+        return called[0]  # beside one without a name, which then is the newer one
+    if set(FURTHER_INDEXES) & set(source.names):
         return None
     first = source.names[0] if source.names else None
     if first in INDEXES:
@@ -156,7 +171,7 @@ def _guess(names: Iterable[str], kind: str, *used: str | None) -> str | None:
 
 def _only(names: Iterable[str], *used: str | None) -> str | None:
     """The only column that is used for nothing else: it can be but what is still missing."""
-    others = [name for name in names if name not in used and name not in INDEXES]
+    others = [name for name in names if name not in used and not is_index(name)]
     return others[0] if len(others) == 1 else None
 
 
