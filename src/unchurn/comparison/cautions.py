@@ -10,18 +10,21 @@ from unchurn.comparison.given import Given
 from unchurn.comparison.inputs.classes import UNLABELLED
 from unchurn.comparison.inputs.pairs import Paired
 from unchurn.comparison.inputs.predictions import Labels, Predictions
+from unchurn.comparison.noise_floor import Floor
 from unchurn.core.arrays import IntArray
 
 STRIKING = 3  # standard deviations from half and half that are no accident
 
 
-def find_cautions(given: Given, cover: str | None) -> tuple[str, ...]:
+def find_cautions(given: Given, cover: str | None, floor: Floor | None = None) -> tuple[str, ...]:
     """Everything that a reader should be warned of, each once."""
     models, paired = [given.base, given.candidate, *given.retrains], given.paired
     found = [warning for model in models for warning in model.warnings]
     if cover == "all":  # labels on flips alone are mostly on what one of the two has wrong
         found += _mostly_the_other(given.base, paired, paired.base)
         found += _mostly_the_other(given.candidate, paired, paired.candidate)
+    if floor is not None and floor.caution is not None:
+        found.append(floor.caution)
     return (*_spaces([*models, *([] if given.labels is None else [given.labels])]), *found)
 
 

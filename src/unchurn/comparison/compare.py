@@ -111,7 +111,7 @@ def compare_given(
     """The same of what is read already; `compare` says what the arguments are."""
     cover = labels_cover or ("flips" if given.is_flip_list else None)
     result = _compared(given.paired, floor, given.taken, min_slice, cover)
-    return replace(result, warnings=find_cautions(given, result.labels_cover))
+    return replace(result, warnings=find_cautions(given, result.labels_cover, floor))
 
 
 def _compared(

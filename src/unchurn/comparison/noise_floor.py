@@ -17,6 +17,7 @@ from unchurn.comparison.inputs.ids import find
 from unchurn.comparison.inputs.pairs import Paired, pair
 from unchurn.comparison.inputs.predictions import Predictions
 from unchurn.comparison.kind_of_noise import SEED_ONLY
+from unchurn.comparison.other_recipe import caution_on_recipe
 from unchurn.core.arrays import IntArray
 from unchurn.core.errors import InputError
 from unchurn.metrics.intervals import Interval
@@ -89,6 +90,7 @@ class Floor:
     expected: tuple[float, float]
     notes: tuple[str, ...]
     accuracy: Accuracies | None = None  # where there are labels, and not on flips alone
+    caution: str | None = None  # that it may be of another recipe than base's
 
     @cached_property
     def excess(self) -> Interval:
@@ -172,7 +174,9 @@ def noise_floor(
     flips = [(one.base != one.candidate)[at] for one, at in zip(pairs, places, strict=True)]
     clusters = None if candidate.clusters is None else candidate.clusters[rows]
     moved = (candidate.base != candidate.candidate)[rows]
-    floor = floor_of(np.stack(flips), moved, candidate.n, clusters, of_kind)
+    moves = np.stack(flips)
+    floor = floor_of(moves, moved, candidate.n, clusters, of_kind)
+    floor = replace(floor, caution=caution_on_recipe(moves, _said(pairs, places), clusters))
     if candidate.labels is None or (candidate.labels[rows] == UNLABELLED).all():
         return floor
     labelled = candidate.labels[rows] != UNLABELLED
@@ -198,6 +202,14 @@ def _shared(ids: list[pl.Series]) -> list[IntArray]:
     if len(rows) == 0:
         raise InputError("the retrainings have no example in common with both models")
     return [rows if at is None else at[rows] for at in found]
+
+
+def _said(pairs: list[Paired], places: list[IntArray]) -> IntArray:
+    """What each retraining predicts, in one numbering of the classes: (R, n)."""
+    known = {name: i for i, name in enumerate(dict.fromkeys(c for p in pairs for c in p.classes))}
+    numbers = [np.array([known[name] for name in one.classes]) for one in pairs]
+    each = zip(numbers, pairs, places, strict=True)
+    return np.stack([own[one.candidate[at]] for own, one, at in each])
 
 
 def _right(
