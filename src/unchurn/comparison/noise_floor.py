@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,11 +14,12 @@ import numpy.typing as npt
 
 from unchurn.comparison.inputs.classes import UNLABELLED
 from unchurn.comparison.inputs.ids import find
+from unchurn.comparison.inputs.matching import check_overlap
 from unchurn.comparison.inputs.pairs import Paired, pair
 from unchurn.comparison.inputs.predictions import Predictions
 from unchurn.comparison.kind_of_noise import SEED_ONLY
 from unchurn.comparison.other_recipe import caution_on_recipe
-from unchurn.core.arrays import IntArray
+from unchurn.core.arrays import Array, IntArray
 from unchurn.core.errors import InputError
 from unchurn.metrics.intervals import Interval
 from unchurn.metrics.over_runs import (
@@ -144,6 +145,8 @@ def retraining_files(
                     f"{path}: no {BENCH_RETRAININGS} is there, as unchurn bench writes"
                 )
             files |= {file.resolve(): file for file in found if file.resolve() not in known}
+        elif not path.suffix and not path.exists():  # meant as a folder
+            raise InputError(f"{path}: no such folder or file")
         elif (full := path.resolve()) in known or full in files:
             raise InputError(f"{path} is {known.get(full, 'there twice')}: no further retraining")
         else:
@@ -186,12 +189,20 @@ def noise_floor(
     )
 
 
-def what_moved(pairs: Iterable[Paired]) -> tuple[IntArray, npt.NDArray[np.bool_]]:
-    """The first pair's rows that all of them have, and what differs there in each: (pairs, n)."""
-    ids_and_flips = [(paired.ids, paired.base != paired.candidate) for paired in pairs]
-    places = _shared([ids for ids, _ in ids_and_flips])
-    moved = [flips[at] for (_, flips), at in zip(ids_and_flips, places, strict=True)]
-    return places[0], np.stack(moved)
+def moved_from_each(models: Sequence[Predictions], min_overlap: float) -> list[Array]:
+    """What differs from each model in all the others, on the rows that all have: (models − 1, n).
+
+    None of them is base, so each is it in turn.
+    """
+    first, *others = models
+    only = next((model.only_class for model in models if model.only_class), None)
+    pairs = [pair(first, other, one_class=only) for other in others]
+    for other, paired in zip(others, pairs, strict=True):
+        check_overlap(first, other, paired.n, min_overlap)
+    itself = replace(pairs[0], candidate=pairs[0].base)
+    places = _shared([one.ids for one in pairs])
+    said = _said([itself, *pairs], [places[0], *places])
+    return [np.delete(said, i, axis=0) != own for i, own in enumerate(said)]
 
 
 def _shared(ids: list[pl.Series]) -> list[IntArray]:
