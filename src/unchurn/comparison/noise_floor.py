@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 ENOUGH = 3  # retrainings, to say what one more may do: of two, that is from almost none to all
+BASE_MODELS = "base-model-*"  # that a bench of upgrades holds its runs against
 BENCH_RETRAININGS = "predictions/control-*.parquet"  # runs of plain training in a bench's folder
 
 
@@ -151,9 +152,21 @@ def retraining_files(
             raise InputError(f"{path} is {known.get(full, 'there twice')}: no further retraining")
         else:
             files[full] = path
+    for file in files.values():
+        if base is not None and _is_upgrade_of(base, file):
+            raise InputError(
+                f"{file}: was trained on newer data than {base.name}, so it is no retraining of it;"
+                f" the others of {BASE_MODELS} are"
+            )
     if not files:
         raise InputError("there is no retraining but base and candidate themselves")
     return list(files.values())
+
+
+def _is_upgrade_of(base: Path, file: Path) -> bool:
+    """Whether a bench of upgrades held the one against the other."""
+    is_beside = file.resolve().parent == base.resolve().parent
+    return is_beside and base.match(BASE_MODELS) and not file.match(BASE_MODELS)
 
 
 def noise_floor(
