@@ -104,7 +104,9 @@ def choose_labels(source: Source, asked: Columns, *, by_index: bool = False) -> 
     elif asked.label is None:
         label = _guess(names, "label", _guess(names, "prediction"))
     id_column = _id_column(source, asked, by_index)
-    if label is None and asked.label is None:
+    if label is None and asked.label is not None:
+        raise source.no_column(asked.label)
+    if label is None:
         label = _only(names, id_column, *asked.slices, asked.cluster)
     if label is None:
         raise InputError(
