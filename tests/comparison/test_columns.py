@@ -89,3 +89,17 @@ def test_a_label_that_a_file_of_labels_does_not_have_is_named():
     assert str(error.value) == (
         "labels: no column 'statu' (did you mean 'status'?): there are id, status, note"
     )
+
+
+def test_columns_may_be_a_dict_of_their_fields():
+    base = pl.DataFrame({"ticket": [3, 1, 2], "said": ["a", "b", "b"], "land": ["x", "y", "y"]})
+    other = base[::-1].with_columns(said=pl.Series(["b", "b", "b"]))
+    found = compare(base, other, columns={"id": "ticket", "prediction": "said", "slices": "land"})
+    assert found.estimates["churn"].value == 1 / 3
+    assert list(found.paired.slices) == ["land"]
+    with pytest.raises(InputError, match=r"columns: no field 'idd' \(did you mean 'id'\?\): there"):
+        compare(base, other, columns={"idd": "ticket"})
+    with pytest.raises(
+        InputError, match="columns must be Columns or a dict of its fields, not 'ti"
+    ):
+        compare(base, other, columns="ticket")

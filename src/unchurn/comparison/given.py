@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from unchurn.comparison.inputs.columns import Columns
+from unchurn.comparison.inputs.columns import Columns, as_columns
 from unchurn.comparison.inputs.flip_list import is_flip_list, read_truth
 from unchurn.comparison.inputs.matching import (
     MIN_OVERLAP,
@@ -59,7 +59,7 @@ def read_given(
     slices: str | Sequence[str] | dict[str, Any] | None = None,
     retrains: Sequence[Any] | str | Path | None = None,
     *,
-    columns: Columns | None = None,
+    columns: Columns | Mapping[str, Any] | None = None,
     cluster: Any = None,
     min_overlap: float = MIN_OVERLAP,
     form: TextForm | None = None,
@@ -69,7 +69,7 @@ def read_given(
     slices = (slices,) if isinstance(slices, str) else slices
     own_slices = slices if isinstance(slices, dict) else {}
     own_cluster = None if isinstance(cluster, str) else cluster
-    asked = columns or Columns()
+    asked = as_columns(columns)
     asked = replace(
         asked,
         slices=asked.slices if slices is None or own_slices else tuple(slices),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
 
 from unchurn.comparison.inputs.casting import plain_names
 from unchurn.comparison.inputs.sources import ARRAY, PROBABILITIES, Source
-from unchurn.core.errors import InputError
+from unchurn.core.errors import InputError, unknown
 
 # Names that are taken for what they say, in this order; case, spaces and hyphens do not matter.
 NAMES = {
@@ -42,6 +43,19 @@ class Columns:
     threshold: float | None = None
     slices: tuple[str, ...] = ()
     cluster: str | None = None
+
+
+def as_columns(given: Columns | Mapping[str, Any] | None) -> Columns:
+    """Which column is what, also from a dict of the fields' names."""
+    if given is None or isinstance(given, Columns):
+        return given or Columns()
+    if not isinstance(given, Mapping):
+        raise InputError(f"columns must be Columns or a dict of its fields, not {given!r}")
+    known = [field.name for field in fields(Columns)]
+    if wrong := [name for name in given if name not in known]:
+        raise InputError(f"columns: {unknown('field', str(wrong[0]), known)}")
+    slices = given.get("slices") or ()
+    return Columns(**{**given, "slices": (slices,) if isinstance(slices, str) else tuple(slices)})
 
 
 @dataclass(frozen=True, kw_only=True)
