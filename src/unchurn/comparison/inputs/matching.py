@@ -218,7 +218,7 @@ def _check_order(base: Source, other: Source, asked: Columns, rows: IntArray | N
         if left.dtype != right.dtype or left.dtype.is_nested() or left.dtype == pl.Object:
             continue
         # Few values may be as often in both by chance: whether each prediction is right, say.
-        if left.n_unique() <= len(left) / 2 or _agree(left, right, rows):
+        if _agree(left, right, rows) or left.n_unique() <= len(left) / 2:
             continue
         if _has_same(left, right):
             how = "not in one order" if rows is None else "not paired by their index"
