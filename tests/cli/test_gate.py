@@ -125,3 +125,10 @@ def test_files_with_a_byte_order_mark_are_read(run, files, tmp_path):
     code, _, err = run("gate", "base.csv", "base.parquet", "--policy", "policy.toml",
                        "--must-not-flip", "ids.txt")  # fmt: skip
     assert (code, err) == (0, "")
+
+
+def test_a_limit_that_needs_labels_says_both_ways_to_give_them(run, files):
+    base = files[1]  # the truth stands in the other
+    code, _, err = run("gate", base, base, "--max-bad-flips", "0.1")
+    assert code == 2
+    assert "give --labels (a file of them), or --label (their column in a model's file)" in err

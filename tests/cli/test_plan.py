@@ -1,7 +1,9 @@
 import json
 import subprocess
 import sys
+from itertools import combinations
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -47,8 +49,12 @@ def test_retrainings_are_measured(run, tmp_path, rng):
     files = ("0.csv", "1.csv", "2.csv", "3.csv")
     code, out, _ = run("plan", "--excess", "0.05", "--json", "--retrains", *files)
     assert code == 0
-    noise = Noise.of(runs[1:] != runs[0])
-    assert json.loads(out)["excess"]["noise"] == pytest.approx(vars(noise))
+    noise = json.loads(out)["excess"]["noise"]
+    churns = [(one != two).mean() for one, two in combinations(runs, 2)]
+    assert noise["churn"] == pytest.approx(np.mean(churns))
+    assert min(churns) < noise["churn"] < max(churns)
+    turned = run("plan", "--excess", "0.05", "--json", "--retrains", *files[::-1])[1]
+    assert json.loads(turned)["excess"]["noise"] == pytest.approx(noise)
     code, _, err = run("plan", "--excess", "0.05", "--retrains", *files[:2])
     assert (code, "three files" in err) == (2, True)
     for name in files:
@@ -65,6 +71,7 @@ def test_retrainings_are_measured(run, tmp_path, rng):
     (("more.csv", "--excess", "0.1"), "(more.csv)"),
     (("--excess", "0.1", "--churn", "0.1", "--retrains", "a.csv"), "not both"),
     (("--excess", "0.1", "--retrains", "nowhere.csv"), "nowhere.csv"),
+    (("--excess", "0.1", "--retrains", "bench-x"), "bench-x: no such folder or file"),
 ])  # fmt: skip
 def test_errors_are_one_line(run, arguments, words):
     code, out, err = run("plan", *arguments)

@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from unchurn import compare
 from unchurn.comparison.inputs.columns import Columns
 from unchurn.comparison.inputs.predictions import read_labels, read_predictions
 from unchurn.core.errors import InputError
@@ -78,3 +79,27 @@ def test_a_class_is_spelled_alike_whatever_stands_beside_it():
 def test_a_column_of_probabilities_names_a_class_even_where_it_reads_like_a_gap():
     table = pl.DataFrame({"p_1": [0.1, 0.9], "p_None": [0.9, 0.1]})
     assert labels_of(table) == ["None", "1"]
+
+
+def test_a_label_that_a_file_of_labels_does_not_have_is_named():
+    base = pl.DataFrame({"id": [1, 2], "prediction": [0, 1]})
+    truth = pl.DataFrame({"id": [1, 2], "status": [0, 1], "note": ["x", "y"]})
+    with pytest.raises(InputError) as error:
+        compare(base, base, truth, columns=Columns(label="statu"))
+    assert str(error.value) == (
+        "labels: no column 'statu' (did you mean 'status'?): there are id, status, note"
+    )
+
+
+def test_columns_may_be_a_dict_of_their_fields():
+    base = pl.DataFrame({"ticket": [3, 1, 2], "said": ["a", "b", "b"], "land": ["x", "y", "y"]})
+    other = base[::-1].with_columns(said=pl.Series(["b", "b", "b"]))
+    found = compare(base, other, columns={"id": "ticket", "prediction": "said", "slices": "land"})
+    assert found.estimates["churn"].value == 1 / 3
+    assert list(found.paired.slices) == ["land"]
+    with pytest.raises(InputError, match=r"columns: no field 'idd' \(did you mean 'id'\?\): there"):
+        compare(base, other, columns={"idd": "ticket"})
+    with pytest.raises(
+        InputError, match="columns must be Columns or a dict of its fields, not 'ti"
+    ):
+        compare(base, other, columns="ticket")

@@ -287,3 +287,17 @@ def test_labels_may_come_from_anywhere(rng):
         ),
     ):
         assert result.estimates == expected
+
+
+@pytest.mark.parametrize(("truth", "said"), [
+    ([True, False], "proba_false, proba_true;"), (["dog", "cat"], "proba_cat, proba_dog;"),
+])  # fmt: skip
+def test_probabilities_by_number_and_labels_by_name_say_how_to_call_the_columns(truth, said):
+    base = pl.DataFrame({"id": [1, 2], "proba_0": [0.2, 0.9], "proba_1": [0.8, 0.1]})
+    labels = pl.DataFrame({"id": [1, 2], "label": truth})
+    with pytest.raises(InputError, match=said) as error:
+        compare(base, base, labels)
+    assert str(error.value).endswith("list them with probabilities=")
+    names = said.removesuffix(";").split(", ")
+    named = base.rename(dict(zip(("proba_0", "proba_1"), names, strict=True)))
+    assert compare(named, named, labels).estimates["accuracy_base"].value == 1

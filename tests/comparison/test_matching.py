@@ -9,6 +9,7 @@ import pytest
 
 from unchurn import compare
 from unchurn.comparison.inputs.columns import Columns
+from unchurn.comparison.result import flipped
 from unchurn.core.errors import InputError
 
 N = 1000
@@ -76,17 +77,110 @@ def test_an_index_with_repeated_values_tells_rows_only_where_all_have_the_same(t
 
 
 def test_files_that_clearly_are_in_another_order_are_not_compared_by_place(frames, tmp_path):
-    """Here two columns tell rows apart: which of them is meant?"""
-    base, other = (
-        frame.assign(text=[f"t{i}" for i in frame.index], name=[f"n{i}" for i in frame.index])
-        for frame in frames
-    )
+    """Some texts are there twice, so they do not tell the rows, but they tell that rows moved."""
+    base, other = (frame.assign(text=[f"t{i // 2 * 2}" for i in frame.index]) for frame in frames)
+    base, other = (frame.assign(cost=[i / 7 for i in frame.index]) for frame in (base, other))
     base.to_parquet(tmp_path / "b.parquet", index=False)
     other.to_parquet(tmp_path / "c.parquet", index=False)
     pair = (tmp_path / "b.parquet", tmp_path / "c.parquet")
-    with pytest.raises(InputError, match="base and candidate are not in one order: 'text' has the"):
+    with pytest.raises(InputError, match="base and candidate are not in one order: 'cost' has the"):
         compare(*pair)
-    assert churn(*pair, columns=Columns(id="text")) == CHURN
+    assert churn(*pair, columns=Columns(id="cost")) == CHURN
+
+
+def numbered_anew(frame):
+    """Rows in another order, whose index counts them from 0 again."""
+    return frame.sort_values(["prediction", "ticket"]).reset_index(drop=True)
+
+
+@pytest.mark.parametrize("names", [["ticket"], ["ticket", "mail"], ["ticket", "index"]])
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_column_that_tells_the_rows_wins_over_an_index_made_anew(frames, tmp_path, names, kind):
+    """Paired by their new numbers, 61 of 100 predictions seemed to change."""
+    base, other = (
+        frame.assign(**{name: [f"{name}{i}" for i in frame.index] for name in ("mail", "ticket")})
+        for frame in frames
+    )
+    tables = {
+        "b": base,
+        "c": numbered_anew(other),
+        "l": base.assign(label=base["prediction"])[::-1],
+    }
+    paths = {name: tmp_path / f"{name}.{kind}" for name in tables}
+    for name, table in tables.items():
+        whole = table.reset_index() if "index" in names else table
+        kept = whole[[c for c in (*names, "prediction", "label") if c in whole]]
+        if name == "l":
+            kept = kept.drop(columns="prediction").reset_index(drop=True)
+            kept = kept.assign(index=range(N)) if "index" in names else kept
+        kept.to_csv(paths[name]) if kind == "csv" else kept.to_parquet(paths[name], index=True)
+    found = compare(*paths.values())
+    assert found.estimates["churn"].value == CHURN
+    assert found.estimates["accuracy_base"].value == 1
+    assert found.taken["base"]["id"] == "ticket"
+
+
+def test_a_column_called_index_is_an_id_where_nothing_better_is(frames):
+    base, other = (frame.reset_index() for frame in frames)
+    found = compare(base, other)
+    assert found.estimates["churn"].value == CHURN
+    assert found.taken["base"] == {"id": "index", "prediction": "prediction"}
+    assert churn(base.rename(columns={"prediction": "said"}), other) == CHURN
+
+
+def test_columns_that_pair_the_rows_differently_are_named(frames, rng):
+    base, other = (
+        frame.reset_index(drop=True).assign(ticket=[f"T{i}" for i in frame.index])
+        for frame in frames
+    )
+    base, other = (f.assign(rank=rng.permutation(N)) for f in (base, other))
+    with pytest.raises(InputError) as error:
+        compare(base, other)
+    assert str(error.value) == (
+        "'ticket' and 'rank' pair the rows differently: name one with id=, or leave the other out"
+    )
+    assert churn(base, other, columns=Columns(id="ticket")) == CHURN
+
+
+def test_a_rank_does_not_win_over_an_index_that_kept_its_rows(frames, tmp_path, rng):
+    for name, frame in zip("bc", frames, strict=True):
+        frame.assign(rank=rng.permutation(N)).to_csv(tmp_path / f"{name}.csv")
+    with pytest.raises(InputError, match="'rank' and the index that pandas wrote pair the rows di"):
+        compare(tmp_path / "b.csv", tmp_path / "c.csv")
+
+
+def test_an_index_is_not_gone_by_where_a_column_contradicts_it(frames, tmp_path):
+    """Texts of which some are there twice join nothing; a file may lack some of the rows."""
+    base, other = (frame.assign(ticket=[f"T{i // 2}" if i < 9 else f"T{i}" for i in frame.index])
+                   for frame in frames)  # fmt: skip
+    base.to_csv(tmp_path / "b.csv")
+    for part in (other, other[:900]):
+        numbered_anew(part).to_csv(tmp_path / "c.csv")
+        with pytest.raises(
+            InputError, match="are not paired by their index: 'ticket' has the same"
+        ):
+            compare(tmp_path / "b.csv", tmp_path / "c.csv")
+    other.to_csv(tmp_path / "c.csv")
+    assert churn(tmp_path / "b.csv", tmp_path / "c.csv") == CHURN
+
+
+def test_what_a_model_measured_is_no_id(rng):
+    """Of scores that a model left as they were, the rows that moved would be left out."""
+    scores, said = rng.normal(size=N), rng.integers(0, 2, N)
+    base = pl.DataFrame({"logit": scores, "prediction": said})
+    moved = np.arange(N) < 100
+    other = pl.DataFrame({"logit": scores + moved, "prediction": said ^ moved})
+    assert churn(base, other) == 0.1
+
+
+def test_a_labelled_list_of_flips_does_not_change_how_models_are_joined(frames, tmp_path):
+    """Its own ids are called `id`, the models' are not."""
+    base, other = (frame.assign(ticket=[f"T{i}" for i in frame.index]) for frame in frames)
+    first = compare(base, other)
+    flips = flipped(first).with_columns(label=pl.col("base"))
+    found = compare(base, other, flips)
+    assert found.estimates["churn"].value == CHURN
+    assert found.estimates["bad_flips"].value == CHURN
 
 
 def tickets(rng, numbers, **columns):
@@ -121,6 +215,14 @@ def test_a_column_that_tells_rows_in_one_file_alone_joins_nothing(rng):
     assert compare(base, twice).taken["base"]["id"] == "the row's place"
     counted = pl.DataFrame({"nr": range(n), "prediction": said})
     assert compare(counted, counted).taken["base"]["id"] == "the row's place"
+
+
+def test_pandas_indexes_that_differ_are_not_made_ids_by_advice(frames):
+    """`reset_index` alone would join by new row numbers, if they are that."""
+    base, other = frames
+    with pytest.raises(InputError, match=r"if they only number rows, give every table a column of"):
+        compare(base, other)
+    assert churn(*(frame.rename_axis("id").reset_index() for frame in frames)) == CHURN
 
 
 def test_what_each_model_says_of_a_row_is_no_sign_of_another_order(rng):
@@ -203,6 +305,20 @@ def test_spaces_around_classes_are_one_warning_and_no_flips(tmp_path):
     )
     assert found.markdown().splitlines()[2].startswith("⚠️ classes have spaces")
     assert compare(other, other).warnings == ()
+
+
+def test_classes_that_differ_only_in_case_are_a_warning():
+    """They may be two, where one side has both; else somebody wrote them another way."""
+    base, other = (pl.DataFrame({"id": [1, 2, 3], "prediction": said})
+                   for said in (["OK", "OK", "bad"], ["ok", "ok", "bad"]))  # fmt: skip
+    found = compare(base, other)
+    assert found.estimates["churn"].value == pytest.approx(2 / 3)
+    assert found.warnings == (
+        "classes differ only in case, and so count as different ones: 'OK' and 'ok'",
+    )
+    assert compare(["A", "a", "b"], ["A", "A", "b"]).warnings == ()
+    (warning,) = compare(["A", "b"], ["A", "b"], labels=["a", "b"]).warnings
+    assert "'A' and 'a'" in warning
 
 
 def test_one_answer_in_every_form(tmp_path, rng):

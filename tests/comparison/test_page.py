@@ -184,7 +184,7 @@ def test_the_table_of_flips_is_filtered(open_page):
 def test_tables_are_sorted(open_page):
     page, *_ = open_page(RESULT)
     table = flipped(RESULT)
-    heading = page.locator("#flips").get_by_role("button", name="confidence")
+    heading = page.locator("#flips").get_by_role("button", name="candidate's confidence")
     heading.click()
     assert column(page, "flips", 6) == [f"{c:.4f}" for c in sorted(table["confidence"])]
     heading.click()

@@ -191,3 +191,13 @@ def test_what_cannot_be_blended_is_named(rng):
     ):
         with pytest.raises(InputError, match=message):
             call()
+
+
+def test_columns_may_be_a_dict():
+    base = pl.DataFrame({"nr": [7, 3], "answer": [0, 1], "q_0": [0.9, 0.2], "q_1": [0.1, 0.8]})
+    named = {"id": "nr", "prediction": "answer", "probabilities": "q_"}
+    served = blend(base, base[::-1], ratio=1, columns=named).table
+    assert served.select("nr", "answer").to_dict(as_series=False) == {
+        "nr": [7, 3],
+        "answer": [0, 1],
+    }

@@ -67,6 +67,15 @@ def test_the_noise_of_retrainings_is_measured(rng):
     assert 0.001 < Noise.of(same).sd_limit < 0.01
 
 
+def test_of_several_bases_the_variances_are_means():
+    """Counts of two bases' flips on 10 rows: churns .1, .3 and .5, .5, so variances .02 and 0."""
+    one, two = (np.arange(10) < np.array([[first], [second]]) for first, second in ((1, 3), (5, 5)))
+    noise = Noise.of(one, two)
+    assert noise.churn == pytest.approx(0.35)
+    by_chance = (2 * 0.5 / 10 + 0) / 2  # in two rows of one, and in none of the other
+    assert noise.sd == pytest.approx((0.01 - by_chance / 10) ** 0.5)
+
+
 def test_the_sd_of_few_retrainings_is_planned_with_caution(rng):
     """Of three runs on 2,000 rows it is often 0; the limit is above the true one 4 times in 5."""
     true, zero, above = 0.0015, 0, 0

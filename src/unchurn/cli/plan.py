@@ -99,22 +99,18 @@ def _noise(
         return Noise(churn, RELATIVE_SD * churn if floor_sd is None else floor_sd)
     if churn is not None or floor_sd is not None:
         raise InputError("--retrains measures churn and its sd: give them or the files, not both")
-    from unchurn.comparison.inputs.matching import check_overlap, goes_by_index
-    from unchurn.comparison.inputs.pairs import pair
+    from unchurn.comparison.inputs.matching import how_joined
     from unchurn.comparison.inputs.predictions import read_predictions
     from unchurn.comparison.inputs.sources import open_source
-    from unchurn.comparison.noise_floor import retraining_files, what_moved
+    from unchurn.comparison.noise_floor import moved_from_each, retraining_files
 
     columns, form = make_columns(options), make_form(options)
     sources = [open_source(path, str(path), form) for path in retraining_files(files)]
-    by_index = goes_by_index(sources, columns)
-    base, *others = [read_predictions(s, s.name, columns, by_index=by_index) for s in sources]
-    if len(others) < 2:
+    columns, by_index = how_joined(sources, columns)
+    models = [read_predictions(s, s.name, columns, by_index=by_index) for s in sources]
+    if len(models) < 3:
         raise InputError("--retrains: give three files or more: a base and two to compare with it")
-    pairs = [pair(base, other) for other in others]
-    for other, paired in zip(others, pairs, strict=True):
-        check_overlap(base, other, paired.n, options["min_overlap"])
-    return Noise.of(what_moved(pairs)[1])
+    return Noise.of(*moved_from_each(models, options["min_overlap"]))
 
 
 def _show_loss(plan: LossPlan) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,7 @@ def compare(
     slices: str | Sequence[str] | dict[str, Any] | None = None,
     retrains: Sequence[Any] | str | Path | None = None,
     *,
-    columns: Columns | None = None,
+    columns: Columns | Mapping[str, Any] | None = None,
     cluster: Any = None,
     min_slice: int = 50,
     labels_cover: str | None = None,
@@ -70,7 +70,9 @@ def compare(
         Other retrainings of the base's recipe, or a folder of `bench`: how much does retraining
         alone move?
     columns
-        Which column is what, where the names do not say it.
+        Which column is what, where the names do not say it: `Columns`, or a dict of its fields, as
+        {"id": "ticket"}. Where an error says to give id=, prediction=, label=, probabilities= or
+        positive=, it is one of these.
     cluster
         A column, or an array, of what groups rows that are not independent, such as a user.
     min_slice
@@ -111,7 +113,7 @@ def compare_given(
     """The same of what is read already; `compare` says what the arguments are."""
     cover = labels_cover or ("flips" if given.is_flip_list else None)
     result = _compared(given.paired, floor, given.taken, min_slice, cover)
-    return replace(result, warnings=find_cautions(given, result.labels_cover))
+    return replace(result, warnings=find_cautions(given, result.labels_cover, floor))
 
 
 def _compared(

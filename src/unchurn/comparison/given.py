@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from unchurn.comparison.inputs.columns import Columns
-from unchurn.comparison.inputs.flip_list import read_truth
+from unchurn.comparison.inputs.columns import Columns, as_columns
+from unchurn.comparison.inputs.flip_list import is_flip_list, read_truth
 from unchurn.comparison.inputs.matching import (
     MIN_OVERLAP,
     check_overlap,
-    goes_by_index,
-    joining_column,
+    how_joined,
 )
 from unchurn.comparison.inputs.pairs import Paired, no_column, pair
 from unchurn.comparison.inputs.predictions import (
@@ -60,7 +59,7 @@ def read_given(
     slices: str | Sequence[str] | dict[str, Any] | None = None,
     retrains: Sequence[Any] | str | Path | None = None,
     *,
-    columns: Columns | None = None,
+    columns: Columns | Mapping[str, Any] | None = None,
     cluster: Any = None,
     min_overlap: float = MIN_OVERLAP,
     form: TextForm | None = None,
@@ -70,7 +69,7 @@ def read_given(
     slices = (slices,) if isinstance(slices, str) else slices
     own_slices = slices if isinstance(slices, dict) else {}
     own_cluster = None if isinstance(cluster, str) else cluster
-    asked = columns or Columns()
+    asked = as_columns(columns)
     asked = replace(
         asked,
         slices=asked.slices if slices is None or own_slices else tuple(slices),
@@ -82,9 +81,9 @@ def read_given(
     two_source = open_source(candidate, names[1], form)
     truth_source = None if labels is None else open_source(labels, "labels", form)
     sources = [open_source(x, f"retraining {i}", form) for i, x in enumerate(retrained, 1)]
-    given = [one_source, two_source, *([truth_source] if truth_source else []), *sources]
-    asked = replace(asked, id=asked.id or joining_column(given, asked))
-    by_index = goes_by_index(given, asked)
+    # A list of flips has the models' ids, whatever they are called there.
+    truths = [] if truth_source is None or is_flip_list(truth_source, asked) else [truth_source]
+    asked, by_index = how_joined([one_source, two_source, *truths, *sources], asked)
     one = read_predictions(one_source, names[0], asked, by_index=by_index)
     two = read_predictions(two_source, names[1], _not_in(asked, one), by_index=by_index)
     truth, is_list = None, False
@@ -137,6 +136,7 @@ def _check_indexes(*given: Any) -> None:
     indexes = [source.index for source in given if hasattr(source, "iloc")]
     if any(not index.equals(indexes[0]) for index in indexes[1:]):
         raise InputError(
-            "the pandas indexes differ: make them a column (reset_index) to join by it, or bring "
-            "the rows into one order and drop them (reset_index(drop=True))"
+            "the pandas indexes differ: if they are ids, make them a column, "
+            "rename_axis('id').reset_index(); if they only number rows, give every table a column "
+            "of ids, or bring all into one order and drop the indexes, reset_index(drop=True)"
         )

@@ -15,9 +15,13 @@ SEED_ONLY = (
     "move more"
 )
 ANOTHER_SAMPLE = "each retraining drew its own sample of the data: this is the noise of the {}"
+UPGRADED = (
+    "these retrainings vary only the seed, all trained on the newer data of a study of upgrades: "
+    "of a base that was not, they are no retrainings"
+)
 MIXED = (
-    "some retrainings drew their own sample of the data and some did not: their noise is not of "
-    "one kind"
+    "some retrainings drew their own sample of the data, or were trained on other data, and some "
+    "were not: their noise is not of one kind"
 )
 
 
@@ -37,6 +41,8 @@ def _kind(file: Path) -> str:
         scenario = str(read_plain(file.parent.parent / RESULT)["subject"]["scenario"])
     except (OSError, InputError, LookupError, TypeError):
         return SEED_ONLY  # none that we can read
+    if scenario.startswith("upgrade"):
+        return UPGRADED
     if not scenario.startswith("resample"):
         return SEED_ONLY
     is_alone = "same_seed=True" in scenario

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,10 +14,12 @@ import numpy.typing as npt
 
 from unchurn.comparison.inputs.classes import UNLABELLED
 from unchurn.comparison.inputs.ids import find
+from unchurn.comparison.inputs.matching import check_overlap
 from unchurn.comparison.inputs.pairs import Paired, pair
 from unchurn.comparison.inputs.predictions import Predictions
 from unchurn.comparison.kind_of_noise import SEED_ONLY
-from unchurn.core.arrays import IntArray
+from unchurn.comparison.other_recipe import caution_on_recipe
+from unchurn.core.arrays import Array, IntArray
 from unchurn.core.errors import InputError
 from unchurn.metrics.intervals import Interval
 from unchurn.metrics.over_runs import (
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 ENOUGH = 3  # retrainings, to say what one more may do: of two, that is from almost none to all
+BASE_MODELS = "base-model-*"  # that a bench of upgrades holds its runs against
 BENCH_RETRAININGS = "predictions/control-*.parquet"  # runs of plain training in a bench's folder
 
 
@@ -89,6 +92,7 @@ class Floor:
     expected: tuple[float, float]
     notes: tuple[str, ...]
     accuracy: Accuracies | None = None  # where there are labels, and not on flips alone
+    caution: str | None = None  # that it may be of another recipe than base's
 
     @cached_property
     def excess(self) -> Interval:
@@ -142,13 +146,27 @@ def retraining_files(
                     f"{path}: no {BENCH_RETRAININGS} is there, as unchurn bench writes"
                 )
             files |= {file.resolve(): file for file in found if file.resolve() not in known}
+        elif not path.suffix and not path.exists():  # meant as a folder
+            raise InputError(f"{path}: no such folder or file")
         elif (full := path.resolve()) in known or full in files:
             raise InputError(f"{path} is {known.get(full, 'there twice')}: no further retraining")
         else:
             files[full] = path
+    for file in files.values():
+        if base is not None and _is_upgrade_of(base, file):
+            raise InputError(
+                f"{file}: was trained on newer data than {base.name}, so it is no retraining of it;"
+                f" the others of {BASE_MODELS} are"
+            )
     if not files:
         raise InputError("there is no retraining but base and candidate themselves")
     return list(files.values())
+
+
+def _is_upgrade_of(base: Path, file: Path) -> bool:
+    """Whether a bench of upgrades held the one against the other."""
+    is_beside = file.resolve().parent == base.resolve().parent
+    return is_beside and base.match(BASE_MODELS) and not file.match(BASE_MODELS)
 
 
 def noise_floor(
@@ -172,7 +190,9 @@ def noise_floor(
     flips = [(one.base != one.candidate)[at] for one, at in zip(pairs, places, strict=True)]
     clusters = None if candidate.clusters is None else candidate.clusters[rows]
     moved = (candidate.base != candidate.candidate)[rows]
-    floor = floor_of(np.stack(flips), moved, candidate.n, clusters, of_kind)
+    moves = np.stack(flips)
+    floor = floor_of(moves, moved, candidate.n, clusters, of_kind)
+    floor = replace(floor, caution=caution_on_recipe(moves, _said(pairs, places), clusters))
     if candidate.labels is None or (candidate.labels[rows] == UNLABELLED).all():
         return floor
     labelled = candidate.labels[rows] != UNLABELLED
@@ -182,12 +202,20 @@ def noise_floor(
     )
 
 
-def what_moved(pairs: Iterable[Paired]) -> tuple[IntArray, npt.NDArray[np.bool_]]:
-    """The first pair's rows that all of them have, and what differs there in each: (pairs, n)."""
-    ids_and_flips = [(paired.ids, paired.base != paired.candidate) for paired in pairs]
-    places = _shared([ids for ids, _ in ids_and_flips])
-    moved = [flips[at] for (_, flips), at in zip(ids_and_flips, places, strict=True)]
-    return places[0], np.stack(moved)
+def moved_from_each(models: Sequence[Predictions], min_overlap: float) -> list[Array]:
+    """What differs from each model in all the others, on the rows that all have: (models − 1, n).
+
+    None of them is base, so each is it in turn.
+    """
+    first, *others = models
+    only = next((model.only_class for model in models if model.only_class), None)
+    pairs = [pair(first, other, one_class=only) for other in others]
+    for other, paired in zip(others, pairs, strict=True):
+        check_overlap(first, other, paired.n, min_overlap)
+    itself = replace(pairs[0], candidate=pairs[0].base)
+    places = _shared([one.ids for one in pairs])
+    said = _said([itself, *pairs], [places[0], *places])
+    return [np.delete(said, i, axis=0) != own for i, own in enumerate(said)]
 
 
 def _shared(ids: list[pl.Series]) -> list[IntArray]:
@@ -198,6 +226,14 @@ def _shared(ids: list[pl.Series]) -> list[IntArray]:
     if len(rows) == 0:
         raise InputError("the retrainings have no example in common with both models")
     return [rows if at is None else at[rows] for at in found]
+
+
+def _said(pairs: list[Paired], places: list[IntArray]) -> IntArray:
+    """What each retraining predicts, in one numbering of the classes: (R, n)."""
+    known = {name: i for i, name in enumerate(dict.fromkeys(c for p in pairs for c in p.classes))}
+    numbers = [np.array([known[name] for name in one.classes]) for one in pairs]
+    each = zip(numbers, pairs, places, strict=True)
+    return np.stack([own[one.candidate[at]] for own, one, at in each])
 
 
 def _right(

@@ -84,8 +84,14 @@ def _flips(comparison: Comparison) -> dict[str, Any]:
     """The flipped examples, as far as they have room; what to filter them by."""
     frame = flipped(comparison, N_FLIPS)
     is_number = {column.name: column.dtype.is_numeric() for column in frame}
+    # A slice may be called so, too, where no probability is.
+    shown = {"confidence": "candidate's confidence"} if comparison.paired.probabilities else {}
     columns = tuple(
-        Column(heading=name, is_text=not is_number[name] or name == "id", is_foreign=True)
+        Column(
+            heading=shown.get(name, name),
+            is_text=not is_number[name] or name == "id",
+            is_foreign=True,
+        )
         for name in frame.columns
     )
     rows = tuple(

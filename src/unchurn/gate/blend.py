@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ import numpy as np
 
 from unchurn.comparison.compare import compare_given, estimates
 from unchurn.comparison.given import Given, read_given
-from unchurn.comparison.inputs.columns import PREFIX, Columns
+from unchurn.comparison.inputs.columns import PREFIX, Columns, as_columns
 from unchurn.comparison.inputs.ids import alike, find
 from unchurn.comparison.inputs.matching import MIN_OVERLAP
 from unchurn.comparison.inputs.predictions import Predictions
@@ -90,7 +91,7 @@ def blend(
     max_bad_flips: float | None = None,
     max_churn: float | None = None,
     ratio: float | None = None,
-    columns: Columns | None = None,
+    columns: Columns | Mapping[str, Any] | None = None,
     cluster: Any = None,
     labels_cover: str | None = None,
     min_overlap: float = MIN_OVERLAP,
@@ -143,7 +144,7 @@ def blend(
     return Blend(
         ratio=chosen,
         is_chosen=ratio is None,
-        table=_table(given, switched, columns or Columns(), *sides),
+        table=_table(given, switched, as_columns(columns), *sides),
         switched=switched,
         comparison=comparison,
         estimates=_estimates(comparison, switched),

@@ -31,7 +31,10 @@ def decide(comparison: Comparison, policy: Policy | dict[str, Any] | str | Path)
     checks = []
     for name, limit in policy.limits.items():
         if name.removeprefix("slice_") in NEED_LABELS and comparison.labels_cover is None:
-            raise InputError(f"max_{name} needs true labels, and there are none: give labels=")
+            raise InputError(
+                f"max_{name} needs true labels, and there are none: give labels= (a file of them), "
+                "or label= (their column in a model's file)"
+            )
         if name.startswith("slice_"):
             checks += slice_checks(slices, name, limit, policy.min_slice)
         elif name == "excess_churn":

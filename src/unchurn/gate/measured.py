@@ -91,7 +91,7 @@ def what_ends(measured: Measured, limit: float, reject_level: float = LEVEL) -> 
     if math.isinf(times):
         return f"it lies so near the limit that no number of {unit} is likely to decide"
     decision = "promote" if is_inside else "reject"
-    return f"about {more(there, times)} more {unit} like these would {decision}"
+    return f"about {more(there, times, unit)} like these would {decision}"
 
 
 def too_few(there: int, limit: float, clustered: bool) -> str:
@@ -106,6 +106,15 @@ def too_few(there: int, limit: float, clustered: bool) -> str:
     )
 
 
-def more(there: int, times: float) -> str:
+def more(there: int, times: float, what: str) -> str:
     """How many more there would be, in two digits."""
-    return f"{int(float(f'{max(math.ceil(there * (times - 1)), 1):.2g}')):,}"
+    return n_more(int(float(f"{max(math.ceil(there * (times - 1)), 1):.2g}")), what)
+
+
+def n_more(count: int, what: str) -> str:
+    """So many more; `what` they are is in the plural.
+
+    >>> n_more(1, "retrainings"), n_more(1200, "examples")
+    ('1 more retraining', '1,200 more examples')
+    """
+    return f"{count:,} more {what.removesuffix('s') if count == 1 else what}"

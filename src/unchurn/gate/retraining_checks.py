@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from unchurn.comparison.noise_floor import ENOUGH
 from unchurn.core.errors import InputError
-from unchurn.gate.measured import more, times_to_end, too_few
+from unchurn.gate.measured import more, n_more, times_to_end, too_few
 from unchurn.gate.policy import Limit
 from unchurn.gate.verdict import Check, Decision, held_against
 from unchurn.metrics.intervals import Interval
@@ -70,7 +70,7 @@ def _what_tells(found: Floor | Accuracies) -> str:
     for count in range(there + 1, MOST_RUNS + 1):
         low, high = found.expected_of(count)
         if not low <= found.candidate <= high:
-            return f"about {count - there} more retrainings like these would reject"
+            return f"about {n_more(count - there, 'retrainings')} like these would reject"
     return "no number of retrainings like these would tell it from one more"
 
 
@@ -115,7 +115,7 @@ def _what_ends(excess: Excess, n_runs: int, limit: float) -> str:
         "examples": (excess.n, times(examples=True, runs=False)),
         "retrainings": (n_runs, times(examples=False, runs=True)),
     }
-    said = [f"{more(there, k)} more {what}" for what, (there, k) in ways.items() if k < math.inf]
+    said = [more(there, k, what) for what, (there, k) in ways.items() if k < math.inf]
     if said:
         return f"about {' or '.join(said)} like these would {decision}"
     if (both := times(examples=True, runs=True)) < math.inf:

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from unchurn.core.arrays import Array, as_whole
 from unchurn.core.errors import InputError
 from unchurn.metrics.intervals import LEVEL
@@ -63,22 +65,24 @@ class Noise:
         return self.sd if self.sd_limit is None else self.sd_limit
 
     @classmethod
-    def of(cls, moved: Array) -> Noise:
-        """Estimate it from what each of R ≥ 2 retrainings moved, (R, n).
+    def of(cls, *moved: Array) -> Noise:
+        """Estimate it from what each of R ≥ 2 retrainings moved, (R, n): of one base or several.
 
         The limit of the sd is by χ², of the variance between retrainings before that by chance is
-        taken off.
+        taken off. Over several bases variances are means, and no more certain for it: the same
+        models are in all of them.
         """
         from scipy.stats import chi2
 
-        if len(moved) < 2:
+        runs, n = moved[0].shape
+        if runs < 2:
             raise InputError("the noise of retraining needs three retrainings or more: a base, two")
-        each, n = moved.mean(axis=1), moved.shape[1]
+        each = np.array([one.mean(axis=1) for one in moved])  # (bases, R)
         churn = float(each.mean())
         if churn == 0:
             raise InputError("these retrainings agree everywhere: there is no noise to plan with")
-        by_chance = float(moved.var(axis=0, ddof=1).mean())
-        between, freedom = float(each.var(ddof=1)), len(moved) - 1
+        by_chance = float(np.mean([one.var(axis=0, ddof=1).mean() for one in moved]))
+        between, freedom = float(each.var(axis=1, ddof=1).mean()), runs - 1
         rounding = 1 / 12 / n**2  # flips are whole: retrainings of equal churn promise no third
         limit = (between + rounding) * freedom / float(chi2.ppf(1 - SURE, freedom))
         sd, sd_limit = (math.sqrt(max(v - by_chance / n, 0.0)) for v in (between, limit))

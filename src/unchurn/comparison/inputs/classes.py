@@ -65,25 +65,45 @@ class Coded:
         )
 
 
-def check_classes(coded: Coded, base: str, candidate: str) -> list[str]:
-    """Notes on classes that only one side knows; sides of nothing in common are an error."""
+def check_classes(
+    coded: Coded, base: str, candidate: str, *, are_places: bool = False
+) -> list[str]:
+    """Notes on classes that only one side knows; sides of nothing in common are an error.
+
+    `are_places`: numbers may be the places of classes among columns of probabilities.
+    """
     before, after = coded.has(coded.base), coded.has(coded.candidate)
     names = np.array(coded.classes)
     are_unlike = _are_numbers(names[before]) != _are_numbers(names[after])
-    notes = _unshared(names, (base, before), (candidate, after), must_share=are_unlike)
+    fix = _by_name(names) if are_places else ""
+    notes = _unshared(names, (base, before), (candidate, after), fix, must_share=are_unlike)
     if coded.labels is not None:
         labels = ("the labels", coded.has(coded.labels))
-        notes += _unshared(names, ("the models", before | after), labels, must_share=True)
+        notes += _unshared(names, ("the models", before | after), labels, fix, must_share=True)
     return notes
 
 
-def _unshared(names: npt.NDArray[np.str_], one: Side, two: Side, *, must_share: bool) -> list[str]:
-    """Notes on classes that only one of two sides knows."""
+def _by_name(names: npt.NDArray[np.str_]) -> str:
+    """How to call columns of probabilities that go by numbers, where other classes have names."""
+    named = [f"proba_{name}" for name in names if not _are_numbers(np.array([name]))]
+    if not named:
+        return ""
+    such = f"{', '.join(named[:2])}{' …' if len(named) > 2 else ''}"
+    return (
+        f". Call the columns of probabilities by their classes: {such}; or as the classes "
+        "themselves, and list them with probabilities="
+    )
+
+
+def _unshared(
+    names: npt.NDArray[np.str_], one: Side, two: Side, fix: str, *, must_share: bool
+) -> list[str]:
+    """Notes on classes that only one of two sides knows; `fix` is what an error adds."""
     (first, a), (second, b) = one, two
     if must_share and not (a & b).any():
         raise InputError(
             f"{first} and {second} have no class in common: {', '.join(names[a][:5])} and "
-            f"{', '.join(names[b][:5])}"
+            f"{', '.join(names[b][:5])}{fix}"
         )
     return [
         f"classes only in {who}: {', '.join(names[only][:5])}{' …' if only.sum() > 5 else ''}"

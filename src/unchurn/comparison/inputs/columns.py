@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
 
 from unchurn.comparison.inputs.casting import plain_names
 from unchurn.comparison.inputs.sources import ARRAY, PROBABILITIES, Source
-from unchurn.core.errors import InputError
+from unchurn.core.errors import InputError, unknown
 
 # Names that are taken for what they say, in this order; case, spaces and hyphens do not matter.
 NAMES = {
@@ -19,6 +20,8 @@ NAMES = {
 }  # fmt: skip
 # What pandas calls the column of an index without a name: in CSV, read again, and in Parquet.
 INDEXES = ("", "Unnamed: 0", "__index_level_0__")
+BY_INDEX = "the index that pandas wrote"  # how a reader knows it
+INDEX = "index"  # what reset_index calls it: an id, if nothing better tells the rows
 FURTHER_INDEXES = ("_duplicated_0", "Unnamed: 1", "__index_level_1__")  # one level is not enough
 PREFIX = "probability_"  # before a class: how columns of probabilities are called that we write
 PREFIXES = (PROBABILITIES, PREFIX, "proba_", "prob_", "p_")
@@ -40,6 +43,19 @@ class Columns:
     threshold: float | None = None
     slices: tuple[str, ...] = ()
     cluster: str | None = None
+
+
+def as_columns(given: Columns | Mapping[str, Any] | None) -> Columns:
+    """Which column is what, also from a dict of the fields' names."""
+    if given is None or isinstance(given, Columns):
+        return given or Columns()
+    if not isinstance(given, Mapping):
+        raise InputError(f"columns must be Columns or a dict of its fields, not {given!r}")
+    known = [field.name for field in fields(Columns)]
+    if wrong := [name for name in given if name not in known]:
+        raise InputError(f"columns: {unknown('field', str(wrong[0]), known)}")
+    slices = given.get("slices") or ()
+    return Columns(**{**given, "slices": (slices,) if isinstance(slices, str) else tuple(slices)})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +118,9 @@ def choose_labels(source: Source, asked: Columns, *, by_index: bool = False) -> 
     elif asked.label is None:
         label = _guess(names, "label", _guess(names, "prediction"))
     id_column = _id_column(source, asked, by_index)
-    if label is None and asked.label is None:
+    if label is None and asked.label is not None:
+        raise source.no_column(asked.label)
+    if label is None:
         label = _only(names, id_column, *asked.slices, asked.cluster)
     if label is None:
         raise InputError(
@@ -119,7 +137,7 @@ def choose_labels(source: Source, asked: Columns, *, by_index: bool = False) -> 
 
 def _id_column(source: Source, asked: Columns, by_index: bool) -> str | None:
     """The column to join by: as asked for, by its name, or the index that pandas wrote."""
-    named = asked.id or _guess(source.names, "id")
+    named = asked.id or _guess(source.names, "id", *filter(is_index, source.names))
     return index_column(source) if named is None and by_index else named
 
 
@@ -129,17 +147,30 @@ def has_ids(source: Source, asked: Columns) -> bool:
 
 
 def told_by_model(source: Source, asked: Columns) -> set[str]:
-    """The columns that hold what a model said; none of a table of labels alone."""
+    """The columns that hold what a model said, by their names or as asked for."""
+    names = source.names
+    prediction = asked.prediction or _guess(names, "prediction")
+    label = asked.label if asked.label in names else None
+    beginning = asked.probabilities or _beginning(names, prediction, label)
     try:
-        chosen = choose_columns(source, asked)
-    except InputError:
-        return set()
-    return {column for column in (chosen.prediction, *chosen.probabilities) if column is not None}
+        columns = () if beginning is None else _of_probabilities(source, beginning)[0]
+    except InputError:  # a table of labels alone
+        columns = ()
+    return {column for column in (prediction, *columns) if column is not None}
+
+
+def is_index(name: str) -> bool:
+    """Whether a column is called as pandas calls an index, which may have numbered rows anew."""
+    return name in INDEXES or name.lower() == INDEX
 
 
 def index_column(source: Source) -> str | None:
-    """The column of a pandas index without a name, where it has one level."""
-    if source.is_array or set(FURTHER_INDEXES) & set(source.names):
+    """The column of a pandas index: one called so, or of one level without a name."""
+    if source.is_array:
+        return None
+    if called := [name for name in source.names if name.lower() == INDEX]:
+        return called[0]  # beside one without a name, which then is the newer one
+    if set(FURTHER_INDEXES) & set(source.names):
         return None
     first = source.names[0] if source.names else None
     if first in INDEXES:
@@ -156,7 +187,7 @@ def _guess(names: Iterable[str], kind: str, *used: str | None) -> str | None:
 
 def _only(names: Iterable[str], *used: str | None) -> str | None:
     """The only column that is used for nothing else: it can be but what is still missing."""
-    others = [name for name in names if name not in used and name not in INDEXES]
+    others = [name for name in names if name not in used and not is_index(name)]
     return others[0] if len(others) == 1 else None
 
 

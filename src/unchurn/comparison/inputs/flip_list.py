@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 COLUMNS = {"id", "base", "candidate", "label"}  # which no other table of labels has together
 
 
+def is_flip_list(source: Source, asked: Columns) -> bool:
+    """Whether a table of labels is such a list."""
+    return set(source.names) >= COLUMNS and asked.label in (None, "label")
+
+
 def read_truth(
     source: Source, asked: Columns, base: Predictions, *, by_index: bool = False
 ) -> tuple[Labels | None, bool]:
@@ -28,7 +33,7 @@ def read_truth(
     columns; where the models have no ids, those of the list are the rows' places. A list of no
     flips has no labels.
     """
-    if not set(source.names) >= COLUMNS or asked.label not in (None, "label"):
+    if not is_flip_list(source, asked):
         return read_labels(source, "labels", asked, by_index=by_index), False
     try:
         found = read_labels(source, "labels", Columns())

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from unchurn.comparison.inputs.casting import as_ids
+import numpy as np
+
+from unchurn.comparison.inputs.casting import NUMBER, WHOLE, as_ids
 from unchurn.comparison.inputs.columns import (
-    INDEXES,
+    BY_INDEX,
     Columns,
     has_ids,
     index_column,
+    is_index,
     told_by_model,
 )
 from unchurn.comparison.inputs.ids import ABSENT, alike, find
 from unchurn.comparison.inputs.predictions import Predictions
 from unchurn.comparison.inputs.sources import Source
+from unchurn.core.arrays import IntArray
 from unchurn.core.errors import InputError
 from unchurn.report.numbers import percent
 
@@ -24,20 +29,30 @@ if TYPE_CHECKING:
     import polars as pl
 
 MIN_OVERLAP = 0.5  # of either file's rows that must be in the other
-N_COLUMNS = 8  # that two files share and that are looked at for their order
+N_COLUMNS = 64  # that files share and that are looked at for one that tells the rows
+N_AT_ONCE = 8  # of them
+
+
+def how_joined(sources: Sequence[Source], asked: Columns) -> tuple[Columns, bool]:
+    """What was asked for, with the column to join by if one is found; whether an index is it."""
+    asked = replace(asked, id=asked.id or joining_column(sources, asked))
+    return asked, goes_by_index(sources, asked)
 
 
 def goes_by_index(sources: Sequence[Source], asked: Columns) -> bool:
     """Whether an index that pandas wrote tells the rows, where no column of ids does.
 
-    It does where every file has one. Otherwise rows go by their place; then files that show to be
-    in another order are refused.
+    It does where every file has one. Otherwise rows go by their place; either way, files in which
+    a column shows that others belong together are refused.
     """
     if any(has_ids(source, asked) for source in sources):
         return False
     indexes = {source.name: _index(source) for source in sources}
     there = {name: index for name, index in indexes.items() if index is not None}
+    base, *others = sources
     if len(there) == len(sources) and all(_is_unique(index) for index in there.values()):
+        for other in others:
+            _check_order(base, other, asked, _rows(there[base.name], there[other.name]))
         return True
     first = next(iter(there.values()), None)
     are_same = len(there) == len(sources) and all(_same(first, index) for index in there.values())
@@ -49,45 +64,110 @@ def goes_by_index(sources: Sequence[Source], asked: Columns) -> bool:
                 f"{name} has the index of a pandas frame whose rows were moved, and {why}: write a "
                 "column of ids into every file, or index=False if all are in one order"
             )
-    base, *others = sources
     for other in others:
         _check_order(base, other, asked)
     return False
 
 
 def joining_column(sources: Sequence[Source], asked: Columns) -> str | None:
-    """The one column that all files have and that tells their rows apart, whatever it is called.
+    """A column that all files have and that tells their rows apart, whatever it is called.
 
     It is looked for where no column is named, or called, as ids are: `ticket`, say. Its values must
-    be mostly the same in all files; values that count the rows say no more than their place.
+    be mostly the same in all files; values that count the rows say no more than their place. Of
+    several, which must pair the rows alike, it is the first.
     """
     if any(source.is_array or has_ids(source, asked) for source in sources):
         return None
+    found = _that_tell_rows(sources, asked)
+    if not found:
+        return None
+    first, *others = found
+    indexes = [_index(source) for source in sources]
+    # A number may be a rank that each model gave: an index that was not made anew tells it.
+    if found[first].only_numbers and (index := _pairing([*indexes])) is not None:
+        found[BY_INDEX] = index
+        others.append(BY_INDEX)
+    for other in others:
+        if not found[first].agrees(found[other]):
+            shown = f"{first!r} and {other if other == BY_INDEX else repr(other)}"
+            raise InputError(
+                f"{shown} pair the rows differently: name one with id=, or leave the other out"
+            )
+    return first
+
+
+@dataclass(frozen=True)
+class _Pairing:
+    """Where each row of the first file is in every other one, by a column; ABSENT: nowhere."""
+
+    rows: tuple[IntArray, ...]
+    only_numbers: bool  # of the rows, in some order
+
+    def agrees(self, other: _Pairing) -> bool:
+        """Whether no row has one partner by this column and another one by the other."""
+        return all(
+            ((one == two) | (one == ABSENT) | (two == ABSENT)).all()
+            for one, two in zip(self.rows, other.rows, strict=True)
+        )
+
+
+def _that_tell_rows(sources: Sequence[Source], asked: Columns) -> dict[str, _Pairing]:
+    """The columns of all files that tell their rows apart, and how each pairs them."""
     base, *others = sources
     said = {column for source in sources for column in told_by_model(source, asked)}
-    used = {*said, *INDEXES, *asked.slices, asked.label, asked.cluster}
+    used = {*said, *asked.slices, asked.label, asked.cluster}
     shared = [name for name in base.names if all(name in other.names for other in others)]
-    candidates = [name for name in shared if name not in used][:N_COLUMNS]
-    found = [name for name in candidates if _tells_rows(name, sources)]
-    return found[0] if len(found) == 1 else None
+    candidates = [name for name in shared if name not in used and not is_index(name)][:N_COLUMNS]
+    found = {}
+    for column in _some_at_once(base, candidates):
+        ids = _as_plain_ids(column, base)
+        if ids is None or not _is_unique(ids):  # few are: the other files need not be read
+            continue
+        theirs = (_as_plain_ids(s.read([column.name])[column.name], s) for s in others)
+        pairing = _pairing([ids, *theirs])
+        if pairing is not None:
+            found[column.name] = pairing
+    return found
 
 
-def _tells_rows(column: str, sources: Sequence[Source]) -> bool:
-    """Whether a column has another value in every row, and mostly the same ones in all files."""
+def _some_at_once(source: Source, names: Sequence[str]) -> Iterator[pl.Series]:
+    """Columns of a file, read some at a time: a large one's must not fill the memory."""
+    for start in range(0, len(names), N_AT_ONCE):
+        yield from source.read(names[start : start + N_AT_ONCE])
+
+
+def _as_plain_ids(column: pl.Series, source: Source) -> pl.Series | None:
+    """Ids; None of what no id is: fractions are measured, or what a model said."""
+    import polars as pl
+
     try:
-        each = [as_ids(s.read([column])[column], s.name, is_written=s.is_text) for s in sources]
-    except InputError:  # of a kind that no id is
-        return False
-    if not all(_is_unique(ids) for ids in each) or all(_counts_up(ids) for ids in each):
-        return False
-    return all(_overlap(each[0], other) >= MIN_OVERLAP for other in each[1:])
+        ids = as_ids(column, source.name, is_written=source.is_text)
+    except InputError:
+        return None
+    if ids.dtype != pl.String:
+        return None if ids.dtype.is_float() else ids
+    numbers = ids.drop_nulls()
+    are_fractions = numbers.str.contains(NUMBER).all() and not numbers.str.contains(WHOLE).all()
+    return None if are_fractions else ids
 
 
-def _overlap(one: pl.Series, two: pl.Series) -> float:
-    """The share of the smaller column's values that the other has."""
-    small, large = sorted(alike(one, two), key=len)
-    places = find(small, large)
-    return 1.0 if places is None else float((places != ABSENT).mean())
+def _pairing(each: Sequence[pl.Series | None]) -> _Pairing | None:
+    """How a column pairs the rows of all files; None if it does not tell them."""
+    given = [ids for ids in each if ids is not None and _is_unique(ids)]
+    if len(given) < len(each) or all(_counts_up(ids) for ids in given):
+        return None
+    first, *others = given
+    rows = tuple(_rows(first, other) for other in others)
+    for other, found in zip(others, rows, strict=True):
+        if (found != ABSENT).sum() < MIN_OVERLAP * min(len(first), len(other)):
+            return None
+    return _Pairing(rows, all(_is_numbering(ids) for ids in given))
+
+
+def _rows(one: pl.Series, two: pl.Series) -> IntArray:
+    """The row of each of one's values in two, or ABSENT."""
+    found = find(*alike(one, two))
+    return np.arange(len(one)) if found is None else found
 
 
 def _index(source: Source) -> pl.Series | None:
@@ -114,29 +194,54 @@ def _counts_up(index: pl.Series) -> bool:
     return index.dtype.is_integer() and bool((index.diff().drop_nulls() == 1).all())
 
 
-def _check_order(base: Source, other: Source, asked: Columns) -> None:
-    """Refuse to go by place where a column holds the same values in both, in another order."""
+def _is_numbering(ids: pl.Series) -> bool:
+    """Whether distinct values are the numbers of rows, in any order."""
+    return ids.dtype.is_integer() and int(ids.max()) - int(ids.min()) == len(ids) - 1  # type: ignore[arg-type]
+
+
+def _check_order(base: Source, other: Source, asked: Columns, rows: IntArray | None = None) -> None:
+    """Refuse to pair rows where a column holds the same values in both, in other rows.
+
+    `rows` are base's rows in the other, by an index; None: by their place.
+    """
     import polars as pl
 
     said = told_by_model(base, asked) | told_by_model(other, asked)
-    shared = [name for name in base.names if name in other.names and name not in said][:N_COLUMNS]
-    if base.is_array or not shared:
+    shared = [name for name in base.names if name in other.names and name not in said]
+    shared = [name for name in shared if not is_index(name)][:N_COLUMNS]
+    if base.is_array:
         return
-    one, two = base.read(shared), other.read(shared)
-    if one.height != two.height:
-        return
-    for name in shared:
-        left, right = one[name], two[name]
+    both = zip(_some_at_once(base, shared), _some_at_once(other, shared), strict=True)
+    for left, right in both:
+        if rows is None and len(left) != len(right):
+            return
         if left.dtype != right.dtype or left.dtype.is_nested() or left.dtype == pl.Object:
             continue
         # Few values may be as often in both by chance: whether each prediction is right, say.
-        if left.equals(right) or left.n_unique() <= len(left) / 2:
+        if _agree(left, right, rows) or left.n_unique() <= len(left) / 2:
             continue
-        if left.sort().equals(right.sort()):
+        if _has_same(left, right):
+            how = "not in one order" if rows is None else "not paired by their index"
             raise InputError(
-                f"{base.name} and {other.name} are not in one order: {name!r} has the same values "
-                "in other rows. Join them with id="
+                f"{base.name} and {other.name} are {how}: {left.name!r} has the same values in "
+                "other rows. Join them with id="
             )
+
+
+def _agree(left: pl.Series, right: pl.Series, rows: IntArray | None) -> bool:
+    """Whether rows that are paired have the same value."""
+    if rows is None:
+        return left.equals(right)
+    there = rows != ABSENT
+    return left.filter(there).equals(right.gather(rows[there]))
+
+
+def _has_same(left: pl.Series, right: pl.Series) -> bool:
+    """Whether two columns have the same values; of different lengths, one all of the other's."""
+    if len(left) == len(right):
+        return left.sort().equals(right.sort())
+    small, large = sorted((left, right), key=len)
+    return bool(small.is_in(large.implode()).all())
 
 
 def check_overlap(

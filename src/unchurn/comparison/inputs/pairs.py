@@ -126,7 +126,8 @@ def pair(
     one_class = one_class or base.only_class or candidate.only_class
     if one_class is not None:
         coded = _against_rest(coded, one_class)
-    notes += check_classes(coded, base.name, candidate.name)
+    are_places = any(_go_by_numbers(model) for model in (base, candidate))
+    notes += check_classes(coded, base.name, candidate.name, are_places=are_places)
     scored_classes = _scored_classes(base, candidate)
     if not scored_classes and set(base.probabilities) & set(candidate.probabilities):
         notes.append("the two have probabilities of different classes: their movement is not shown")
@@ -150,6 +151,11 @@ def pair(
         excluded=excluded,
         notes=tuple(notes),
     )
+
+
+def _go_by_numbers(model: Predictions) -> bool:
+    """Whether columns of probabilities are called by numbers, which may be places of classes."""
+    return bool(model.probabilities) and all(name.isdecimal() for name in model.probabilities)
 
 
 def _check_same_rows(one: Predictions | Labels, two: Predictions | Labels) -> None:

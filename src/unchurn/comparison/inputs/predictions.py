@@ -16,6 +16,7 @@ from unchurn.comparison.inputs.casting import (
     with_spaces,
 )
 from unchurn.comparison.inputs.columns import (
+    BY_INDEX,
     INDEXES,
     Chosen,
     Columns,
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 NO_IDS = "the row's place"
-BY_INDEX = "the index that pandas wrote"
 
 
 @dataclass(frozen=True, kw_only=True)
