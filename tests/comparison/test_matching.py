@@ -133,13 +133,25 @@ def test_columns_that_pair_the_rows_differently_are_named(frames, rng):
         frame.reset_index(drop=True).assign(ticket=[f"T{i}" for i in frame.index])
         for frame in frames
     )
-    base, other = (f.assign(rank=rng.permutation(N)) for f in (base, other))
+    base, other = (f.assign(till=[f"k{i}" for i in rng.permutation(N)]) for f in (base, other))
     with pytest.raises(InputError) as error:
         compare(base, other)
     assert str(error.value) == (
-        "'ticket' and 'rank' pair the rows differently: name one with id=, or leave the other out"
+        "'ticket' and 'till' pair the rows differently: name one with id=, or leave the other out"
     )
     assert churn(base, other, columns=Columns(id="ticket")) == CHURN
+
+
+def test_a_rank_that_each_model_gave_joins_nothing(frames, rng):
+    """Beside an id it does not matter; alone, files may be in another order, or not: which?"""
+    base, other = (
+        frame.assign(ticket=[f"T{i}" for i in frame.index], rank=rng.permutation(N))
+        .reset_index(drop=True)
+        for frame in frames
+    )  # fmt: skip
+    assert churn(base, other) == CHURN
+    with pytest.raises(InputError, match="are not in one order: 'rank' has the same values in oth"):
+        compare(base.drop(columns="ticket"), other.drop(columns="ticket"))
 
 
 def test_a_rank_does_not_win_over_an_index_that_kept_its_rows(frames, tmp_path, rng):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -73,27 +74,28 @@ def joining_column(sources: Sequence[Source], asked: Columns) -> str | None:
     """A column that all files have and that tells their rows apart, whatever it is called.
 
     It is looked for where no column is named, or called, as ids are: `ticket`, say. Its values must
-    be mostly the same in all files; values that count the rows say no more than their place. Of
-    several, which must pair the rows alike, it is the first.
+    be mostly the same in all files. Of several, which must pair the rows alike, it is the first.
+    The numbers of the rows in another order join nothing: they may be ranks that each model gave.
     """
     if any(source.is_array or has_ids(source, asked) for source in sources):
         return None
     found = _that_tell_rows(sources, asked)
-    if not found:
-        return None
-    first, *others = found
-    indexes = [_index(source) for source in sources]
-    # A number may be a rank that each model gave: an index that was not made anew tells it.
-    if found[first].only_numbers and (index := _pairing([*indexes])) is not None:
-        found[BY_INDEX] = index
-        others.append(BY_INDEX)
-    for other in others:
+    ids = {name: pairing for name, pairing in found.items() if not pairing.only_numbers}
+    index = _pairing([_index(source) for source in sources])
+    if not ids and found and index is not None:  # which was not made anew, and tells such a rank
+        _check_alike({**found, BY_INDEX: index})
+    _check_alike(ids)
+    return next(iter(ids), None)
+
+
+def _check_alike(found: dict[str, _Pairing]) -> None:
+    """Refuse columns that pair the rows differently."""
+    for first, other in pairwise(found):
         if not found[first].agrees(found[other]):
             shown = f"{first!r} and {other if other == BY_INDEX else repr(other)}"
             raise InputError(
                 f"{shown} pair the rows differently: name one with id=, or leave the other out"
             )
-    return first
 
 
 @dataclass(frozen=True)
