@@ -34,7 +34,7 @@ def excess_churn(floor: Floor | None, limit: Limit) -> Check:
     low, high = map(percent, floor.expected)
     may = f"one more retraining may churn {low} to {high}"
     shield = f"{may}; {_what_tells(floor)}" if floor.is_another_retraining else None
-    return _check(name, floor.beyond, len(floor.each), limit, shield)
+    return _check(name, floor.beyond, floor, limit, shield)
 
 
 def excess_loss(comparison: Comparison, limit: Limit) -> Check:
@@ -50,7 +50,7 @@ def excess_loss(comparison: Comparison, limit: Limit) -> Check:
     low, high = map(percent, found.expected)
     may = f"one more retraining may have an accuracy of {low} to {high}"
     shield = f"{may}; {_what_tells(found)}" if found.is_another_retraining else None
-    return _check(name, found.lost, len(floor.each), limit, shield)
+    return _check(name, found.lost, floor, limit, shield)
 
 
 def of_a_retraining(floor: Floor | None) -> str:
@@ -74,9 +74,12 @@ def _what_tells(found: Floor | Accuracies) -> str:
     return "no number of retrainings like these would tell it from one more"
 
 
-def _check(name: str, excess: Excess, n_runs: int, limit: Limit, shield: str | None) -> Check:
-    """Inside the limit with the whole interval; wholly outside, and no retraining; or neither."""
-    found = excess.interval()
+def _check(name: str, excess: Excess, floor: Floor, limit: Limit, shield: str | None) -> Check:
+    """Inside the limit with the whole interval; wholly outside, and no retraining; or neither.
+
+    Nothing is promoted by the noise of what seems to be another recipe than base's.
+    """
+    found, n_runs = excess.interval(), len(floor.each)
     if math.isnan(found.low):
         why = "needs at least two retrainings: one gives no interval"
         raise InputError(f"max_{name} {why if n_runs < 2 else 'has no interval: a single cluster'}")
@@ -95,6 +98,8 @@ def _check(name: str, excess: Excess, n_runs: int, limit: Limit, shield: str | N
         why = "harm is not proven"
     else:
         why = f"the data leave it open; {_what_ends(excess, n_runs, limit.limit)}"
+    if decision == "promote" and floor.caution is not None:
+        decision, why = "hold", f"{why}, but retrainings seem to be of another recipe than base's"
     return held_against(name, decision, why, found, limit.limit)
 
 
