@@ -42,9 +42,14 @@ def bench(
     target: Annotated[str | None, typer.Option(help="Column of the table to predict.")] = None,
     aside: Annotated[
         str | None,
+        typer.Option(help="Columns that are no features, by comma: ids, dates, notes."),
+    ] = None,
+    id_: Annotated[
+        str | None,
         typer.Option(
-            help="Columns that are no features, by comma: ids, dates, notes. Predictions are "
-            "written with the id, else with the number of the row, from 0."
+            "--id",
+            help="Column that names rows in predictions and on the page, and is no feature; joins "
+            "the table and --base, too. Else one called id, else the number of the row, from 0.",
         ),
     ] = None,
     delimiter: Delimiter = None,
@@ -136,9 +141,6 @@ def bench(
             help="upgrade: the older model itself, a saved StableClassifier, or a file of its "
             "probabilities or logits of all rows."
         ),
-    ] = None,
-    id_: Annotated[
-        str | None, typer.Option("--id", help="upgrade: column to join the table and --base by.")
     ] = None,
     max_bad_flips: Annotated[
         float | None,

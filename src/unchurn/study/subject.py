@@ -104,7 +104,7 @@ class Subject:
 def subject_of(experiment: Experiment) -> Subject:
     """What tables and pages say of an experiment."""
     data, parts, learner = experiment.data, experiment.parts, experiment.learner
-    id_column, ids = find_ids(data, experiment.scenario.joined_by)
+    id_column, ids = find_ids(data, experiment.id or experiment.scenario.joined_by)
     return Subject(
         data=DataFacts(
             name=data.name,
