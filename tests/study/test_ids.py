@@ -37,7 +37,7 @@ def written(folder, name="control-0"):
     ("aside", "own"),
     [
         (["row", "user_id", "day", "id"], "id"),
-        (["row", "user_id", "day"], None),
+        (["user_id", "day"], None),
         ([], None),
     ],
 )
@@ -67,6 +67,32 @@ def test_an_id_of_another_name_has_that_beside(tmp_path, table):
     both = compare(found, mine, columns=Columns(id="order_id"), min_overlap=0.25)
     assert both.n == N // 4
     assert both.estimates["accuracy_candidate"].value == 1
+
+
+@pytest.mark.parametrize(
+    ("aside", "own"),
+    [
+        (["row"], "row"),
+        (["row", "user_id", "day", "opened", "note", "share"], "row"),
+        (["number", "user_id"], "number"),
+        (["row", "number"], ""),  # whichever it is
+        (["user_id", "day", "opened", "note", "share"], ""),
+    ],
+)
+def test_the_only_column_aside_that_tells_rows_apart_is_the_id(table, rng, aside, own):
+    day = pl.col("day").cast(pl.String)
+    table = table.drop("id").with_columns(
+        number=pl.Series(rng.permutation(N)),
+        share=pl.Series(rng.random(N)),
+        opened=day + "T12:00",
+        note="said on " + day,
+    )
+    data = load_table(table.select("x0", "y", *aside), "y", aside=aside)
+    name, ids = find_ids(data, None)
+    assert name == own
+    if own:
+        assert ids.tolist() == data.aside[own][-len(ids) :].to_list()
+    assert find_ids(data, None, others=("row", "number"))[0] == ""
 
 
 def test_an_id_that_is_a_feature_is_an_id(table):

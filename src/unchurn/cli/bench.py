@@ -49,7 +49,8 @@ def bench(
         typer.Option(
             "--id",
             help="Column that names rows in predictions and on the page, and is no feature; joins "
-            "the table and --base, too. Else one called id, else the number of the row, from 0.",
+            "the table and --base, too. Else one called id, else the only one of --aside that "
+            "tells all rows apart, else the number of the row, from 0.",
         ),
     ] = None,
     delimiter: Delimiter = None,

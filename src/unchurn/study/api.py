@@ -85,7 +85,8 @@ def bench(
     id
         The column that names its rows, and is no feature: in predictions that are written, and on
         the page. An older model's table is joined by it. If not given, it is one that is called
-        `id` or `customer_id`; else rows have their numbers, from 0.
+        `id` or `customer_id`, or the only one aside that tells all rows apart; else rows have their
+        numbers, from 0.
     form
         How a table of text is written where not with commas, decimal points and in UTF-8.
     methods

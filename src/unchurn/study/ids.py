@@ -1,13 +1,14 @@
 """What a test row is called in files of predictions, so that they join with their owner's tables.
 
 It is the column that was named for it, or that is called an id and tells all rows apart; else the
-index that pandas wrote; else the number of its row in the table, from 0. Of data by name, it is the
-place in the test part.
+only one aside that does; else the index that pandas wrote; else the number of its row in the table,
+from 0. Of data by name, it is the place in the test part.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,13 +16,16 @@ import numpy as np
 from unchurn.comparison.inputs.casting import as_ids
 from unchurn.comparison.inputs.columns import INDEXES, NAMES
 from unchurn.comparison.inputs.ids import repeated
-from unchurn.core.arrays import Array
+from unchurn.core.arrays import Array, IntArray
 from unchurn.core.errors import InputError
 from unchurn.datasets.base import Dataset
+from unchurn.datasets.preparation import DATE
 from unchurn.datasets.table import ID
 
 if TYPE_CHECKING:
     import polars as pl
+
+NO_ID = rf"\s|^{DATE.pattern}"  # in a text: several words, or a date
 
 
 def check_id(data: Dataset, name: str) -> None:
@@ -31,18 +35,21 @@ def check_id(data: Dataset, name: str) -> None:
         raise InputError(f"column {name!r} of {data.name} has ids that are missing or twice")
 
 
-def find_ids(data: Dataset, named: str | None) -> tuple[str, Array | None]:
+def find_ids(
+    data: Dataset, named: str | None, others: Sequence[str] = ()
+) -> tuple[str, Array | None]:
     """The column of ids, empty if there is none, and what each test row is called.
 
-    `named` is a column that was named for it. None: by the place in the test part.
+    `named` is a column that was named for it; `others` are aside for something else. None: by the
+    place in the test part.
     """
     if data.order is None:
         return "", None
     n_train = len(data.y_train)
     each = np.unique(data.order, return_index=True)[1]  # a row may be trained and tested on
-    for column in _candidates(data, named):
-        ids = _as_ids(column)
-        if ids is not None and not repeated(ids.gather(each)):
+    for column in _candidates(data, named, others, each):
+        ids = _as_ids(column, each)
+        if ids is not None:
             found = ids[n_train:].to_numpy()
             return column.name, found if ids.dtype.is_integer() else found.astype(str)
     return "", data.order[n_train:]
@@ -58,7 +65,9 @@ def is_id(name: str) -> bool:
     return plain.lower() in NAMES["id"] or bool(ID.search(name))
 
 
-def _candidates(data: Dataset, named: str | None) -> list[pl.Series]:
+def _candidates(
+    data: Dataset, named: str | None, others: Sequence[str], each: IntArray
+) -> list[pl.Series]:
     """The columns that may be ids, of training rows and then test rows, the likeliest first.
 
     Also one that is a feature: were rows numbered beside it, numbers would be taken for its ids.
@@ -71,17 +80,33 @@ def _candidates(data: Dataset, named: str | None) -> list[pl.Series]:
     return [
         *(column for column in aside if column.name == named),
         *sorted(called, key=lambda column: column.name.lower() not in NAMES["id"]),
+        *_only_one([c for c in aside if c.name not in (*others, *INDEXES)], each),
         *(column for column in aside if column.name in INDEXES),
     ]
 
 
-def _as_ids(column: pl.Series) -> pl.Series | None:
-    """Ids, if the column has one of every row; else None."""
+def _only_one(aside: list[pl.Series], each: IntArray) -> list[pl.Series]:
+    """The column that tells all rows apart, if there is just one."""
+    found = [c for c in aside if _may_name(c) and _as_ids(c, each) is not None]
+    return found if len(found) == 1 else []
+
+
+def _may_name(column: pl.Series) -> bool:
+    """Whether it is whole numbers or text, but no dates and no notes: nobody joins by these."""
+    import polars as pl
+
+    if column.dtype == pl.String:
+        return not column.str.contains(NO_ID).any()
+    return column.dtype.is_integer()
+
+
+def _as_ids(column: pl.Series, each: IntArray) -> pl.Series | None:
+    """Ids, if the column has another one in each of these rows; else None."""
     try:
         ids = _read_ids(column)
     except InputError:  # of a kind that no id is, or with digits lost
         return None
-    return None if ids.null_count() else ids
+    return None if ids.null_count() or repeated(ids.gather(each)) else ids
 
 
 def _read_ids(column: pl.Series) -> pl.Series:
