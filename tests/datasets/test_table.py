@@ -306,6 +306,30 @@ def test_an_id_that_is_trained_on_is_noted():
     rows = {"paid": range(12), "customer_id": range(12), "groupId": [1, 2] * 6}
     frame = pl.DataFrame({**rows, "y": ["a", "b"] * 6})
     (note,) = load_table(frame, "y").notes
-    assert note.startswith("column 'customer_id' tells all rows apart, as an id does, and is a")
+    assert note == (
+        "column 'customer_id' has another number in every row: if it is an id, keep it aside"
+    )
     aside = load_table(frame, "y", aside=["customer_id"])
     assert aside.notes == ("column 'customer_id' is kept aside: it is no feature",)
+
+
+def test_what_may_be_an_id_whatever_it_is_called_is_noted(rng):
+    n = 200
+    tickets = rng.permutation(n) + 10_000
+    frame = pl.DataFrame({
+        "ticket": tickets,
+        "code": [f"t{i}" for i in tickets],
+        "Id": np.where(np.arange(n) < 0.92 * n, tickets, 7),  # some are there twice
+        "group_id": np.arange(n) // 2,
+        "price": rng.random(n),
+        "paid": np.append(tickets[1:], tickets[1]),
+        "y": ["a", "b"] * (n // 2),
+    })  # fmt: skip
+    assert load_table(frame, "y").notes == (
+        "column 'ticket' has another number in every row: if it is an id, keep it aside",
+        "column 'code' has another text in every row: if it is an id, keep it aside",
+        "column 'Id' is called as an id is, with 185 numbers in 200 rows: if it is an id, keep it "
+        "aside",
+    )
+    few = frame.drop("Id", "group_id").head(80)  # of which numbers may be distinct by chance
+    assert load_table(few, "y").notes == ()
