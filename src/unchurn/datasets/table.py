@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,7 +14,14 @@ from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError, unknown
 from unchurn.core.tables import TextForm, check_ending, read_table, stem, text_among_numbers
 from unchurn.datasets.base import TEXT, Dataset, split
-from unchurn.datasets.preparation import Preparation, is_category, is_number, odd_text, prepare
+from unchurn.datasets.preparation import (
+    Preparation,
+    is_category,
+    is_number,
+    odd_text,
+    of_each,
+    prepare,
+)
 from unchurn.datasets.registry import DATASETS
 
 if TYPE_CHECKING:
@@ -113,8 +121,6 @@ def load_table(
     if features.width == 0:
         beside = f" beside {', '.join(aside)}" if aside else ""
         raise InputError(f"{target!r} is its only column{beside}: nothing to predict from")
-    for feature in features:
-        _check(feature, missing)
     classes, y = _classes(frame[target])
     label_dtype = _label_dtype(frame[target])
     try:
@@ -123,7 +129,11 @@ def load_table(
         )
     except ValueError as error:  # too few rows for every class to be in both parts
         raise InputError(f"too few rows to split: {error}") from error
-    preparation = preparation or prepare(features, train)
+    check = partial(_check, missing=missing)
+    if preparation is None:
+        preparation = prepare(features, train, check)
+    else:
+        of_each(features, check)
     x = preparation.transform(features)
     return Dataset(
         name=name,
