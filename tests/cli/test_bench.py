@@ -28,6 +28,32 @@ def test_bench_shows_a_plan_a_table_and_where_it_is(run, tmp_path):
     assert run("report", "b", "-o", "page.html")[1].startswith("wrote page.html\n")
 
 
+def test_a_folder_that_holds_another_study_is_told_before_it_is_replaced(run):
+    def said(*options):
+        code, out, err = run("bench", "digits", *options, "--epochs", "1", "--workers", "1")
+        assert (code, err) == (0, "")
+        return " ".join(out.split())
+
+    replaced = (
+        "note: bench-digits holds another study ({}): its results will be replaced, its trainings "
+        "are kept; --out takes another folder"
+    )
+    first = ("--methods", "control,ema", "--runs", "2")
+    assert "another study" not in said(*first)
+    assert "another study" not in said(*first)
+    assert said(*first).endswith("a page of it: unchurn report bench-digits")
+    run("report", "bench-digits")
+    more = said("--methods", "control,ema,decay", "--runs", "3")  # nothing of it is lost
+    assert "another study" not in more
+    assert more.endswith("; report.html and charts there are of before")
+    for options in (("--seed", "1"), ("--methods", "control"), ("--runs", "2")):
+        plan = said("--methods", "control,ema,decay", "--runs", "3", *options, "--dry-run")
+        assert replaced.format("3 methods, 3 runs") in plan
+    assert replaced.format("3 methods, 3 runs") in said("--methods", "control", "--runs", "2")
+    assert replaced.format("1 method, 2 runs") in said(*first, "--seed", "1", "--dry-run")
+    assert "another study" not in said(*first, "--out", "b", "--dry-run")
+
+
 def test_a_page_is_not_written_where_none_can_be(run, tmp_path):
     code, _, err = run("report", ".", "-o", "nowhere/page.html")
     assert (code, err) == (

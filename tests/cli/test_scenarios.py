@@ -123,6 +123,19 @@ def test_a_base_that_is_given(run, table, tmp_path):
     assert scenario_of(tmp_path) == "upgrade(base='old.csv', id='customer')"
 
 
+def test_an_id_by_its_option_in_every_scenario(run, table, tmp_path):
+    for options in (["retrain"], ["upgrade"], ["replay", "--time", "day", "--every", "30d"]):
+        given = (*SHORT[:-1], *options, "--aside", "day,old", "--id", "customer", "--out", "b")
+        code, out, err = run("bench", "t.csv", *given)
+        assert (code, err) == (0, "")
+        assert "predictions of every run by customer, for unchurn compare" in out
+        found = pl.read_parquet(tmp_path / "b/predictions/control-0.parquet")
+        assert found.join(table, on="customer", how="anti").is_empty()
+    (tmp_path / "study.toml").write_text('id = "day"\naside = "customer,day"\n')
+    code, _, err = run("bench", "t.csv", *SHORT, "--config", "study.toml", "--id", "old")
+    assert (code, err) == (2, "unchurn: column 'old' of t has ids that are missing or twice\n")
+
+
 def test_history_is_played_again(run, table, tmp_path):
     table.drop("customer", "old").write_csv("t.csv")
     replay = (*SHORT[:-1], "replay", "--time", "day")
@@ -172,7 +185,6 @@ def test_histories_that_cannot_be(run, table, options, message):
     [
         (["--time", "day"], "where do the rows of the base end? Give --split a date or a number"),
         (["--split", "2024"], "which column is to be split? Give --time"),
-        (["--id", "customer"], "id joins rows to those of a base: give --base too"),
         (["--base", "x.csv", "--base-share", "0.5"], "base_share and base both say what"),
         (["--base", "x.csv"], "x.csv: No such file or directory"),
         (["--base", "old.csv", "--methods", "warm_start"], "old.csv: one column: is the delimiter"),

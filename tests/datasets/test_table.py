@@ -302,10 +302,55 @@ def test_the_text_is_to_blame_and_not_a_gap_above_it():
         load_table(frame, "y")
 
 
+def test_all_that_is_wrong_with_columns_is_said_at_once():
+    n = 1200
+    frame = pl.DataFrame({
+        "ticket": [f"t{i}" for i in range(n)],
+        "income": ["12k", *map(str, range(1, n))],
+        "x": range(n),
+        "opened": ["2024-01-31"] * n,
+        "y": ["a", "b"] * (n // 2),
+    })  # fmt: skip
+    with pytest.raises(InputError) as error:
+        load_table(frame, "y")
+    assert str(error.value) == (
+        "column 'income' is numbers but for '12k' in row 0: fill or drop it; column 'ticket' has "
+        "1,200 distinct texts, as an identifier would; column 'opened' has dates: turn them into "
+        "numbers, or to leave them out give aside="
+    )
+    dates = {f"day{i}": ["2024-01-31"] * 12 for i in range(13)}
+    with pytest.raises(InputError, match="'day9' has dates; and 3 columns more: turn them into"):
+        load_table(pl.DataFrame({**dates, "y": ["a", "b"] * 6}), "y")
+
+
 def test_an_id_that_is_trained_on_is_noted():
     rows = {"paid": range(12), "customer_id": range(12), "groupId": [1, 2] * 6}
     frame = pl.DataFrame({**rows, "y": ["a", "b"] * 6})
     (note,) = load_table(frame, "y").notes
-    assert note.startswith("column 'customer_id' tells all rows apart, as an id does, and is a")
+    assert note == (
+        "column 'customer_id' has another number in every row: if it is an id, keep it aside"
+    )
     aside = load_table(frame, "y", aside=["customer_id"])
     assert aside.notes == ("column 'customer_id' is kept aside: it is no feature",)
+
+
+def test_what_may_be_an_id_whatever_it_is_called_is_noted(rng):
+    n = 200
+    tickets = rng.permutation(n) + 10_000
+    frame = pl.DataFrame({
+        "ticket": tickets,
+        "code": [f"t{i}" for i in tickets],
+        "Id": np.where(np.arange(n) < 0.92 * n, tickets, 7),  # some are there twice
+        "group_id": np.arange(n) // 2,
+        "price": rng.random(n),
+        "paid": np.append(tickets[1:], tickets[1]),
+        "y": ["a", "b"] * (n // 2),
+    })  # fmt: skip
+    assert load_table(frame, "y").notes == (
+        "column 'ticket' has another number in every row: if it is an id, keep it aside",
+        "column 'code' has another text in every row: if it is an id, keep it aside",
+        "column 'Id' is called as an id is, with 185 numbers in 200 rows: if it is an id, keep it "
+        "aside",
+    )
+    few = frame.drop("Id", "group_id").head(80)  # of which numbers may be distinct by chance
+    assert load_table(few, "y").notes == ()

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from unchurn.core.errors import InputError
 from unchurn.methods import METHODS, Ema, KnnLS, Mixup, make_method
-from unchurn.methods.registry import name_of, parse_method, split_methods
+from unchurn.methods.registry import name_of, parse_method, split_methods, written
 
 
 def test_methods_are_written_with_parameters_and_combined():
@@ -17,9 +17,16 @@ def test_methods_are_written_with_parameters_and_combined():
 
 @given(st.lists(st.sampled_from(sorted(METHODS)), min_size=1, max_size=4))
 def test_what_is_split_is_what_was_joined(names):
-    written = [f"{name}(a=1, b=2.5)" if i % 2 else name for i, name in enumerate(names)]
-    assert split_methods(", ".join(written)) == written
-    assert [part for part, _ in parse_method("+".join(written))] == names
+    texts = [f"{name}(a=1, b=2.5)" if i % 2 else name for i, name in enumerate(names)]
+    assert split_methods(", ".join(texts)) == texts
+    assert [part for part, _ in parse_method("+".join(texts))] == names
+
+
+@pytest.mark.parametrize(
+    "text", ["longer(times=2)+anchor(a=0.8)+safe_ema", "focal(tau=5)", "control"]
+)
+def test_methods_are_written_as_they_are_read(text):
+    assert written(make_method(text)) == text
 
 
 def test_names_come_back():

@@ -10,6 +10,7 @@ from unchurn.metrics.over_runs import (
     churn_over_runs,
     excess_over_runs,
     prediction_interval,
+    rate_difference,
 )
 
 
@@ -32,6 +33,27 @@ def test_the_same_runs_differ_by_nothing(rng):
     runs = rng.integers(0, 3, (5, 100))
     difference = churn_difference(runs, runs)
     assert (difference.value, difference.low, difference.high) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("n_runs", [3, 5])
+@pytest.mark.parametrize("n", [50, 101])
+def test_an_interval_of_no_width_is_none_where_runs_differ(n_runs, n):
+    """One example flips, in other runs of the one setting than of the other."""
+    first, second = np.zeros((2, n_runs, n), int)
+    for difference in (
+        churn_difference(first + 1, second),
+        accuracy_difference(first + 1, second + 2, np.zeros(n)),
+    ):
+        assert (difference.value, math.isnan(difference.low)) == (0, True)
+    first[0, 7] = second[1, 7] = 1
+    for difference in (
+        churn_difference(first, second),
+        accuracy_difference(first, second, np.zeros(n)),
+        rate_difference(first == 0, second == 0),
+    ):
+        assert difference.value == pytest.approx(0, abs=1e-15)
+        assert math.isnan(difference.low)
+        assert math.isnan(difference.high)
 
 
 def test_two_runs_give_no_interval(rng):

@@ -73,6 +73,19 @@ def test_equal_numbers_are_no_reason_to_change():
     assert text.endswith("Try safe_ema or ensemble.")
 
 
+def test_a_difference_without_an_interval_is_not_beyond_chance():
+    """One example flips, in another run than control's: nothing tells how far that may go."""
+    flips = [np.tile(LABELS, (RUNS, 1)) for _ in range(2)]
+    for run, own in enumerate(flips):
+        own[run, 0] ^= 1
+    rows = [
+        (make_setting(name), own) for name, own in zip(("control", "mixup"), flips, strict=True)
+    ]
+    text = advice(toys.result(rows, LABELS, runs=RUNS))
+    assert text.startswith("Use plain training: the method tried does not lower churn beyond")
+    assert text.endswith("Try safe_ema or ensemble.")
+
+
 def test_what_may_be_chance_is_not_recommended():
     other = np.roll(runs(19), 700, axis=1)  # flips of its own, hardly fewer
     rows = [(make_setting("control"), runs(20)), (make_setting("ema"), other)]

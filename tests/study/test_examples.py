@@ -1,10 +1,11 @@
 """Which examples are shown: those that flip most, or, against a model before, that break most."""
 
 import numpy as np
+import polars as pl
 import pytest
 
 import toys
-from unchurn import bench
+from unchurn import bench, load_table
 from unchurn.metrics.registry import Runs
 from unchurn.study.examples import flip_shares, flipping_examples, flips_in_words
 
@@ -33,6 +34,17 @@ def test_against_a_model_before_it_is_the_share_of_the_runs_that_break_it():
     )  # fmt: skip
     data = toys.dataset(10)
     assert [one.number for one in flipping_examples(runs, data)] == [1, 4]
+
+
+def test_a_missing_value_is_a_dash():
+    gaps = {"age": [None, 3] * 10, "kind": ["x", None] * 10, "share": [float("nan"), 0.5] * 10}
+    data = load_table(pl.DataFrame({**gaps, "y": ["a", "b"] * 10}), "y")
+    runs = Runs(predictions=np.stack([data.y_test, 1 - data.y_test]), labels=data.y_test)
+    shown = {one.features for one in flipping_examples(runs, data)}
+    assert shown == {
+        (("age", "–"), ("kind", "x"), ("share", "–")),
+        (("age", "3"), ("kind", "–"), ("share", "0.5")),
+    }
 
 
 def test_an_upgrades_examples_are_its_bad_flips():

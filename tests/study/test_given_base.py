@@ -275,7 +275,6 @@ ONE = pl.DataFrame({"row": TABLE["row"], **TOLD})
         (np.array(["a"] * 240), {}, "base must be a fitted model, a table, or finite numbers"),
         (SAID / 2, {}, "base: probabilities of 240 rows do not sum to 1"),
         (LogisticRegression(), {}, "base must be fitted and have classes_"),
-        (TREND, {"id": "row"}, "id 'row' joins tables, and the base is a model"),
         (ONE[:-2], {"id": "row"}, "base has no row for 2 of the 240 ids of table, such as 'r23"),
         (ONE.drop("row"), {"id": "row"}, "base: no column 'row': there are prob_a"),
         (

@@ -1,5 +1,7 @@
 """A method's setting by a budget: held against a loop over the settings, written out."""
 
+import re
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -9,6 +11,7 @@ import toys
 from unchurn import StableClassifier, upgrade
 from unchurn.core.errors import InputError
 from unchurn.methods import Anchor, Control, Ema, KnnLS, make_method
+from unchurn.methods.registry import written
 from unchurn.training.budget import hold_out, settings_of
 from unchurn.training.learners.base import RemarkWarning
 from unchurn.training.upgrade import FROM_WEIGHTS
@@ -79,8 +82,12 @@ def test_where_none_keeps_it_the_nearest_is_taken_and_said(base, by_hand):
     least = by_hand[nearest][2]
     assert least > 0
     model = StableClassifier(method="anchor", reference=base, max_churn=0, **SHORT)
-    message = rf"no setting of anchor keeps max_churn=0: Anchor.* {100 * least:.2f} points above it"
-    with pytest.warns(RemarkWarning, match=f"{message} on 60 rows held out") as warned:
+    own = written(Anchor(a=nearest))
+    message = (
+        rf"no setting of anchor keeps max_churn=0: {re.escape(own)} comes nearest, "
+        rf"{100 * least:.2f} points above it on 60 rows held out"
+    )
+    with pytest.warns(RemarkWarning, match=message) as warned:
         model.fit(X, NAMES)
     assert warned[0].filename == __file__
     assert model.method_.a == nearest

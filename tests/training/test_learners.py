@@ -3,6 +3,10 @@
 import lightgbm as lgb
 import numpy as np
 import pytest
+from lightgbm import LGBMClassifier
+from sklearn.base import clone
+from sklearn.decomposition import PCA
+from sklearn.pipeline import make_pipeline
 
 import toys
 from unchurn import bench, weighted_rows
@@ -10,6 +14,7 @@ from unchurn.core.errors import InputError
 from unchurn.methods import METHODS, Anchor, Control, Ensemble, KnnLS
 from unchurn.study.settings import make_setting
 from unchurn.training.learners.function import FunctionLearner
+from unchurn.training.learners.sklearn import SklearnLearner
 
 X, Y = toys.blobs(240)
 DATA = toys.dataset(240)
@@ -33,6 +38,19 @@ def test_a_learner_takes_part_with_the_methods_that_change_targets(learner):
     assert 0 < churn["ensemble"] < churn["control"]
     again = bench(DATA, methods, learner=learner, runs=3, workers=1, validation=False)
     assert again.table("csv") == result.table("csv")
+
+
+@pytest.mark.parametrize("model", [LGBMClassifier(), make_pipeline(PCA(2), LGBMClassifier())])
+def test_lightgbm_is_quiet_unless_told_otherwise(capfd, model):
+    """And its runs are the same: what is said is no part of their identity."""
+    short = {name: 2 for name in model.get_params() if name.endswith("n_estimators")}
+    train = SklearnLearner(clone(model).set_params(**short)).train
+    train(X, np.eye(3, dtype=np.float32)[Y], 0)(X)
+    assert capfd.readouterr() == ("", "")
+    (name,) = short
+    loud = clone(train.estimator).set_params(**{name.replace("n_estimators", "verbose"): 1})
+    SklearnLearner(loud).train(X, np.eye(3, dtype=np.float32)[Y], 0)
+    assert "[LightGBM] [Info]" in "".join(capfd.readouterr())
 
 
 def test_shared_fits_are_those_that_separate_ones_would_be():

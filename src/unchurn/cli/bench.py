@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from unchurn.study.config import BenchConfig
     from unchurn.study.schedule import Schedule
 
+PAGE = "report.html"
+
 
 def bench(
     data: Annotated[
@@ -42,9 +44,15 @@ def bench(
     target: Annotated[str | None, typer.Option(help="Column of the table to predict.")] = None,
     aside: Annotated[
         str | None,
+        typer.Option(help="Columns that are no features, by comma: ids, dates, notes."),
+    ] = None,
+    id_: Annotated[
+        str | None,
         typer.Option(
-            help="Columns that are no features, by comma: ids, dates, notes. Predictions are "
-            "written with the id, else with the number of the row, from 0."
+            "--id",
+            help="Column that names rows in predictions and on the page, and is no feature; joins "
+            "the table and --base, too. Else one called id, else the only one of --aside that "
+            "tells all rows apart, else the number of the row, from 0.",
         ),
     ] = None,
     delimiter: Delimiter = None,
@@ -137,9 +145,6 @@ def bench(
             "probabilities or logits of all rows."
         ),
     ] = None,
-    id_: Annotated[
-        str | None, typer.Option("--id", help="upgrade: column to join the table and --base by.")
-    ] = None,
     max_bad_flips: Annotated[
         float | None,
         typer.Option(
@@ -198,6 +203,7 @@ def _bench(console: Console, asked: BenchConfig, dry_run: bool) -> None:
     from unchurn.study import table
     from unchurn.study.advice import advice
     from unchurn.study.api import run_bench
+    from unchurn.study.folder import other_study
     from unchurn.study.fresh import expected_schedule
     from unchurn.study.schedule import make_schedule
     from unchurn.study.store import Store
@@ -209,6 +215,12 @@ def _bench(console: Console, asked: BenchConfig, dry_run: bool) -> None:
     executor = make_executor(asked.engine, asked.workers, asked.ray_address)
     fresh = partial(expected_schedule, experiment, store)
     show_schedule(console, schedule, store, executor, fresh())
+    if (there := other_study(asked.folder, experiment)) is not None:
+        n, runs = len(there.by_method), there.subject.runs
+        console.print(
+            f"note: {asked.folder} holds another study ({n} method{'s' * (n > 1)}, {runs} runs): "
+            "its results will be replaced, its trainings are kept; --out takes another folder"
+        )
     if dry_run:
         return
 
@@ -229,7 +241,8 @@ def _say_where(say: Any, schedule: Schedule, folder: Path, id_column: str) -> No
         say(f"release by release: {folder}/releases.csv")
     by = f" by {id_column}" if id_column else ""
     say(f"predictions of every run{by}, for unchurn compare: {folder}/predictions")
-    say(f"a page of it: unchurn report {folder}")
+    before = f"; {PAGE} and charts there are of before" if (folder / PAGE).is_file() else ""
+    say(f"a page of it: unchurn report {folder}{before}")
 
 
 def _named_values(text: str) -> dict[str, Any]:
@@ -259,7 +272,7 @@ def report(
     if output is not None:
         check_place(output)
     result = Result.load(folder)
-    page = output or folder / "report.html"
+    page = output or folder / PAGE
     result.report(page)
     typer.echo(f"wrote {page}")
     for name, chart in charts.all_charts(result).items():

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
@@ -28,7 +28,12 @@ NOT_THERE = ("", "na", "n/a", "nan", "null", "none", "?", "-")  # in texts among
 MAX_EXPONENT = 1100  # beyond those of all floats
 MAX_CATEGORIES = 1000  # a text column with more distinct values is taken for an identifier
 DATE = re.compile(r"\d{4}-\d\d-\d\d")
-NO_FEATURE = "turn it into numbers, or to leave it out give aside="
+MOST_NAMED = 10  # columns in an error
+Done = TypeVar("Done")
+
+
+class NoFeatureError(InputError):
+    """A column from which nothing can be learned as it is."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,23 +153,58 @@ def _column(plain: Any) -> NumberColumn | CategoryColumn:
     return column
 
 
-def prepare(table: pl.DataFrame, train: Sequence[int] | Any) -> Preparation:
-    """Learn from a table's training rows; categories from all rows, so that each has a column."""
-    return Preparation(tuple(_learn(column, train) for column in table))
+def prepare(
+    table: pl.DataFrame,
+    train: Sequence[int] | Any,
+    check: Callable[[pl.Series], None] = lambda column: None,
+) -> Preparation:
+    """Learn from a table's training rows; categories from all rows, so that each has a column.
+
+    What `check` refuses, and what cannot be learned from, is said of all columns at once.
+    """
+
+    def learn(column: pl.Series) -> NumberColumn | CategoryColumn:
+        check(column)
+        return _learn(column, train)
+
+    return Preparation(tuple(of_each(table, learn)))
+
+
+def of_each(table: pl.DataFrame, do: Callable[[pl.Series], Done]) -> list[Done]:
+    """What is done to each column; one error names all those that it cannot be done to."""
+    done, problems = [], []
+    for column in table:
+        try:
+            done.append(do(column))
+        except InputError as error:
+            problems.append(error)
+    if problems:
+        raise InputError(_in_one_line(problems))
+    return done
+
+
+def _in_one_line(problems: list[InputError]) -> str:
+    """What is wrong with columns; what is no feature comes last, and what to do about it once."""
+    problems = sorted(problems, key=lambda problem: isinstance(problem, NoFeatureError))
+    shown = problems[:MOST_NAMED]
+    more = len(problems) - len(shown)
+    text = "; ".join(map(str, shown)) + (f"; and {more} columns more" if more else "")
+    n = sum(isinstance(problem, NoFeatureError) for problem in problems)
+    it = "it" if n == 1 else "them"
+    return f"{text}: turn {it} into numbers, or to leave {it} out give aside=" if n else text
 
 
 def _learn(column: pl.Series, train: Any) -> NumberColumn | CategoryColumn:
     if is_number(column):
         return _learn_number(column.name, as_numbers(column), train)
     if not is_category(column):
-        raise InputError(f"column {column.name!r} is {column.dtype}: {NO_FEATURE}")
+        raise NoFeatureError(f"column {column.name!r} is {column.dtype}")
     values = np.unique(as_texts(column))
     if all(DATE.match(value) for value in values if value != GAP):
-        raise InputError(f"column {column.name!r} has dates: {NO_FEATURE}")
+        raise NoFeatureError(f"column {column.name!r} has dates")
     if len(values) > MAX_CATEGORIES:
-        raise InputError(
-            f"column {column.name!r} has {len(values):,} distinct texts, as an identifier would: "
-            f"{NO_FEATURE}"
+        raise NoFeatureError(
+            f"column {column.name!r} has {len(values):,} distinct texts, as an identifier would"
         )
     return CategoryColumn(name=column.name, values=tuple(str(value) for value in values))
 

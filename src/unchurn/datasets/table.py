@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,7 +14,14 @@ from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError, unknown
 from unchurn.core.tables import TextForm, check_ending, read_table, stem, text_among_numbers
 from unchurn.datasets.base import TEXT, Dataset, split
-from unchurn.datasets.preparation import Preparation, is_category, is_number, odd_text, prepare
+from unchurn.datasets.preparation import (
+    Preparation,
+    is_category,
+    is_number,
+    odd_text,
+    of_each,
+    prepare,
+)
 from unchurn.datasets.registry import DATASETS
 
 if TYPE_CHECKING:
@@ -21,6 +29,8 @@ if TYPE_CHECKING:
 
 Missing = Literal["fill", "refuse"]
 ID = re.compile(r"(^|[ _-])[iI][dD]$|[a-z]I[dD]$")  # how ids are called
+NEARLY_ALL = 0.9  # of the rows are told apart by what is called an id, and may be there twice
+FEWEST_ROWS = 100  # that are not all distinct by accident in whole numbers of another kind
 # What pandas calls the column of its index in a file.
 INDEX_NAMES = ("", "Unnamed: 0", "__index_level_0__")
 
@@ -111,8 +121,6 @@ def load_table(
     if features.width == 0:
         beside = f" beside {', '.join(aside)}" if aside else ""
         raise InputError(f"{target!r} is its only column{beside}: nothing to predict from")
-    for feature in features:
-        _check(feature, missing)
     classes, y = _classes(frame[target])
     label_dtype = _label_dtype(frame[target])
     try:
@@ -121,7 +129,11 @@ def load_table(
         )
     except ValueError as error:  # too few rows for every class to be in both parts
         raise InputError(f"too few rows to split: {error}") from error
-    preparation = preparation or prepare(features, train)
+    check = partial(_check, missing=missing)
+    if preparation is None:
+        preparation = prepare(features, train, check)
+    else:
+        of_each(features, check)
     x = preparation.transform(features)
     return Dataset(
         name=name,
@@ -204,12 +216,7 @@ def _notes(features: pl.DataFrame, index: list[str], aside: list[str]) -> tuple[
     """What was left out and filled."""
     notes = [f"column {name!r} is a pandas index: it is no feature" for name in index]
     notes += [f"column {name!r} is kept aside: it is no feature" for name in aside]
-    notes += [
-        f"column {column.name!r} tells all rows apart, as an id does, and is a feature: better "
-        "keep it aside"
-        for column in features
-        if ID.search(column.name) and column.dtype.is_integer() and column.is_unique().all()
-    ]
+    notes += [note for column in features if (note := _note_on_id(column)) is not None]
     filled = {column.name: int(_gaps(column).sum()) for column in features}
     filled = {name: count for name, count in filled.items() if count}
     if filled:
@@ -217,6 +224,24 @@ def _notes(features: pl.DataFrame, index: list[str], aside: list[str]) -> tuple[
         more = f" and {len(filled) - 5} more columns" if len(filled) > 5 else ""
         notes.append(f"missing values were filled: {shown}{more}")
     return tuple(notes)
+
+
+def _note_on_id(column: pl.Series) -> str | None:
+    """That a feature may be an id; None if it does not look so."""
+    import polars as pl
+
+    if not (column.dtype.is_integer() or column.dtype == pl.String):  # measurements are no ids
+        return None
+    n, distinct = len(column), column.drop_nulls().n_unique()
+    kind = "number" if column.dtype.is_integer() else "text"
+    is_called_so = bool(ID.search(column.name))
+    if distinct == n and (is_called_so or n >= FEWEST_ROWS):
+        found = f"has another {kind} in every row"
+    elif is_called_so and distinct >= NEARLY_ALL * n:
+        found = f"is called as an id is, with {distinct:,} {kind}s in {n:,} rows"
+    else:
+        return None
+    return f"column {column.name!r} {found}: if it is an id, keep it aside"
 
 
 def _classes(column: pl.Series) -> tuple[tuple[str, ...], Array]:

@@ -131,6 +131,36 @@ def name_of(method: Method) -> str:
     return PLUS.join(names.get(type(one), type(one).__name__) for one in method.combined)
 
 
+def written(method: Method) -> str:
+    """A method as one writes it, without what is usual; of one's own class, as Python shows it.
+
+    >>> written(make_method("anchor(a=0.8)+ema"))
+    'anchor(a=0.8)+ema'
+    """
+    return PLUS.join(
+        with_unusual(name, one.get_params()) if (name := name_of(one)) in METHODS else repr(one)
+        for one in method.combined
+    )
+
+
+def with_unusual(name: str, own: dict[str, Any]) -> str:
+    """A method by its name with those of its parameters that are not as usual.
+
+    What follows from the training's length is left out.
+    """
+    method = METHODS[name]()
+    usual, short = method.get_params(), method.for_steps(1).get_params()
+    # Of what counts in steps and is not searched, the training's length decides.
+    others = (p for p in own if p not in method.grid and short[p] == usual[p])
+    unusual = {p: own[p] for p in (*method.grid, *others) if own[p] != usual[p]}
+    shown = ", ".join(f"{p}={_as_code(value)}" for p, value in unusual.items())
+    return f"{name}({shown})" if shown else name
+
+
+def _as_code(value: Any) -> str:
+    return f"{value:g}" if type(value) in (int, float) else repr(value)
+
+
 def _parse_part(text: str) -> tuple[str, dict[str, Any]]:
     """`mixup(a=0.2)` as a name and parameters; values as Python writes them."""
     found = re.fullmatch(r"\s*(\w+)\s*(?:\((.*)\))?\s*", text)

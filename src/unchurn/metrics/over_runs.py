@@ -25,6 +25,8 @@ from unchurn.metrics.intervals import (
 
 FEWEST_RUNS = 3  # that give churn an interval: without one of two runs there is no pair left
 
+ROUNDING = 1e-12  # of a variance that is taken off another
+
 
 def churn_difference(first: Array, second: Array) -> Interval:
     """Churn of the first setting's runs less that of the second's; both (R, n), paired by run.
@@ -35,12 +37,13 @@ def churn_difference(first: Array, second: Array) -> Interval:
     each = _pairwise(first) - _pairwise(second)
     pairs = list(combinations(range(len(first)), 2))
     without = [[run not in pair for pair in pairs] for run in range(len(first))]
-    return _student(each, without, pairs=True)
+    return _student(each, without, same=np.array_equal(first, second), pairs=True)
 
 
 def accuracy_difference(first: Array, second: Array, labels: Array) -> Interval:
     """Accuracy of the first setting's runs less that of the second's, as `churn_difference`."""
-    return rate_difference(first == labels, second == labels)
+    each = (first == labels).astype(np.int8) - (second == labels).astype(np.int8)
+    return _student(each, _others(len(each)), same=np.array_equal(first, second))
 
 
 def rate_difference(first: Array, second: Array, groups: Array | None = None) -> Interval:
@@ -50,10 +53,11 @@ def rate_difference(first: Array, second: Array, groups: Array | None = None) ->
     time, if there are several.
     """
     each = first.astype(np.int8) - second.astype(np.int8)
+    same = np.array_equal(first, second)
     numbers = np.unique(groups) if groups is not None else ()
     if groups is None or len(numbers) < 2:
-        return _student(each, _others(len(each)))
-    return _student(each, [(groups != number).tolist() for number in numbers])
+        return _student(each, _others(len(each)), same=same)
+    return _student(each, [(groups != number).tolist() for number in numbers], same=same)
 
 
 def churn_over_runs(moved: Array, clusters: Array | None = None) -> Interval:
@@ -171,10 +175,21 @@ def _of_one_more(values: Float64, step: float, count: int | None) -> tuple[float
     return middle - half, middle + half
 
 
-def _student(each: Array, without: Sequence[Sequence[bool]], pairs: bool = False) -> Interval:
-    """Student's interval for the mean over runs and examples."""
+def _student(
+    each: Array, without: Sequence[Sequence[bool]], *, same: bool, pairs: bool = False
+) -> Interval:
+    """Student's interval for the mean over runs and examples; `same`: of what does not differ.
+
+    Where it does, and yet nothing is left that varies, as of one example that flips in other runs,
+    no interval is known.
+    """
     value, variances = _over_runs(each, without, pairs)
-    return Interval(value, NAN, NAN) if variances is None else variances.spread().around(value)
+    if variances is None:
+        return Interval(value, NAN, NAN)
+    spread = variances.spread()
+    if not same and spread.variance <= ROUNDING * (variances.of_runs + variances.of_examples):
+        return Interval(value, NAN, NAN)
+    return spread.around(value)
 
 
 def _units(events: Array, clusters: Array | None) -> int:

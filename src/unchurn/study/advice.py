@@ -196,7 +196,8 @@ def _next(result: Result) -> str:
         return f"{n} older models tell too little: give more runs."
     if result.subject.runs < FEW_RUNS:
         return f"{result.subject.runs} runs tell little: try {FEW_RUNS} or more."
-    untold = [name for name, row in single.items() if name != "control" and not _told(result, row)]
+    others = (name for name in single if name != "control")
+    untold = [name for name in others if result.against_control(single[name]) is None]
     if untold:
         return f"Settings of {untold[0]} were chosen on the test data: choose them on validation."
     known = {part for tried in chosen for part in (tried, *tried.split("+"))}

@@ -22,11 +22,12 @@ from unchurn.study.collect import collect
 from unchurn.study.experiment import Experiment
 from unchurn.study.folder import save
 from unchurn.study.fresh import expected_schedule, with_fresh_runs
+from unchurn.study.ids import check_id
 from unchurn.study.presets import preset_names, preset_settings
 from unchurn.study.result import Result
 from unchurn.study.run import OnProgress, Trainings, carry_out
 from unchurn.study.said import Said
-from unchurn.study.scenarios import Scenario, make_scenario
+from unchurn.study.scenarios import Scenario, Upgrade, make_scenario
 from unchurn.study.schedule import Schedule, make_schedule
 from unchurn.study.settings import Setting, combined_setting
 from unchurn.study.store import Store
@@ -45,6 +46,7 @@ def bench(
     *,
     target: str | None = None,
     aside: str | Sequence[str] = (),
+    id: str | None = None,
     form: TextForm | None = None,
     preset: str = "quick",
     model: Any = "mlp",
@@ -79,8 +81,12 @@ def bench(
         pandas frame or the path of a file (text, Parquet, Arrow, a workbook), and the column
         `target` to predict.
     aside
-        Columns of a table that are no features, such as ids, dates and notes. Predictions that are
-        written go by the id, `id` or `customer_id`, else by the number of the row, from 0.
+        Columns of a table that are no features, such as ids, dates and notes.
+    id
+        The column that names its rows, and is no feature: in predictions that are written, and on
+        the page. An older model's table is joined by it. If not given, it is one that is called
+        `id` or `customer_id`, or the only one aside that tells all rows apart; else rows have their
+        numbers, from 0.
     form
         How a table of text is written where not with commas, decimal points and in UTF-8.
     methods
@@ -126,13 +132,13 @@ def bench(
         Where runs execute: "local", or "ray" (`pip install 'unchurn[ray]'`) for the cluster at
         `ray_address` or, if none is given, one that is made of this machine's cores.
     """
-    scenario = make_scenario(scenario)
+    scenario = joining(make_scenario(scenario), id)
     budget = Budget(max_bad_flips=max_bad_flips, max_churn=max_churn)
     check_asked(methods, preset, scenario, budget)
     training = Training(epochs, batch_size, learning_rate, device=device)
     learner = _learner(model, learner, training, model_args)
     experiment = make_experiment(
-        load_data(data, target, form, scenario, aside),
+        load_data(data, target, form, scenario, aside, id),
         methods,
         preset=preset,
         learner=learner,
@@ -142,6 +148,7 @@ def bench(
         scenario=scenario,
         budget=budget,
         form=form,
+        id=id,
     )
     executor = make_executor(engine, workers, ray_address)
     with ExitStack() as stack:
@@ -205,17 +212,28 @@ def check_asked(
             make_method(method)
 
 
+def joining(scenario: Scenario, id: str | None) -> Scenario:
+    """The scenario with the column by which its base is joined, where one is given."""
+    if id is None or not isinstance(scenario, Upgrade) or scenario.base is None:
+        return scenario
+    if scenario.id not in (None, id):
+        raise InputError(f"id is {id!r}, and {scenario.id!r} in the scenario: give one of them")
+    return replace(scenario, id=id)
+
+
 def load_data(
     data: Any,
     target: str | None = None,
     form: TextForm | None = None,
     scenario: Scenario | None = None,
     aside: str | Sequence[str] = (),
+    id: str | None = None,
 ) -> Dataset:
     """A dataset as it is or by name; a table by its path, or a frame.
 
-    Columns of a table that a scenario looks at are no features. A table with the columns of that of
-    a model before is prepared as that was, so that new models can start from its weights.
+    Columns of a table that a scenario looks at, and its id, are no features. A table with the
+    columns of that of a model before is prepared as that was, so that new models can start from its
+    weights.
     """
     if isinstance(data, Dataset) or (isinstance(data, str) and not is_table(data)):
         if isinstance(data, str) and data not in DATASETS and target is not None:
@@ -225,25 +243,33 @@ def load_data(
         if target is not None or aside:
             name = "aside" if target is None else "target"
             raise InputError(f"{name} is for a table of your own")
-        return load(data) if isinstance(data, str) else data
+        return _with_id(load(data) if isinstance(data, str) else data, id)
     if target is None:
         what = f"{data}: " if isinstance(data, str | Path) else ""
         raise InputError(f"{what}which column is to be predicted? Give target=")
     scenario = scenario or make_scenario()
-    left_out = (*scenario.columns, *([aside] if isinstance(aside, str) else aside))
+    left_out = [*scenario.columns, *([aside] if isinstance(aside, str) else aside)]
+    left_out += [] if id is None else [id]
 
     def load_as(**options: Any) -> Dataset:
         if isinstance(data, str | Path):
             return load_csv(data, target, form=form, aside=left_out, **options)
         return load_table(data, target, aside=left_out, **options)
 
-    loaded, before = load_as(), scenario.preparation_before
+    loaded, before = _with_id(load_as(), id), scenario.preparation_before
     if before is None or loaded.preparation is None or before == loaded.preparation:
         return loaded
     if {one.name for one in before.columns} != {one.name for one in loaded.preparation.columns}:
         return loaded
     alike = load_as(preparation=before)
     return replace(alike, notes=(*alike.notes, "prepared as the table of the base was"))
+
+
+def _with_id(data: Dataset, id: str | None) -> Dataset:
+    """The data, if they have such an id."""
+    if id is not None:
+        check_id(data, id)
+    return data
 
 
 def is_table(data: str) -> bool:
@@ -263,6 +289,7 @@ def make_experiment(
     scenario: str | Scenario = "retrain",
     budget: Budget | None = None,
     form: TextForm | None = None,
+    id: str | None = None,
 ) -> Experiment:
     """The experiment that was asked for; what is wrong with it is said here."""
     learner = learner or make_learner()
@@ -291,6 +318,7 @@ def make_experiment(
         seed=seed,
         scenario=happens,
         budget=budget or Budget(),
+        id=id,
     )
 
 

@@ -12,7 +12,7 @@ from unchurn.core.errors import InputError, field_problem
 from unchurn.core.plain import read_plain
 from unchurn.core.tables import TextForm, stem
 from unchurn.metrics.budget import Budget
-from unchurn.study.api import check_asked, is_table, load_data, make_experiment
+from unchurn.study.api import check_asked, is_table, joining, load_data, make_experiment
 from unchurn.study.experiment import Experiment
 from unchurn.study.scenarios import Retrain, Scenario, make_scenario
 from unchurn.training.config import Training
@@ -20,7 +20,7 @@ from unchurn.training.learners.make import make_learner
 
 # The fields that are parameters of scenarios.
 OF_SCENARIOS = ("share", "same_seed", "base_share", "per_base", "base_column", "time", "split",
-                "base", "id", "every")  # fmt: skip
+                "base", "every")  # fmt: skip
 
 
 class BenchConfig(BaseModel):
@@ -31,6 +31,7 @@ class BenchConfig(BaseModel):
     data: str = "phishing"
     target: str | None = None
     aside: str | tuple[str, ...] = ()  # a text is by comma
+    id: str | None = None
     delimiter: str | None = None
     decimal: str | None = None
     encoding: str | None = None
@@ -55,7 +56,6 @@ class BenchConfig(BaseModel):
     split: str | int | float | datetime | date | None = None
     every: str | int | None = None
     base: str | None = None
-    id: str | None = None
     max_bad_flips: float | None = Field(default=None, ge=0, le=1)
     max_churn: float | None = Field(default=None, ge=0, le=1)
     out: Path | None = None
@@ -94,7 +94,7 @@ class BenchConfig(BaseModel):
         training = Training(self.epochs, self.batch_size, self.learning_rate, device=self.device)
         learner = make_learner(self.model, training, self.model_args)
         return make_experiment(
-            load_data(self.data, self.target, form, scenario, self._aside),
+            load_data(self.data, self.target, form, scenario, self._aside, self.id),
             self.methods,
             preset=self.preset,
             learner=learner,
@@ -104,13 +104,14 @@ class BenchConfig(BaseModel):
             scenario=scenario,
             budget=self._budget,
             form=form,
+            id=self.id,
         )
 
     def _scenario(self) -> Scenario:
         """What happens between two models, with the parameters that were given."""
         given = {name: getattr(self, name) for name in OF_SCENARIOS}
         there = {name: value for name, value in given.items() if value is not None}
-        return make_scenario(self.scenario, **there)
+        return joining(make_scenario(self.scenario, **there), self.id)
 
 
 def make_config(path: Path | None, options: dict[str, Any]) -> BenchConfig:

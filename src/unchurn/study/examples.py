@@ -19,6 +19,7 @@ from unchurn.metrics.registry import Runs
 
 N_EXAMPLES = 12  # of those that flip most
 N_FEATURES = 40  # of each, shown of a table
+MISSING = "–"
 LARGE, TOO_LARGE = 1e3, 1e15  # between them a number is written out
 
 
@@ -82,9 +83,11 @@ def _features(data: Dataset, number: int) -> tuple[tuple[str, str], ...]:
 def _shown(value: Any) -> str:
     """A value as its owner writes it: of a number four digits, and all those before the point.
 
-    >>> [_shown(value) for value in (48691.27, 48690.0, 0.123456, 3, 1e-9, "north")]
-    ['48691.27', '48690', '0.1235', '3', '1e-09', 'north']
+    >>> [_shown(value) for value in (48691.27, 48690.0, 0.123456, 3, 1e-9, "north", None)]
+    ['48691.27', '48690', '0.1235', '3', '1e-09', 'north', '–']
     """
+    if value is None or value != value:  # a gap, which of floats may be NaN
+        return MISSING
     if not isinstance(value, float | np.floating):
         return str(value)
     if LARGE <= abs(float(value)) < TOO_LARGE:

@@ -38,6 +38,7 @@ class Experiment:
     first_run: int = 0  # of the numbers that runs have, and their streams with them
     scenario: Scenario = field(default_factory=make_scenario)
     budget: Budget = field(default_factory=Budget)  # to choose settings by; decides no run
+    id: str | None = None  # the column of a table that was named as its rows' id; decides no run
 
     def __post_init__(self) -> None:
         if self.runs < 2:

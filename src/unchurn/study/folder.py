@@ -28,13 +28,14 @@ from unchurn.core.numpy_files import check_text, load_arrays
 from unchurn.metrics.registry import Runs
 from unchurn.report import formats
 from unchurn.study.examples import Example
+from unchurn.study.experiment import Experiment
 from unchurn.study.over_time import releases_table
 from unchurn.study.predictions import write_predictions
 from unchurn.study.recorded import check_record
 from unchurn.study.result import SCHEMA, Result, SettingResult
 from unchurn.study.said import Said
 from unchurn.study.settings import SettingFacts
-from unchurn.study.subject import Subject
+from unchurn.study.subject import Subject, subject_of
 
 JSON, ARRAYS, PREDICTIONS = "result.json", "result.npz", "predictions"
 TABLES = {"csv": "table.csv", "markdown": "table.md", "latex": "table.tex"}
@@ -82,6 +83,38 @@ def load(folder: Path) -> Result:
         check_text(arrays.get(IDS, np.zeros(0)), IDS)
     with reading(path, "a bench's result"):
         return _result(record, arrays)
+
+
+def other_study(folder: Path, experiment: Experiment) -> Result | None:
+    """What is there of another study, whose results an experiment's would replace.
+
+    None where the same goes on, if with more settings or runs: then nothing is lost.
+    """
+    try:
+        there = load(folder)
+    except InputError:  # there is none, or none that can be read
+        return None
+    old, new = there.subject, subject_of(experiment)
+    settings = [setting.facts(experiment.scenario) for setting in experiment.settings]
+    goes_on = (
+        _what(old) == _what(new)
+        and old.runs <= new.runs
+        and all(one.setting in settings for one in there.settings)
+    )
+    return None if goes_on else there
+
+
+def _what(subject: Subject) -> str:
+    """What is studied, but for how often, and where."""
+    facts = (
+        subject.data.fingerprint,
+        subject.learner,
+        subject.seed,
+        subject.scenario.text,
+        subject.chosen_on,
+        subject.budget.given,
+    )
+    return json.dumps(facts, sort_keys=True)  # as it was read
 
 
 def _arrays(result: Result) -> list[tuple[str, npt.NDArray[Any]]]:

@@ -10,7 +10,7 @@ import numpy as np
 from unchurn.core.errors import InputError
 from unchurn.methods import METHODS, Method, combine
 from unchurn.methods.cost import serving_cost
-from unchurn.methods.registry import PLUS, name_of, named_method, parse_method
+from unchurn.methods.registry import PLUS, name_of, named_method, parse_method, with_unusual
 from unchurn.study.scenarios import Scenario, make_scenario
 
 
@@ -78,7 +78,7 @@ class SettingFacts:
         if any(name not in METHODS for name in names):  # of one's own, which has no usual values
             return f"{self.name} {self.text}".strip()
         each = zip(names, self.methods, strict=True)
-        return PLUS.join(_with_unusual(name, own) for name, own in each)
+        return PLUS.join(with_unusual(name, own) for name, own in each)
 
 
 def make_setting(name: str, **parameters: Any) -> Setting:
@@ -120,21 +120,6 @@ def _shown(method: Method) -> dict[str, Any]:
     usual = {f.name: f.default for f in fields(method) if f.default is not MISSING}
     named = [*method.grid, *(p for p in mine if p not in method.grid)]
     return {p: mine[p] for p in named if p in method.grid or mine[p] != usual.get(p, MISSING)}
-
-
-def _with_unusual(name: str, own: dict[str, Any]) -> str:
-    """A method with those of its parameters that are not as usual."""
-    method = METHODS[name]()
-    usual, short = method.get_params(), method.for_steps(1).get_params()
-    # Of what counts in steps and is not searched, the training's length decides.
-    others = (p for p in own if p not in method.grid and short[p] == usual[p])
-    unusual = {p: own[p] for p in (*method.grid, *others) if own[p] != usual[p]}
-    shown = ", ".join(f"{p}={_as_code(value)}" for p, value in unusual.items())
-    return f"{name}({shown})" if shown else name
-
-
-def _as_code(value: Any) -> str:
-    return f"{value:g}" if type(value) in (int, float) else repr(value)
 
 
 def _written(value: Any) -> str:

@@ -104,7 +104,8 @@ class Subject:
 def subject_of(experiment: Experiment) -> Subject:
     """What tables and pages say of an experiment."""
     data, parts, learner = experiment.data, experiment.parts, experiment.learner
-    id_column, ids = find_ids(data, experiment.scenario.joined_by)
+    scenario = experiment.scenario
+    id_column, ids = find_ids(data, experiment.id or scenario.joined_by, scenario.columns)
     return Subject(
         data=DataFacts(
             name=data.name,
@@ -123,8 +124,8 @@ def subject_of(experiment: Experiment) -> Subject:
         length=learner.length,
         runs=experiment.runs,
         seed=experiment.seed,
-        scenario=experiment.scenario,
+        scenario=scenario,
         budget=experiment.budget,
-        history=experiment.scenario.history,
+        history=scenario.history,
         ids=ids,
     )

@@ -15,7 +15,7 @@ from unchurn.core.errors import InputError
 from unchurn.methods import Method, combine, make_method
 from unchurn.methods.grid import worth_trying
 from unchurn.methods.reference import Mask
-from unchurn.methods.registry import name_of, parse_method
+from unchurn.methods.registry import name_of, parse_method, written
 from unchurn.metrics import against_base
 from unchurn.metrics.budget import Budget, best_within, excess
 from unchurn.metrics.registry import Runs
@@ -107,8 +107,8 @@ def choose_setting(
     if (over := best.excess(budget)) > 0:
         limits = " and ".join(f"{name}={limit:g}" for name, limit in budget.given.items())
         warnings.warn(
-            f"no setting of {name_of(best.method)} keeps {limits}: {best.method} comes nearest, "
-            f"{points(over).removeprefix('+')} above it on {len(held):,} rows held out",
+            f"no setting of {name_of(best.method)} keeps {limits}: {written(best.method)} comes "
+            f"nearest, {points(over).removeprefix('+')} above it on {len(held):,} rows held out",
             RemarkWarning,
             stacklevel=3,
         )

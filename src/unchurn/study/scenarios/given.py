@@ -68,9 +68,7 @@ def read_base(
     """What a base says of the rows of all parts: a path, a fitted model, a frame or an array."""
     base = open_base(base)
     if hasattr(base, "predict_proba"):
-        if id_column is not None:
-            raise InputError(f"id {id_column!r} joins tables, and the base is a model")
-        return _of_model(base, data, parts)
+        return _of_model(base, data, parts)  # nothing is joined
     told = read_told(base, id_column, data, form)
     return _in_parts(
         lambda part: told.said[parts.rows[part]],

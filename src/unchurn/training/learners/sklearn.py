@@ -41,7 +41,10 @@ class EstimatorTraining:
 
 
 def _run_parameters(model: Any, seed: int) -> dict[str, Any]:
-    """The seed for whatever in an estimator takes one, and one core: runs share the cores."""
+    """The seed for whatever in an estimator takes one, and one core: runs share the cores.
+
+    LightGBM is quiet, unless it is told not to be: it has several lines to say of every run.
+    """
     own, found = model.get_params(), {}
     for name, value in own.items():
         part, _, parameter = name.rpartition("__")
@@ -49,6 +52,12 @@ def _run_parameters(model: Any, seed: int) -> dict[str, Any]:
             found[name] = seed
         elif parameter == "n_jobs" and _takes_all_cores(own[part] if part else model, value):
             found[name] = 1
+    for name, part in {"": model, **own}.items():
+        before = f"{name}__" if name else ""
+        if type(part).__module__.startswith("lightgbm.") and not any(
+            f"{before}{word}" in own for word in ("verbose", "verbosity")
+        ):
+            found[f"{before}verbose"] = -1
     return found
 
 
