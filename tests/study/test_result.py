@@ -121,7 +121,7 @@ def test_differences_between_any_two_methods(on_test):
     back = on_test.difference("label_smoothing", "ensemble")
     assert (back[0].value, back[1].value) == (-accuracy.value, -churn.value)
     assert back[1].low == pytest.approx(-churn.high)
-    with pytest.raises(InputError, match="no chosen setting of 'mixup'"):
+    with pytest.raises(InputError, match="no method with a chosen setting 'mixup'"):
         on_test.difference("mixup", "control")
 
 
