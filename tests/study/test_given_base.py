@@ -282,7 +282,7 @@ ONE = pl.DataFrame({"row": TABLE["row"], **TOLD})
             {"id": "x0"},
             "table has no column 'x0' aside: load the table with aside= x0",
         ),
-        (ONE.select("row"), {}, "base: which column is the prediction"),
+        (ONE.select("row"), {}, "base: a base is known by its probabilities or logits: none"),
         (ONE.select(prediction=pl.lit("a")), {}, "known by its probabilities or logits: none"),
         (ONE.select(score="prob_a"), {}, "base: of which class is 'score'\\? Give a column for"),
         (
