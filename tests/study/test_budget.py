@@ -136,7 +136,7 @@ def test_the_note_says_who_keeps_it_and_who_does_not():
 def test_the_most_accurate_single_model_that_keeps_it_is_advised():
     text = advice(upgraded(SEVERAL, max_bad_flips=0.003))
     assert text == (
-        "Use anchor(a=0.5): 92.70% accurate, with 0.30% of its predictions wrong where the model "
+        "Use anchor: 92.70% accurate, with 0.30% of its predictions wrong where the model "
         "before was right (plain training: 97.00% and 2.00%), at no cost: one network is trained "
         "and served; of the single models that keep the budget (bad flips at most 0.30%) on the "
         "test part, it is the most accurate; chosen on the test data itself, it may look better "
@@ -148,7 +148,7 @@ def test_the_most_accurate_single_model_that_keeps_it_is_advised():
     )
     assert "it keeps the budget (bad flips at most 2.00%) on the test part, and no single" in text
     alone = {name: flips for name, flips in SEVERAL.items() if name != "control"}
-    assert advice(upgraded(alone, max_bad_flips=0.003)).startswith("Use anchor(a=0.5): 92.70%")
+    assert advice(upgraded(alone, max_bad_flips=0.003)).startswith("Use anchor: 92.70%")
 
 
 def test_within_a_budget_chance_is_no_reason_to_leave_plain_training():

@@ -11,7 +11,7 @@ from unchurn.study.settings import Setting, make_setting
 
 def test_text_names_what_is_tried_and_unusual_others():
     assert make_setting("knn_ls", k=5).text == "k=5 a=0.1 b=0.1"
-    assert make_setting("anchor", fixed_reference=False).text == "a=0.9 fixed_reference=0"
+    assert make_setting("anchor", fixed_reference=False).text == "a=0.5 fixed_reference=0"
     assert Setting("control", METHODS["control"]()).text == ""
 
 
