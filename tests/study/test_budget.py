@@ -169,9 +169,9 @@ def test_several_models_are_advised_only_where_no_single_one_keeps_it():
 
 def test_where_none_keeps_it_the_nearest_is_said_to_be_that():
     assert advice(upgraded(SEVERAL, max_bad_flips=0)) == (
-        "No method keeps the budget (bad flips at most 0.00%) on the test part: anchor(a=0.9) comes "
-        "nearest, with bad flips 0.10%; it is 90.90% accurate, with 0.10% of its predictions wrong "
-        "where the model before was right."
+        "No method keeps the budget (bad flips at most 0.00%) on the test part: anchor(a=0.9) "
+        "comes nearest, with bad flips 0.10%; it is 90.90% accurate, with 0.10% of its predictions "
+        "wrong where the model before was right."
     )
 
 
