@@ -71,6 +71,23 @@ def test_a_frame_is_prepared_as_the_bases_table_was():
     assert set(found.model.predict(frame.drop("y"))) == set(NAMES)
 
 
+def test_a_base_of_ours_that_knows_no_table_is_given_none(base):
+    """Raw rows would be garbage to what was fitted to arrays that somebody had prepared."""
+    frame = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "kind": NAMES, "y": NAMES})
+    with pytest.raises(InputError, match="does not say how its table was prepared: give X and y"):
+        upgrade(base, frame, target="y")
+    with pytest.raises(InputError, match="the reference does not say how its table was prepared"):
+        upgrade(base, frame.drop("y"), NAMES)
+
+
+def test_true_and_false_are_numbers_as_ever():
+    rows = pl.DataFrame({"a": X[:, 0], "b": X[:, 1] > 0, "c": X[:, 2]})
+    base = StableClassifier(method="control", **FEW).fit(rows, NAMES)
+    found = upgrade(base, rows, NAMES, **FEW)
+    assert found.method == FROM_WEIGHTS
+    assert found.model.preparation_ is None
+
+
 def raw_frame():
     """A table as a company has it: text, and one number that is not there."""
     places = np.array(["north", "east", "south"])[(Y + (np.arange(len(Y)) % 5 == 0)) % 3]
@@ -110,6 +127,12 @@ def test_what_a_frame_cannot_be_upgraded_by(base):
         upgrade(trees, frame, target="yy")
     with pytest.raises(InputError, match="give y, or target= of a column, not both"):
         upgrade(trees, frame, NAMES, target="y")
+    frame.loc[3, "y"] = None
+    with pytest.raises(InputError, match=r"target 'y' has 1 missing value\(s\): drop these rows"):
+        upgrade(trees, frame, target="y")
+    dated = raw_frame().assign(opened=pd.Timestamp("2026-01-01"))
+    with pytest.raises(InputError, match=r"'opened' is Datetime.* leave it out drop it from X"):
+        StableClassifier().fit(dated, NAMES)
 
 
 def test_classes_are_matched_by_name_and_new_ones_are_left_to_the_labels(base):

@@ -33,6 +33,8 @@ def caution_on_recipe(
         differs = one != two
         of_pairs.append(float(differs.mean()))
         beyond -= differs / len(pairs)
+    if max(of_pairs) == 0:  # copies of one model, of which is told elsewhere
+        return None
     if of_base.min() < FARTHER * max(of_pairs) or not _is_striking(beyond, clusters):
         return None
     among, away = (f"{percent(min(x))} to {percent(max(x))}" for x in (of_pairs, of_base.tolist()))

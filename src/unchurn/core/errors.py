@@ -11,16 +11,18 @@ class InputError(ValueError):
     """
 
 
-def unknown(kind: str, name: str, there: Iterable[str], *, where: str = "") -> str:
+def unknown(kind: str, name: Any, there: Iterable[Any], *, where: str = "") -> str:
     """That there is none of this name, what may have been meant, and what there is.
 
     >>> unknown("method", "saf_ema", ["control", "ema", "safe_ema"])
     "no method 'saf_ema' (did you mean 'safe_ema'?): there are control, ema, safe_ema"
+    >>> unknown("column", 3, ["a", 0])
+    'no column 3: there are a, 0'
     """
     from difflib import get_close_matches  # not worth its time where nothing is wrong
 
-    known = list(there)
-    near = get_close_matches(name, known, n=1)
+    known = [str(one) for one in there]
+    near = get_close_matches(str(name), known, n=1)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
     return f"no {kind} {name!r}{where}{hint}: there are {', '.join(known) or 'none'}"
 

@@ -32,6 +32,7 @@ MARKS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 WRITTEN = (".parquet", ".csv", ".jsonl")  # all that `write_table` writes
+ID_NAME = re.compile(r"(^|[ _-])[iI][dD]$|[a-z]I[dD]$")  # how columns of ids are called
 BEGINNING = 1 << 16  # bytes of a text that are looked at to see how it is written
 Found = TypeVar("Found")
 

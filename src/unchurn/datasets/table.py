@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -12,7 +11,14 @@ import numpy as np
 
 from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError, unknown
-from unchurn.core.tables import TextForm, check_ending, read_table, stem, text_among_numbers
+from unchurn.core.tables import (
+    ID_NAME,
+    TextForm,
+    check_ending,
+    read_table,
+    stem,
+    text_among_numbers,
+)
 from unchurn.datasets.base import TEXT, Dataset, split
 from unchurn.datasets.preparation import (
     Preparation,
@@ -28,7 +34,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 Missing = Literal["fill", "refuse"]
-ID = re.compile(r"(^|[ _-])[iI][dD]$|[a-z]I[dD]$")  # how ids are called
 NEARLY_ALL = 0.9  # of the rows are told apart by what is called an id, and may be there twice
 FEWEST_ROWS = 100  # that are not all distinct by accident in whole numbers of another kind
 # What pandas calls the column of its index in a file.
@@ -234,7 +239,7 @@ def _note_on_id(column: pl.Series) -> str | None:
         return None
     n, distinct = len(column), column.drop_nulls().n_unique()
     kind = "number" if column.dtype.is_integer() else "text"
-    is_called_so = bool(ID.search(column.name))
+    is_called_so = bool(ID_NAME.search(column.name))
     if distinct == n and (is_called_so or n >= FEWEST_ROWS):
         found = f"has another {kind} in every row"
     elif is_called_so and distinct >= NEARLY_ALL * n:

@@ -18,9 +18,9 @@ from unchurn.comparison.inputs.columns import INDEXES, NAMES
 from unchurn.comparison.inputs.ids import repeated
 from unchurn.core.arrays import Array, IntArray
 from unchurn.core.errors import InputError
+from unchurn.core.tables import ID_NAME
 from unchurn.datasets.base import Dataset
 from unchurn.datasets.preparation import DATE
-from unchurn.datasets.table import ID
 
 if TYPE_CHECKING:
     import polars as pl
@@ -62,7 +62,7 @@ def is_id(name: str) -> bool:
     ['id', 'customer-id', 'orderId', 'UUID']
     """
     plain = re.sub("[ -]", "_", name)
-    return plain.lower() in NAMES["id"] or bool(ID.search(name))
+    return plain.lower() in NAMES["id"] or bool(ID_NAME.search(name))
 
 
 def _candidates(

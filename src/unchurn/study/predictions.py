@@ -18,6 +18,7 @@ import io
 import json
 import os
 import re
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,7 @@ from unchurn.core.errors import InputError
 from unchurn.core.files import atomic_write, write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import polars as pl
 
@@ -45,21 +46,26 @@ def write_predictions(result: Result, folder: Path, said: Said | None = None) ->
     files = _files(result, said)
     folder.mkdir(parents=True, exist_ok=True)
     written = _read_written(folder)
-    for name, content in files.items():
+    for name, make in files.items():
         path = folder / name
-        if os.path.lexists(path) and not _is_own(path, {name: _checksum(content), **written}):
+        if not os.path.lexists(path):
+            continue
+        if not _is_own(path, written if name in written else {name: _checksum(make())}):
             raise InputError(f"{path} is not this bench's own: move it away, {AGAIN}")
     stale = [n for n in written if n not in files and _is_own(folder / n, written)]
     if stale and folder.is_symlink():  # whose folder it is, is not known here
         raise InputError(f"{folder} is a link: remove {stale[0]} there yourself, {AGAIN}")
     # Before anything is written: a kill leaves no file that the record does not name.
     _note(folder, {**written, **dict.fromkeys(files)})
-    for name, content in files.items():
+    checksums: Written = {}
+    for name, make in files.items():
+        content = make()
         with atomic_write(folder / name) as temporary:
             temporary.write_bytes(content)
+        checksums[name] = _checksum(content)
     for name in stale:
         (folder / name).unlink(missing_ok=True)
-    _note(folder, {name: _checksum(content) for name, content in files.items()})
+    _note(folder, checksums)
 
 
 def file_name(text: str) -> str:
@@ -71,24 +77,29 @@ def file_name(text: str) -> str:
     return re.sub(r"[^\w+.-]", "_", text)
 
 
-def _files(result: Result, said: Said | None) -> dict[str, bytes]:
-    """The files of all chosen settings by name."""
+def _files(result: Result, said: Said | None) -> dict[str, Callable[[], bytes]]:
+    """What makes the files of all chosen settings, by name: one at a time is in memory."""
     import polars as pl
 
     names = pl.Series(result.subject.data.label_values)  # so that they join the table's own
     labels = names.gather(result.subject.labels["test"])
-    files, ids = {}, _ids(result.subject)
-    for name, predicted, probabilities in _predictions(result, said):
+    ids = _ids(result.subject)
+
+    def content(predicted: IntArray, probabilities: Callable[[], Array] | None) -> bytes:
         columns = {
             **ids,
             "prediction": names.gather(predicted),
             "label": labels,
-            **_of_classes(result.subject, probabilities),
+            **({} if probabilities is None else _of_classes(result.subject, probabilities())),
         }
         buffer = io.BytesIO()
         pl.DataFrame(columns).write_parquet(buffer)
-        files[f"{name}.parquet"] = buffer.getvalue()
-    return files
+        return buffer.getvalue()
+
+    return {
+        f"{name}.parquet": partial(content, predicted, probabilities)
+        for name, predicted, probabilities in _predictions(result, said)
+    }
 
 
 def _ids(subject: Subject) -> dict[str, pl.Series]:
@@ -105,15 +116,15 @@ def _ids(subject: Subject) -> dict[str, pl.Series]:
     return {"id": ids} if is_taken else {"id": ids, own: ids}
 
 
-def _of_classes(subject: Subject, probabilities: Array | None) -> dict[str, Array]:
-    """A column of probabilities for each class, if they are known."""
-    if probabilities is None:
-        return {}
+def _of_classes(subject: Subject, probabilities: Array) -> dict[str, Array]:
+    """A column of probabilities for each class."""
     each = zip(subject.data.classes, probabilities.T, strict=True)
     return {f"{PREFIX}{name}": column for name, column in each}
 
 
-def _predictions(result: Result, said: Said | None) -> Iterator[tuple[str, IntArray, Array | None]]:
+def _predictions(
+    result: Result, said: Said | None
+) -> Iterator[tuple[str, IntArray, Callable[[], Array] | None]]:
     """What is predicted, by the name of its file: runs, and the models that they are held against.
 
     The same model of several methods comes once.
@@ -121,7 +132,7 @@ def _predictions(result: Result, said: Said | None) -> Iterator[tuple[str, IntAr
     chosen = {file_name(method): row for method, row in result.choose().items()}
     for method, row in chosen.items():
         for run, own in enumerate(row.reported.runs["test"].predictions):
-            yield f"{method}-{run}", own, said.by_run(row, run) if said else None
+            yield f"{method}-{run}", own, partial(said.by_run, row, run) if said else None
     bases = {
         method: base
         for method, row in chosen.items()
@@ -131,7 +142,7 @@ def _predictions(result: Result, said: Said | None) -> Iterator[tuple[str, IntAr
     for method, base in list(bases.items())[: 1 if is_one else None]:
         of = "" if is_one else f"of-{method}-"
         for run, own in enumerate(base):
-            by_base = said.by_base(chosen[method], run) if said else None
+            by_base = partial(said.by_base, chosen[method], run) if said else None
             yield f"base-model-{of}{run}", own, by_base
 
 

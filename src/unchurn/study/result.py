@@ -256,7 +256,11 @@ class Result:
         }
 
     def save(self, folder: str | Path) -> None:
-        """Write all that a study's folder holds but its runs; `Result.load` reads it again."""
+        """Write all that a study's folder holds but its runs; `Result.load` reads it again.
+
+        Files of predictions have no probabilities then: these are of the runs, as `bench(out=…)`
+        keeps them.
+        """
         from unchurn.study.folder import save
 
         save(self, Path(folder))

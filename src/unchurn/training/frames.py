@@ -28,7 +28,15 @@ def learn_preparation(x: Any, reference: Model | None = None) -> Preparation | N
     frame = as_frame(x)
     if all(_is_plain(column) for column in frame):
         return None
-    return prepare(frame, np.arange(frame.height))
+    if is_ours(reference):
+        raise InputError(
+            "the reference does not say how its table was prepared: give X as it takes it, or "
+            "preparation="
+        )
+    try:
+        return prepare(frame, np.arange(frame.height))
+    except InputError as error:
+        raise InputError(str(error).replace("give aside=", "drop it from X")) from error
 
 
 def prepared(x: Any, preparation: Preparation | None) -> Any:
@@ -43,7 +51,7 @@ def check_preparation(preparation: Preparation | None, x: Any) -> None:
 
 
 def _is_plain(column: pl.Series) -> bool:
-    """Whether a column is numbers without gaps."""
-    if not column.dtype.is_numeric() or column.null_count():
+    """Whether a column is numbers, or true and false, without gaps."""
+    if column.null_count() or not (column.dtype.is_numeric() or str(column.dtype) == "Boolean"):
         return False
     return not (column.dtype.is_float() and column.is_nan().any())

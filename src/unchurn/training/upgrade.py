@@ -15,8 +15,7 @@ from unchurn.comparison.result import Comparison
 from unchurn.core.arrays import Array, IntArray
 from unchurn.core.errors import InputError, unknown
 from unchurn.datasets.base import Dataset, split
-from unchurn.datasets.preparation import Preparation
-from unchurn.datasets.table import is_frame, load_table
+from unchurn.datasets.table import as_frame, is_frame, load_table
 from unchurn.methods import Method, make_method
 from unchurn.methods.cost import serving_cost
 from unchurn.training.budget import Tried
@@ -113,8 +112,8 @@ def upgrade(
     _check_base(base)
     data: Any = X
     if is_frame(X) and target is not None:
-        if (known := _preparation_of(base)) is not None:
-            data = load_table(X, target, test_size=TEST_SIZE, preparation=known)
+        if is_ours(base):
+            data = _as_dataset(base, X, target)
         else:
             X, y = _without(X, target, y)  # noqa: N806
     preparation = None
@@ -219,9 +218,13 @@ def _check_base(base: Model) -> None:
         )
 
 
-def _preparation_of(base: Model) -> Preparation | None:
-    """How a base of ours prepares a table, if it was fitted to one."""
-    return getattr(base, "preparation_", None) if is_ours(base) else None
+def _as_dataset(base: StableClassifier, frame: Any, target: str) -> Dataset:
+    """A table prepared as that of a base of ours was."""
+    if (preparation := getattr(base, "preparation_", None)) is None:
+        raise InputError(
+            "the base does not say how its table was prepared: give X and y as the base takes them"
+        )
+    return load_table(frame, target, test_size=TEST_SIZE, preparation=preparation)
 
 
 def _without(frame: Any, target: str, y: Any) -> tuple[Any, Any]:
@@ -230,6 +233,8 @@ def _without(frame: Any, target: str, y: Any) -> tuple[Any, Any]:
         raise InputError("give y, or target= of a column, not both")
     if target not in frame.columns:
         raise InputError(unknown("column", target, map(str, frame.columns)))
+    if gaps := as_frame(frame)[target].null_count():
+        raise InputError(f"target {target!r} has {gaps} missing value(s): drop these rows")
     rest = frame.drop(columns=target) if hasattr(frame, "iloc") else frame.drop(target)
     return rest, frame[target].to_numpy()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -55,6 +55,8 @@ def as_columns(given: Columns | Mapping[str, Any] | None) -> Columns:
     if wrong := [name for name in given if name not in known]:
         raise InputError(f"columns: {unknown('field', str(wrong[0]), known)}")
     slices = given.get("slices") or ()
+    if not isinstance(slices, Sequence):
+        raise InputError(f"columns: slices must be names of columns, not {slices!r}")
     return Columns(**{**given, "slices": (slices,) if isinstance(slices, str) else tuple(slices)})
 
 
@@ -82,15 +84,15 @@ def choose_columns(source: Source, asked: Columns, *, by_index: bool = False) ->
     """Choose a model's columns: as they were asked for, else by their names."""
     names = source.names
     for column in (asked.id, asked.prediction):
-        if column is not None and column not in names:
-            raise source.no_column(column)
+        if not _is_there(column, source):
+            raise source.no_column(str(column))
     prediction = ARRAY if source.is_array else asked.prediction or _guess(names, "prediction")
     label = asked.label if asked.label in names else None
     beginning = asked.probabilities or _beginning(names, prediction, label)
     probabilities, classes = ((), ()) if beginning is None else _of_probabilities(source, beginning)
     id_column = _id_column(source, asked, by_index)
-    if prediction is None and not probabilities:
-        prediction = _only(names, id_column, label or _guess(names, "label"), *asked.slices)
+    if prediction is None and not probabilities and not (asked.slices or asked.cluster):
+        prediction = _only(names, id_column, label or _guess(names, "label"))
     if prediction is None and not probabilities:
         raise InputError(
             f"{source.name}: which column is the prediction? Name it with prediction=, or the "
@@ -110,8 +112,8 @@ def choose_columns(source: Source, asked: Columns, *, by_index: bool = False) ->
 def choose_labels(source: Source, asked: Columns, *, by_index: bool = False) -> Chosen:
     """Choose the columns of a table of true labels: id, label, slices, cluster."""
     names = source.names
-    if asked.id is not None and asked.id not in names:
-        raise source.no_column(asked.id)
+    if not _is_there(asked.id, source):
+        raise source.no_column(str(asked.id))
     label = asked.label if asked.label in names else None
     if source.is_array:
         label = ARRAY
@@ -120,8 +122,8 @@ def choose_labels(source: Source, asked: Columns, *, by_index: bool = False) -> 
     id_column = _id_column(source, asked, by_index)
     if label is None and asked.label is not None:
         raise source.no_column(asked.label)
-    if label is None:
-        label = _only(names, id_column, *asked.slices, asked.cluster)
+    if label is None and not (asked.slices or asked.cluster):
+        label = _only(names, id_column, *told_by_model(source, asked))
     if label is None:
         raise InputError(
             f"{source.name}: which column is the true label? Name it with label=; "
@@ -135,8 +137,17 @@ def choose_labels(source: Source, asked: Columns, *, by_index: bool = False) -> 
     )
 
 
+def _is_there(column: str | None, source: Source) -> bool:
+    """Whether a column that was asked for, if any, is there; an index goes by pandas' names."""
+    if column in INDEXES:
+        return index_column(source) is not None
+    return column is None or column in source.names
+
+
 def _id_column(source: Source, asked: Columns, by_index: bool) -> str | None:
     """The column to join by: as asked for, by its name, or the index that pandas wrote."""
+    if asked.id in INDEXES:
+        return index_column(source)
     named = asked.id or _guess(source.names, "id", *filter(is_index, source.names))
     return index_column(source) if named is None and by_index else named
 
@@ -161,14 +172,19 @@ def told_by_model(source: Source, asked: Columns) -> set[str]:
 
 def is_index(name: str) -> bool:
     """Whether a column is called as pandas calls an index, which may have numbered rows anew."""
-    return name in INDEXES or name.lower() == INDEX
+    return name in INDEXES or is_called_index(name)
+
+
+def is_called_index(name: str) -> bool:
+    """Whether it is called so by a name of its own, as `reset_index` does."""
+    return name.lower() == INDEX
 
 
 def index_column(source: Source) -> str | None:
     """The column of a pandas index: one called so, or of one level without a name."""
     if source.is_array:
         return None
-    if called := [name for name in source.names if name.lower() == INDEX]:
+    if called := [name for name in source.names if is_called_index(name)]:
         return called[0]  # beside one without a name, which then is the newer one
     if set(FURTHER_INDEXES) & set(source.names):
         return None

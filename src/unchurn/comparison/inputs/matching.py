@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
+from operator import or_
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unchurn.comparison.inputs.casting import NUMBER, WHOLE, as_ids
+from unchurn.comparison.inputs.casting import as_ids
 from unchurn.comparison.inputs.columns import (
-    BY_INDEX,
+    INDEXES,
     Columns,
     has_ids,
     index_column,
+    is_called_index,
     is_index,
     told_by_model,
 )
@@ -24,6 +26,7 @@ from unchurn.comparison.inputs.predictions import Predictions
 from unchurn.comparison.inputs.sources import Source
 from unchurn.core.arrays import IntArray
 from unchurn.core.errors import InputError
+from unchurn.core.tables import ID_NAME
 from unchurn.report.numbers import percent
 
 if TYPE_CHECKING:
@@ -32,11 +35,16 @@ if TYPE_CHECKING:
 MIN_OVERLAP = 0.5  # of either file's rows that must be in the other
 N_COLUMNS = 64  # that files share and that are looked at for one that tells the rows
 N_AT_ONCE = 8  # of them
+NEARLY_ALL = 0.99  # of the smaller file's ids that the larger must have
+# What a text is that may be measured rather than given: a number, a date or a time.
+MEASURED = r"^\s*([-+]?[\d.,]+([eE][-+]?\d+)?|\d{4}-\d\d-\d\d.*|\d{1,2}:\d\d.*)\s*$"
+WRITE_IDS = "write a column of ids into every file, or index=False if all are in one order"
 
 
 def how_joined(sources: Sequence[Source], asked: Columns) -> tuple[Columns, bool]:
     """What was asked for, with the column to join by if one is found; whether an index is it."""
-    asked = replace(asked, id=asked.id or joining_column(sources, asked))
+    if asked.id is None:
+        asked = replace(asked, id=joining_column(sources, asked))
     return asked, goes_by_index(sources, asked)
 
 
@@ -46,14 +54,25 @@ def goes_by_index(sources: Sequence[Source], asked: Columns) -> bool:
     It does where every file has one. Otherwise rows go by their place; either way, files in which
     a column shows that others belong together are refused.
     """
-    if any(has_ids(source, asked) for source in sources):
+    have_ids = [has_ids(source, asked) for source in sources]
+    if all(have_ids):
         return False
+    are_called = [any(map(is_called_index, source.names)) for source in sources]
+    if any(have_ids):  # what one file calls id, another may call index
+        return all(map(or_, have_ids, are_called))
+    if any(are_called) and not all(are_called):
+        has, lacks = (sources[are_called.index(there)].name for there in (True, False))
+        raise InputError(f"{has} has a column called index, and {lacks} has none: {WRITE_IDS}")
     indexes = {source.name: _index(source) for source in sources}
     there = {name: index for name, index in indexes.items() if index is not None}
     base, *others = sources
     if len(there) == len(sources) and all(_is_unique(index) for index in there.values()):
+        # One that counts the rows of every file may have been made anew, and says no more than
+        # their place; against any other, whole numbers are no proof: each model may rank its rows.
+        is_anew = all(_counts_up(index) for index in there.values())
         for other in others:
-            _check_order(base, other, asked, _rows(there[base.name], there[other.name]))
+            rows = _rows(there[base.name], there[other.name])
+            _check_order(base, other, asked, rows, only_text=not is_anew)
         return True
     first = next(iter(there.values()), None)
     are_same = len(there) == len(sources) and all(_same(first, index) for index in there.values())
@@ -62,8 +81,8 @@ def goes_by_index(sources: Sequence[Source], asked: Columns) -> bool:
             without = next((other for other in indexes if other not in there), None)
             why = f"{without} has none" if without else "values are there more than once"
             raise InputError(
-                f"{name} has the index of a pandas frame whose rows were moved, and {why}: write a "
-                "column of ids into every file, or index=False if all are in one order"
+                f"{name} has the index of a pandas frame whose rows were moved, and {why}: "
+                f"{WRITE_IDS}"
             )
     for other in others:
         _check_order(base, other, asked)
@@ -71,50 +90,26 @@ def goes_by_index(sources: Sequence[Source], asked: Columns) -> bool:
 
 
 def joining_column(sources: Sequence[Source], asked: Columns) -> str | None:
-    """A column that all files have and that tells their rows apart, whatever it is called.
+    """A column of ids that all files have, where none is called as ids are: `ticket`, say.
 
-    It is looked for where no column is named, or called, as ids are: `ticket`, say. Its values must
-    be mostly the same in all files. Of several, which must pair the rows alike, it is the first.
-    The numbers of the rows in another order join nothing: they may be ranks that each model gave.
+    It is text, or called `…_id`: numbers and times may be what each model measured. It has another
+    value in every row, and nearly all of a file's values are in every other. Of several, which must
+    pair the rows alike, it is the first.
     """
     if any(source.is_array or has_ids(source, asked) for source in sources):
         return None
     found = _that_tell_rows(sources, asked)
-    ids = {name: pairing for name, pairing in found.items() if not pairing.only_numbers}
-    index = _pairing([_index(source) for source in sources])
-    if not ids and found and index is not None:  # which was not made anew, and tells such a rank
-        _check_alike({**found, BY_INDEX: index})
-    _check_alike(ids)
-    return next(iter(ids), None)
-
-
-def _check_alike(found: dict[str, _Pairing]) -> None:
-    """Refuse columns that pair the rows differently."""
-    for first, other in pairwise(found):
-        if not found[first].agrees(found[other]):
-            shown = f"{first!r} and {other if other == BY_INDEX else repr(other)}"
+    for (first, ours), (other, theirs) in pairwise(found.items()):
+        if not all(map(_agree_on_rows, ours, theirs)):
             raise InputError(
-                f"{shown} pair the rows differently: name one with id=, or leave the other out"
+                f"{first!r} and {other!r} pair the rows differently: name one with id=, or leave "
+                "the other out"
             )
+    return next(iter(found), None)
 
 
-@dataclass(frozen=True)
-class _Pairing:
-    """Where each row of the first file is in every other one, by a column; ABSENT: nowhere."""
-
-    rows: tuple[IntArray, ...]
-    only_numbers: bool  # of the rows, in some order
-
-    def agrees(self, other: _Pairing) -> bool:
-        """Whether no row has one partner by this column and another one by the other."""
-        return all(
-            ((one == two) | (one == ABSENT) | (two == ABSENT)).all()
-            for one, two in zip(self.rows, other.rows, strict=True)
-        )
-
-
-def _that_tell_rows(sources: Sequence[Source], asked: Columns) -> dict[str, _Pairing]:
-    """The columns of all files that tell their rows apart, and how each pairs them."""
+def _that_tell_rows(sources: Sequence[Source], asked: Columns) -> dict[str, list[IntArray]]:
+    """The columns of ids, and where each of the first file's rows is in every other by them."""
     base, *others = sources
     said = {column for source in sources for column in told_by_model(source, asked)}
     used = {*said, *asked.slices, asked.label, asked.cluster}
@@ -122,13 +117,13 @@ def _that_tell_rows(sources: Sequence[Source], asked: Columns) -> dict[str, _Pai
     candidates = [name for name in shared if name not in used and not is_index(name)][:N_COLUMNS]
     found = {}
     for column in _some_at_once(base, candidates):
-        ids = _as_plain_ids(column, base)
-        if ids is None or not _is_unique(ids):  # few are: the other files need not be read
+        ids = _as_own_ids(column, base)
+        if ids is None:  # as most: the other files need not be read
             continue
-        theirs = (_as_plain_ids(s.read([column.name])[column.name], s) for s in others)
-        pairing = _pairing([ids, *theirs])
-        if pairing is not None:
-            found[column.name] = pairing
+        theirs = (_as_own_ids(s.read([column.name])[column.name], s) for s in others)
+        rows = [_rows_of_nearly_all(ids, other) for other in theirs]
+        if all(one is not None for one in rows):
+            found[column.name] = [one for one in rows if one is not None]
     return found
 
 
@@ -138,32 +133,32 @@ def _some_at_once(source: Source, names: Sequence[str]) -> Iterator[pl.Series]:
         yield from source.read(names[start : start + N_AT_ONCE])
 
 
-def _as_plain_ids(column: pl.Series, source: Source) -> pl.Series | None:
-    """Ids; None of what no id is: fractions are measured, or what a model said."""
+def _as_own_ids(column: pl.Series, source: Source) -> pl.Series | None:
+    """Ids that tell every row; None of what may be something else."""
     import polars as pl
 
     try:
         ids = as_ids(column, source.name, is_written=source.is_text)
     except InputError:
         return None
-    if ids.dtype != pl.String:
-        return None if ids.dtype.is_float() else ids
-    numbers = ids.drop_nulls()
-    are_fractions = numbers.str.contains(NUMBER).all() and not numbers.str.contains(WHOLE).all()
-    return None if are_fractions else ids
-
-
-def _pairing(each: Sequence[pl.Series | None]) -> _Pairing | None:
-    """How a column pairs the rows of all files; None if it does not tell them."""
-    given = [ids for ids in each if ids is not None and _is_unique(ids)]
-    if len(given) < len(each) or all(_counts_up(ids) for ids in given):
+    if not _is_unique(ids):
         return None
-    first, *others = given
-    rows = tuple(_rows(first, other) for other in others)
-    for other, found in zip(others, rows, strict=True):
-        if (found != ABSENT).sum() < MIN_OVERLAP * min(len(first), len(other)):
-            return None
-    return _Pairing(rows, all(_is_numbering(ids) for ids in given))
+    if ids.dtype == pl.String:
+        return None if ids.str.contains(MEASURED).all() else ids
+    return ids if ids.dtype.is_integer() and ID_NAME.search(column.name) else None
+
+
+def _rows_of_nearly_all(one: pl.Series, two: pl.Series | None) -> IntArray | None:
+    """Where one's values are in two; None if there are many that only one of them has."""
+    if two is None:
+        return None
+    rows = _rows(one, two)
+    return rows if (rows != ABSENT).sum() >= NEARLY_ALL * min(len(one), len(two)) else None
+
+
+def _agree_on_rows(one: IntArray, two: IntArray) -> bool:
+    """Whether no row has one partner and another one."""
+    return bool(((one == two) | (one == ABSENT) | (two == ABSENT)).all())
 
 
 def _rows(one: pl.Series, two: pl.Series) -> IntArray:
@@ -196,12 +191,14 @@ def _counts_up(index: pl.Series) -> bool:
     return index.dtype.is_integer() and bool((index.diff().drop_nulls() == 1).all())
 
 
-def _is_numbering(ids: pl.Series) -> bool:
-    """Whether distinct values are the numbers of rows, in any order."""
-    return ids.dtype.is_integer() and int(ids.max()) - int(ids.min()) == len(ids) - 1  # type: ignore[arg-type]
-
-
-def _check_order(base: Source, other: Source, asked: Columns, rows: IntArray | None = None) -> None:
+def _check_order(
+    base: Source,
+    other: Source,
+    asked: Columns,
+    rows: IntArray | None = None,
+    *,
+    only_text: bool = False,
+) -> None:
     """Refuse to pair rows where a column holds the same values in both, in other rows.
 
     `rows` are base's rows in the other, by an index; None: by their place.
@@ -219,14 +216,17 @@ def _check_order(base: Source, other: Source, asked: Columns, rows: IntArray | N
             return
         if left.dtype != right.dtype or left.dtype.is_nested() or left.dtype == pl.Object:
             continue
+        if only_text and left.cast(pl.String).str.contains(MEASURED).all():
+            continue
         # Few values may be as often in both by chance: whether each prediction is right, say.
         if _agree(left, right, rows) or left.n_unique() <= len(left) / 2:
             continue
         if _has_same(left, right):
             how = "not in one order" if rows is None else "not paired by their index"
+            which = "" if rows is None else f" that column, or {INDEXES[1]!r} if the index is right"
             raise InputError(
                 f"{base.name} and {other.name} are {how}: {left.name!r} has the same values in "
-                "other rows. Join them with id="
+                f"other rows. Join them with id={which}"
             )
 
 
