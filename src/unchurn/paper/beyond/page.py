@@ -20,7 +20,7 @@ from unchurn.paper.beyond.rows import (
     over_tables,
     read_rows,
 )
-from unchurn.paper.beyond.study import AFTERWARDS, FORMER, settings
+from unchurn.paper.beyond.study import AFTERWARDS, FORMER, SMOOTH, settings
 from unchurn.paper.beyond.tables import BEYOND, BEYOND_RESAMPLED, TABLES
 from unchurn.paper.markdown import markdown_table, render_page
 from unchurn.paper.studies import RECIPES
@@ -139,6 +139,7 @@ def _render(folder: Path, results: _Results) -> str:
         default=next((one for one in on_tables if one.recipe == DEFAULT), None),
         ema=next((one for one in on_tables if one.recipe == "ema"), None),
         afterwards=list(map(_recipe, AFTERWARDS)),
+        smooth=list(map(_recipe, SMOOTH)),
         harmless=[one for one in on_tables if one.is_harmless],
         percent=bare_percent,
         signed=signed,
