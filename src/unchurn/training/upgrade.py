@@ -18,6 +18,7 @@ from unchurn.datasets.base import Dataset, split
 from unchurn.datasets.table import as_frame, is_frame, load_table
 from unchurn.methods import Method, make_method
 from unchurn.methods.cost import serving_cost
+from unchurn.methods.registry import written
 from unchurn.training.budget import Tried
 from unchurn.training.checks import as_mask, as_seed
 from unchurn.training.estimator import StableClassifier
@@ -49,7 +50,7 @@ class Upgraded:
     """The new model, how it was trained, and what it changes on rows it has not seen."""
 
     model: StableClassifier
-    method: str | Method
+    method: str | Method  # as one writes it; of one that was given, as it was
     comparison: Comparison
 
 
@@ -157,7 +158,7 @@ def upgrade(
     before, after = (np.asarray(one.predict(x_test)) for one in (base, model))
     return Upgraded(
         model=model,
-        method=model.method_ if has_budget else method,
+        method=written(model.method_) if has_budget else method,
         comparison=compare(before, after, labels=labels),
     )
 
