@@ -22,7 +22,7 @@ class Row:
     """A setting on a dataset; all as fractions."""
 
     dataset: str
-    recipe: str  # as it is written: `warm_start+anchor(a=0.5)+safe_ema`
+    recipe: str  # as it is written: `warm_start+anchor(a=0.8)+safe_ema`
     served: int  # models, the base among them where it answers too
     measured: dict[str, MeanSd]  # by metric, on the test part
     plain: dict[str, MeanSd]  # of plain retraining
