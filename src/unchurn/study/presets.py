@@ -24,9 +24,9 @@ Preset = Callable[[Sequence[str] | None, str, int | None], Sequence[Setting]]
 # the others the cheapest first.
 QUICK = ("control", "safe_ema", "codistill_symmetric+safe_ema", "ensemble")
 BEST = (
-    "control", "safe_ema", "ema", "swa", "label_smoothing+safe_ema", "mixup+ema", "knn_ls+ema",
-    "codistill_symmetric+safe_ema", "codistill_symmetric+ema", "distill+ema", "ensemble",
-    "ensemble+ema",
+    "control", "safe_ema", "swa", "weight_decay+label_smoothing+ema", "smelu+ema", "mixup+ema",
+    "knn_ls+ema", "codistill_symmetric+safe_ema", "weight_decay+codistill_symmetric+ema",
+    "distill+ema", "ensemble", "ensemble+ema",
 )  # fmt: skip
 
 
