@@ -94,13 +94,20 @@ def _charts(results: _Results) -> dict[str, Any]:
     if on_tables:
         drawn["tables.svg"] = costs(on_tables, f"mean of {len(on_tables[0].rows)} tables")
     there = [name for name in RECIPES if name in rows]
-    whole = [name for name in there if name not in results.in_part]
+    whole = [name for name in there if _has_all_listed(name, rows[name])]
     everywhere = [o for o in over(r for n in whole for r in rows[n]) if len(o.rows) == len(whole)]
     if everywhere:
         drawn["tasks.svg"] = costs(everywhere, f"mean of {len(whole)} tasks of the paper")
     if there:
         drawn["six-tasks.svg"] = tasks({n: _shown(rows[n]) for n in there})
     return drawn
+
+
+def _has_all_listed(dataset: str, rows: list[Row]) -> bool:
+    """Whether all settings are there that were listed before anything was measured."""
+    later = set(map(_recipe, (*AFTERWARDS, *SMOOTH)))
+    listed = {setting.facts().written for setting in settings(dataset)} - later
+    return listed <= {row.recipe for row in rows}
 
 
 def _shown(rows: list[Row]) -> list[tuple[str, float]]:
