@@ -16,7 +16,7 @@ from unchurn.paper.beyond.facts import setting_facts
 from unchurn.paper.beyond.page import Goals, page, write_beyond
 from unchurn.paper.beyond.resampled import both_ways
 from unchurn.paper.beyond.rows import over_tables, read_rows
-from unchurn.paper.beyond.study import FREE, SEVERAL, SINGLE, experiment, settings
+from unchurn.paper.beyond.study import FREE, SEVERAL, SINGLE, SMOOTH, experiment, settings
 from unchurn.paper.beyond.tables import TABLES, load_other
 from unchurn.paper.records import keep, read
 from unchurn.paper.studies import RECIPES
@@ -141,7 +141,8 @@ def test_what_is_kept_of_combinations_is_read_back(tmp_path):
 
 
 def test_the_page_has_every_dataset_and_recipe(tmp_path, monkeypatch):
-    monkeypatch.setattr("unchurn.paper.beyond.page.settings", lambda dataset: TRIED)
+    listed = tuple(map(make_setting, TRIED))
+    monkeypatch.setattr("unchurn.paper.beyond.page.settings", lambda dataset: listed)
     kept(tmp_path, "wine")
     kept(tmp_path, "phishing", (*TRIED, "knn_ls(k=5, a=0.5, b=0.5)"), validation=False)
     paths = write_beyond(tmp_path / "beyond")
@@ -157,6 +158,9 @@ def test_the_page_has_every_dataset_and_recipe(tmp_path, monkeypatch):
     assert "nan" not in text
     assert "in part" not in text
     assert "drawn anew" not in text
+    later = (*listed, make_setting(SMOOTH[0]))  # which takes no chart away
+    monkeypatch.setattr("unchurn.paper.beyond.page.settings", lambda dataset: later)
+    assert {path.name for path in write_beyond(tmp_path / "beyond")} == {p.name for p in paths}
 
 
 def test_parts_of_a_result_are_one(tmp_path):
