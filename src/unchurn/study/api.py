@@ -16,20 +16,20 @@ from unchurn.core.workbooks import OTHER_WORKBOOKS
 from unchurn.datasets import DATASETS, load, load_csv, load_table
 from unchurn.datasets.base import Dataset
 from unchurn.methods import Method, make_method
-from unchurn.methods.registry import PLUS, name_of, split_methods
+from unchurn.methods.registry import name_of, split_methods
 from unchurn.metrics.budget import Budget
 from unchurn.study.collect import collect
 from unchurn.study.experiment import Experiment
 from unchurn.study.folder import save
 from unchurn.study.fresh import expected_schedule, with_fresh_runs
 from unchurn.study.ids import check_id
-from unchurn.study.presets import preset_names, preset_settings
+from unchurn.study.presets import as_far_as, preset_names, preset_settings
 from unchurn.study.result import Result
 from unchurn.study.run import OnProgress, Trainings, carry_out
 from unchurn.study.said import Said
 from unchurn.study.scenarios import Scenario, Upgrade, make_scenario
 from unchurn.study.schedule import Schedule, make_schedule
-from unchurn.study.settings import Setting, combined_setting
+from unchurn.study.settings import Setting
 from unchurn.study.store import Store
 from unchurn.study.tally import trainings_of
 from unchurn.training.config import Training
@@ -303,7 +303,7 @@ def make_experiment(
     tried = happens.recipes if methods is None and preset == "quick" else methods
     settings = _settings(tried, preset, data.name, n_steps)
     if methods is None:
-        settings = _as_far_as(
+        settings = as_far_as(
             settings,
             lambda method: (
                 learner.why_not(method) is None and happens.why_not(method, learner, parts) is None
@@ -320,21 +320,6 @@ def make_experiment(
         budget=budget or Budget(),
         id=id,
     )
-
-
-def _as_far_as(settings: Sequence[Setting], can: Callable[[Method], bool]) -> list[Setting]:
-    """Of each setting the methods that can be trained, each such setting once.
-
-    So trees try `anchor` where networks try `anchor+safe_ema`.
-    """
-    found: dict[str, Setting] = {}
-    for setting in settings:
-        names = setting.name.split(PLUS)
-        each = zip(names, setting.method.combined, strict=True)
-        if left := [(name, method) for name, method in each if can(method)]:
-            one = combined_setting(left)
-            found.setdefault(repr(one), one)
-    return list(found.values())
 
 
 def _settings(

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import entry_points
 
 from unchurn.core.errors import InputError, unknown
-from unchurn.methods import METHODS
+from unchurn.methods import METHODS, Method
 from unchurn.methods.grid import as_written, worth_trying
-from unchurn.methods.registry import make_method, parse_method
+from unchurn.methods.registry import PLUS, make_method, parse_method
 from unchurn.study.settings import Setting, combined_setting
 
 # (methods as they were written, or None for those it has; the dataset's name; the steps of a
@@ -66,6 +66,21 @@ def preset_settings(
         make_method(method)  # says so if there is no such method at all
     settings = _preset(preset)(methods, dataset, n_steps)
     return tuple({(setting.name, repr(setting.method)): setting for setting in settings}.values())
+
+
+def as_far_as(settings: Sequence[Setting], can: Callable[[Method], bool]) -> list[Setting]:
+    """Of each setting the methods that can be trained, each such setting once.
+
+    So trees try `anchor` where networks try `anchor+safe_ema`.
+    """
+    found: dict[str, Setting] = {}
+    for setting in settings:
+        names = setting.name.split(PLUS)
+        each = zip(names, setting.method.combined, strict=True)
+        if left := [(name, method) for name, method in each if can(method)]:
+            one = combined_setting(left)
+            found.setdefault(repr(one), one)
+    return list(found.values())
 
 
 def preset_names() -> list[str]:
