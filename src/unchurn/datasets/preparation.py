@@ -29,6 +29,7 @@ MAX_EXPONENT = 1100  # beyond those of all floats
 MAX_CATEGORIES = 1000  # a text column with more distinct values is taken for an identifier
 DATE = re.compile(r"\d{4}-\d\d-\d\d")
 MOST_NAMED = 10  # columns in an error
+ASIDE = "give aside="  # how a table's column is left out
 Done = TypeVar("Done")
 
 
@@ -157,20 +158,25 @@ def prepare(
     table: pl.DataFrame,
     train: Sequence[int] | Any,
     check: Callable[[pl.Series], None] = lambda column: None,
+    *,
+    how_left_out: str = ASIDE,
 ) -> Preparation:
     """Learn from a table's training rows; categories from all rows, so that each has a column.
 
-    What `check` refuses, and what cannot be learned from, is said of all columns at once.
+    What `check` refuses, and what cannot be learned from, is said of all columns at once, and how
+    the caller leaves a column out.
     """
 
     def learn(column: pl.Series) -> NumberColumn | CategoryColumn:
         check(column)
         return _learn(column, train)
 
-    return Preparation(tuple(of_each(table, learn)))
+    return Preparation(tuple(of_each(table, learn, how_left_out)))
 
 
-def of_each(table: pl.DataFrame, do: Callable[[pl.Series], Done]) -> list[Done]:
+def of_each(
+    table: pl.DataFrame, do: Callable[[pl.Series], Done], how_left_out: str = ASIDE
+) -> list[Done]:
     """What is done to each column; one error names all those that it cannot be done to."""
     done, problems = [], []
     for column in table:
@@ -179,11 +185,11 @@ def of_each(table: pl.DataFrame, do: Callable[[pl.Series], Done]) -> list[Done]:
         except InputError as error:
             problems.append(error)
     if problems:
-        raise InputError(_in_one_line(problems))
+        raise InputError(_in_one_line(problems, how_left_out))
     return done
 
 
-def _in_one_line(problems: list[InputError]) -> str:
+def _in_one_line(problems: list[InputError], how_left_out: str) -> str:
     """What is wrong with columns; what is no feature comes last, and what to do about it once."""
     problems = sorted(problems, key=lambda problem: isinstance(problem, NoFeatureError))
     shown = problems[:MOST_NAMED]
@@ -191,7 +197,7 @@ def _in_one_line(problems: list[InputError]) -> str:
     text = "; ".join(map(str, shown)) + (f"; and {more} columns more" if more else "")
     n = sum(isinstance(problem, NoFeatureError) for problem in problems)
     it = "it" if n == 1 else "them"
-    return f"{text}: turn {it} into numbers, or to leave {it} out give aside=" if n else text
+    return f"{text}: turn {it} into numbers, or to leave {it} out {how_left_out}" if n else text
 
 
 def _learn(column: pl.Series, train: Any) -> NumberColumn | CategoryColumn:

@@ -33,10 +33,7 @@ def learn_preparation(x: Any, reference: Model | None = None) -> Preparation | N
             "the reference does not say how its table was prepared: give X as it takes it, or "
             "preparation="
         )
-    try:
-        return prepare(frame, np.arange(frame.height))
-    except InputError as error:
-        raise InputError(str(error).replace("give aside=", "drop it from X")) from error
+    return prepare(frame, np.arange(frame.height), how_left_out="drop it from X")
 
 
 def prepared(x: Any, preparation: Preparation | None) -> Any:
@@ -52,6 +49,8 @@ def check_preparation(preparation: Preparation | None, x: Any) -> None:
 
 def _is_plain(column: pl.Series) -> bool:
     """Whether a column is numbers, or true and false, without gaps."""
-    if column.null_count() or not (column.dtype.is_numeric() or str(column.dtype) == "Boolean"):
+    import polars as pl
+
+    if column.null_count() or not (column.dtype.is_numeric() or column.dtype == pl.Boolean):
         return False
     return not (column.dtype.is_float() and column.is_nan().any())
