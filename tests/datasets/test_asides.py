@@ -43,18 +43,20 @@ def test_columns_aside_are_kept_and_are_no_features(tmp_path):
     assert load_csv(tmp_path / "t.csv", "y", aside="row").aside.equals(data.aside)
 
 
-def test_a_dataset_is_tested_on_some_of_its_rows(rng):
+def test_a_dataset_is_tested_on_some_of_its_rows_and_trained_on_the_others(rng):
     data = load_table(TABLE, "y", aside="row")
     kept = rng.random(len(data.y_test)) < 0.5
     some = data.tested_on(kept)
     np.testing.assert_array_equal(some.x_test, data.x_test[kept])
     np.testing.assert_array_equal(some.y_test, data.y_test[kept])
+    np.testing.assert_array_equal(some.x_train, [*data.x_train, *data.x_test[~kept]])
+    np.testing.assert_array_equal(some.y_train, [*data.y_train, *data.y_test[~kept]])
     assert some.aside["row"].to_list() == [f"r{i}" for i in some.order]
-    assert some.test_rows.equals(data.test_rows.filter(kept))
-    assert len(some.order) == len(data.y_train) + kept.sum()
+    back = pl.concat([some.train_rows, some.test_rows])[np.argsort(some.order)]
+    assert back.equals(TABLE.select(back.columns))
     assert some.fingerprint != data.fingerprint
     named = toys.dataset(20).tested_on(np.arange(10) < 3)
-    assert named.order.tolist() == list(range(13))
+    assert named.order.tolist() == [*range(10), *range(13, 20), *range(10, 13)]
 
 
 @pytest.mark.parametrize(

@@ -362,19 +362,22 @@ def test_a_network_for_other_inputs(saved):
     ],
 )
 def test_a_given_base_and_when_it_was_made(base, joined, tmp_path):
-    """Tests are on what came after; the base says something of rows that are left out, too."""
+    """Tests are on what came after; what came before is trained on, test rows included."""
     step = pl.Series("step", np.random.default_rng(3).permutation(240))
     data = load_table(TABLE.with_columns(step), "y", aside=["row", "step"])
     scenario = Upgrade(base=base, time="step", split=100, **joined)
     experiment = make_experiment(data, "anchor", scenario=scenario, runs=2)
-    is_old = (data.aside["step"] < 100).to_numpy()
+    is_old = (experiment.data.aside["step"] < 100).to_numpy()
     train, validation = (experiment.parts.rows[part] for part in ("train", "validation"))
     assert not is_old[validation].any()
     np.testing.assert_array_equal(
         experiment.scenario.rows(0, 0, BASE_FIT, len(train)), np.flatnonzero(is_old[train])
     )
+    assert is_old[train].sum() == is_old.sum() == 100
+    said = TREND.predict_proba(experiment.parts.x_train)  # of the very rows that are trained on
+    np.testing.assert_array_equal(experiment.scenario.given.logits.argmax(1), said.argmax(1))
     result = bench(data, ["control", "anchor"], scenario=scenario, runs=2, out=tmp_path, **SHORT)
-    late = ~is_old[len(data.y_train) :]
+    late = (data.aside["step"] >= 100).to_numpy()[len(data.y_train) :]
     runs = result.settings[0].runs["test"]
     np.testing.assert_array_equal(runs.labels, data.y_test[late])
     np.testing.assert_array_equal(base_of(result), BEFORE[late])

@@ -101,15 +101,22 @@ class Dataset:
         return self.aside[name]
 
     def tested_on(self, kept: npt.NDArray[np.bool_]) -> Dataset:
-        """The same with some of its test rows only."""
+        """The same with some of its test rows only; the others are trained on, as the last."""
         n = len(self.y_train)
-        rows = np.concatenate([np.arange(n), n + np.flatnonzero(kept)])
+        rows = np.concatenate([np.arange(n), n + np.flatnonzero(~kept), n + np.flatnonzero(kept)])
         order = np.arange(n + len(self.y_test)) if self.order is None else self.order
+        train_rows, test_rows = self.train_rows, self.test_rows
+        if train_rows is not None and test_rows is not None:
+            train_rows = train_rows.vstack(test_rows.filter(~kept))
+            test_rows = test_rows.filter(kept)
         return replace(
             self,
+            x_train=np.concatenate([self.x_train, self.x_test[~kept]]),
+            y_train=np.concatenate([self.y_train, self.y_test[~kept]]),
             x_test=self.x_test[kept],
             y_test=self.y_test[kept],
-            test_rows=None if self.test_rows is None else self.test_rows.filter(kept),
+            train_rows=train_rows,
+            test_rows=test_rows,
             aside=None if self.aside is None else self.aside[rows],
             order=order[rows],
         )

@@ -78,15 +78,15 @@ def read_base(
     )
 
 
-def places_among(data: Dataset, tested: Dataset, parts: Parts) -> Parts:
-    """The parts of data of which some test rows were left out, with their places among all rows.
+def places_among(data: Dataset, parted: Dataset, parts: Parts) -> Parts:
+    """Parts of data whose rows were put in another order, with their places in the first one.
 
-    A base says something of every row.
+    A base says something of every row as it stood there.
     """
-    if data.order is None or tested.order is None or len(data.order) == len(tested.order):
+    if data.order is None or parted.order is None:
         return parts
     order = np.argsort(data.order)
-    places = order[np.searchsorted(data.order, tested.order, sorter=order)]
+    places = order[np.searchsorted(data.order, parted.order, sorter=order)]
     return replace(parts, rows={part: places[own] for part, own in parts.rows.items()})
 
 

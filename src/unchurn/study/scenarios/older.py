@@ -36,17 +36,22 @@ def part_rows(
 ) -> Parted:
     """Find the base's rows; `words` say which they are. `is_old` is of training, then test rows.
 
-    Where the others came later, tests and choices are on these alone: they are what will come.
+    Where the others came later, tests and choices are on these alone: they are what will come. Test
+    rows from before are trained on, then: they would be of no use otherwise.
     """
     n = len(data.y_train)
-    old, old_test = is_old[:n], is_old[n:]
-    if old.all():
+    if is_old[:n].all():
         raise InputError(f"every training row is one {words}: there is nothing new to train on")
     if comes_later:
+        old_test = is_old[n:]
         if old_test.all():
             raise InputError(f"every test row is one {words}: there is nothing to test on")
-        left_out = f"{old_test.sum():,} test rows {words} are left out: tests are on later ones"
-        data = replace(data.tested_on(~old_test), notes=(*data.notes, left_out))
+        data = data.tested_on(~old_test)
+        if old_test.any():
+            moved = f"{old_test.sum():,} test rows {words} are trained on: tests are on later ones"
+            data = replace(data, notes=(*data.notes, moved))
+        is_old = np.concatenate([is_old[:n], old_test[old_test]])
+    old = is_old[: len(data.y_train)]
     parts = make_parts(data, validation=validation, among=~old if comes_later else None)
     rows = np.flatnonzero(old[parts.rows["train"]])
     known = np.bincount(parts.y_train[rows], minlength=parts.n_classes) > 0

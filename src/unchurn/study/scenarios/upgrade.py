@@ -52,9 +52,9 @@ class Upgrade(Scenario):
     base_column
         It is trained on the training rows where this column of the table is true.
     time, split
-        It is trained on the training rows whose column `time` is before `split`, a date or a
-        number. Tests are on the test rows from then on, which are what will come. A `base` that is
-        given may be told so what it was trained on.
+        It is trained on the rows whose column `time` is before `split`, a date or a number. Tests
+        are on the test rows from then on, which are what will come. A `base` that is given may be
+        told so what it was trained on.
     per_base
         So many runs share a base, 2 if not given: nothing hangs on a single lucky base, and what
         moves between two runs of one base is seen as well. Bases differ by their seed.
