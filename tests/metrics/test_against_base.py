@@ -7,6 +7,7 @@ import pytest
 
 from unchurn.metrics.over_runs import accuracy_difference, rate_difference
 from unchurn.metrics.registry import AGAINST_BASE, Runs
+from unchurn.study.scenarios import Upgrade
 
 RUNS = Runs(
     labels=np.array([0, 1, 2, 0, 1]),
@@ -49,6 +50,17 @@ def test_runs_of_one_group_count_as_one(rng):
     assert ignored.high - ignored.low < once.high - once.low
     one_base = rate_difference(first, second, np.zeros(4, int))  # then over runs
     assert (one_base.low, one_base.high) == (once.low, once.high)
+
+
+def test_two_settings_without_a_bad_flip_are_not_known_to_be_equal(rng):
+    """None was seen of either: that is no interval of no width, unless all is the same."""
+    labels, base = np.zeros(50, int), np.ones((3, 50), int)
+    ours = Runs(labels=labels, base=base, predictions=rng.integers(0, 2, (3, 50)))
+    theirs = Runs(labels=labels, base=base, predictions=1 - ours.predictions)
+    found = Upgrade().differences(ours, theirs)["bad_flips"]
+    assert (found.value, math.isnan(found.low), math.isnan(found.high)) == (0, True, True)
+    same = Upgrade().differences(ours, ours)["bad_flips"]
+    assert (same.value, same.low, same.high) == (0, 0, 0)
 
 
 def test_accuracy_is_such_a_rate(rng):

@@ -46,14 +46,16 @@ def accuracy_difference(first: Array, second: Array, labels: Array) -> Interval:
     return _student(each, _others(len(each)), same=np.array_equal(first, second))
 
 
-def rate_difference(first: Array, second: Array, groups: Array | None = None) -> Interval:
+def rate_difference(
+    first: Array, second: Array, groups: Array | None = None, *, same: bool = False
+) -> Interval:
     """The share of the first setting's mask less that of the second's; both (R, n), paired by run.
 
     Runs of one group, as of one older model, are not independent: groups are then left out one at a
-    time, if there are several.
+    time, if there are several. `same`: all that the runs predict is the same. Two masks can be
+    alike, as where neither has an event, of runs that are not.
     """
     each = first.astype(np.int8) - second.astype(np.int8)
-    same = np.array_equal(first, second)
     numbers = np.unique(groups) if groups is not None else ()
     if groups is None or len(numbers) < 2:
         return _student(each, _others(len(each)), same=same)

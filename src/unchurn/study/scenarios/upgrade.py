@@ -302,4 +302,7 @@ def differences_to_base(
         "churn_to_base": against_base.moved,
         "accuracy": against_base.right,
     }
-    return {name: rate_difference(of(ours), of(theirs), groups) for name, of in masks.items()}
+    same = np.array_equal(ours.predictions, theirs.predictions)
+    return {
+        name: rate_difference(of(ours), of(theirs), groups, same=same) for name, of in masks.items()
+    }
