@@ -15,7 +15,7 @@ from unchurn.core.files import reading, write_text
 from unchurn.metrics.intervals import Interval
 from unchurn.paper.explanations import explanations
 from unchurn.paper.published import PAPER_GRIDS, PAPER_METRICS, SINGLE_MODELS, published
-from unchurn.paper.records import Record, measured, numbers, paper_row, read_all
+from unchurn.paper.records import Record, measured, paper_row, read_all, write_numbers
 from unchurn.paper.studies import RECIPES, STUDIES
 from unchurn.paper.tables import choice_table, near_cells, published_text, table, trial_table
 from unchurn.report.numbers import bare_percent, difference, signed, with_spread
@@ -38,9 +38,7 @@ def write_page(folder: Path) -> list[Path]:
     for name, chart in drawn.items():
         written.append(folder / name)
         save(chart, written[-1])
-    for record in records:
-        written.append(folder / f"{record.name}.csv")
-        write_text(written[-1], numbers(record.study, record.result, record.facts["command"]))
+    written += write_numbers(folder, records)
     written.append(folder.with_name(f"{folder.name}.md"))
     write_text(written[-1], text)
     return written

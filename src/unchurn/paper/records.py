@@ -106,6 +106,14 @@ def keep(
     write_text(folder / f"{name}.json", json.dumps(facts, indent=1, ensure_ascii=False) + "\n")
 
 
+def write_numbers(folder: Path, records: Sequence[Record]) -> list[Path]:
+    """Write every result's NAME.csv anew, as its predictions have it; give their paths."""
+    for record in records:
+        text = numbers(record.study, record.result, record.facts["command"])
+        write_text(folder / f"{record.name}.csv", text)
+    return [folder / f"{record.name}.csv" for record in records]
+
+
 def _archive(result: Result) -> bytes:
     """NAME.npz: (examples, settings, runs) predictions, and the labels that a run got right."""
     labels, rows = result.subject.labels["test"], [row for row in result.settings if row.runs]

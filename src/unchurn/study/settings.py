@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
@@ -23,10 +24,21 @@ class Setting:
 
     @property
     def text(self) -> str:
-        """The parameters, such as `k=10 a=0.9 b=0.5`; those of a combination in turn."""
+        """The parameters, such as `k=10 a=0.9 b=0.5`; those of a combination in turn.
+
+        Where two methods have one of the same name, it is said whose it is.
+
+        >>> make_setting("warm_start+anchor(a=0.5)+ema").text
+        'warm_start.a=1 + anchor.a=0.5 + decay=0.999'
+        """
+        each = [(name_of(one), _shown(one)) for one in self.method.combined]
+        often = Counter(key for _, shown in each for key in shown)
         texts = [
-            " ".join(f"{key}={_written(value)}" for key, value in _shown(one).items())
-            for one in self.method.combined
+            " ".join(
+                f"{f'{name}.' if often[key] > 1 else ''}{key}={_written(value)}"
+                for key, value in shown.items()
+            )
+            for name, shown in each
         ]
         return f" {PLUS} ".join(text for text in texts if text)
 

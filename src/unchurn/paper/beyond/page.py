@@ -23,6 +23,7 @@ from unchurn.paper.beyond.rows import (
 from unchurn.paper.beyond.study import AFTERWARDS, FORMER, SMOOTH, settings
 from unchurn.paper.beyond.tables import BEYOND, BEYOND_RESAMPLED, TABLES
 from unchurn.paper.markdown import markdown_table, render_page
+from unchurn.paper.records import read_all, write_numbers
 from unchurn.paper.studies import RECIPES
 from unchurn.report.numbers import NONE, bare_percent, difference, signed
 from unchurn.study.settings import make_setting
@@ -38,7 +39,7 @@ ENOUGH = 0.6  # of plain training's churn: a free recipe is to lower it by 40 %
 
 
 def write_beyond(folder: Path) -> list[Path]:
-    """Write FOLDER.md, and into the folder the charts that it shows; give their paths."""
+    """Write FOLDER.md, and into the folder the charts and numbers it shows; give their paths."""
     from unchurn.report.charts import save
 
     folder = folder.resolve() if folder.name in ("", "..") else folder
@@ -48,6 +49,7 @@ def write_beyond(folder: Path) -> list[Path]:
     for name, chart in _charts(results).items():
         written.append(folder / name)
         save(chart, written[-1])
+    written += write_numbers(folder, read_all(folder))
     written.append(folder.with_name(f"{folder.name}.md"))
     write_text(written[-1], text)
     return written

@@ -8,6 +8,7 @@ from typing import Any
 from unchurn.core.files import write_text
 from unchurn.paper.beyond.study import datasets
 from unchurn.paper.markdown import markdown_table, render_page
+from unchurn.paper.records import read_all, write_numbers
 from unchurn.paper.studies import RECIPES
 from unchurn.paper.upgrade.charts import frontier
 from unchurn.paper.upgrade.rows import Over, Row, choose, over, read_rows
@@ -23,7 +24,7 @@ THIRD, FIFTH = 1 / 3, 1 / 5  # of plain retraining's bad flips: the goals
 
 
 def write_upgrade(folder: Path) -> list[Path]:
-    """Write FOLDER.md, and into the folder the chart that it shows; give their paths."""
+    """Write FOLDER.md, and into the folder the chart and numbers it shows; give their paths."""
     from unchurn.report.charts import save
 
     folder = folder.resolve() if folder.name in ("", "..") else folder
@@ -35,7 +36,7 @@ def write_upgrade(folder: Path) -> list[Path]:
     save(frontier(over(whole), f"mean of the {len(whole)} datasets with every recipe"), chart)
     page = folder.with_name(f"{folder.name}.md")
     write_text(page, text)
-    return [chart, page]
+    return [chart, *write_numbers(folder, read_all(folder)), page]
 
 
 def _render(folder: Path, rows: dict[str, list[Row]]) -> str:
