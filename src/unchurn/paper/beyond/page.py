@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from unchurn.core.errors import InputError
 from unchurn.core.files import write_text
 from unchurn.methods.registry import PLUS
 from unchurn.paper.beyond.charts import costs, tasks
+from unchurn.paper.beyond.goals import Choice, Goals
 from unchurn.paper.beyond.resampled import Resampled, both_ways
 from unchurn.paper.beyond.rows import (
     Over,
@@ -128,6 +128,7 @@ def _shown(rows: list[Row]) -> list[tuple[str, float]]:
 def _render(folder: Path, results: _Results) -> str:
     rows = results.rows
     there = [name for name in RECIPES if name in rows]
+    goals = {name: Goals(rows[name]) for name in there}
     on_tables = over_tables(rows)
     return render_page(
         "unchurn.paper.beyond",
@@ -140,7 +141,10 @@ def _render(folder: Path, results: _Results) -> str:
         in_part=results.in_part,
         resampled=results.resampled,
         charts=_charts(results),
-        goals={name: Goals(rows[name]) for name in there},
+        goals=goals,
+        choice=_choice,
+        reached=lambda kind: [n for n, own in goals.items() if _is_enough(getattr(own, kind))],
+        steady=[name for name, own in goals.items() if _is_steady(own)],
         tables_table=_tables_table(on_tables),
         every_table=_every_table(rows),
         task_tables={name: _task_table(rows[name]) for name in there},
@@ -152,51 +156,7 @@ def _render(folder: Path, results: _Results) -> str:
         harmless=[one for one in on_tables if one.is_harmless],
         percent=bare_percent,
         signed=signed,
-        reached=ENOUGH,
     )
-
-
-@dataclass(frozen=True)
-class Goals:
-    """The best rows of a task: at no cost, of one served model, of all."""
-
-    rows: list[Row]
-
-    @property
-    def _harmless(self) -> list[Row]:
-        """Rows whose accuracy is not below control's, its own among them."""
-        least = self.rows[0].control.accuracy.mean
-        return [row for row in self.rows if row.summary.accuracy.mean >= least]
-
-    @property
-    def control(self) -> Row:
-        """Plain training."""
-        return next(row for row in self.rows if row.churn is None)
-
-    @property
-    def ensemble(self) -> Row:
-        """The paper's ensemble of five."""
-        return next(row for row in self.rows if row.recipe == _recipe("ensemble(m=5)"))
-
-    @property
-    def free(self) -> Row:
-        """The lowest churn at no extra cost and no loss of accuracy."""
-        return _lowest(row for row in self._harmless if row.is_free)
-
-    @property
-    def within_two(self) -> Row:
-        """The lowest churn of one served model at twice plain training's cost, at no loss."""
-        return _lowest(row for row in self._harmless if row.is_single and row.trained <= 2)
-
-    @property
-    def single(self) -> Row:
-        """The lowest churn of one served model, at no loss of accuracy."""
-        return _lowest(row for row in self._harmless if row.is_single)
-
-    @property
-    def any(self) -> Row:
-        """The lowest churn of all, at no loss of accuracy."""
-        return _lowest(self._harmless)
 
 
 def _recipe(text: str) -> str:
@@ -204,8 +164,23 @@ def _recipe(text: str) -> str:
     return make_setting(text).facts().written
 
 
-def _lowest(rows: Iterable[Row]) -> Row:
-    return min(rows, key=lambda row: row.summary.churn.mean)
+def _is_enough(choice: Choice) -> bool:
+    """Whether a recipe at no cost lowers churn as far as it is to, at no loss of accuracy."""
+    return choice.ratio <= ENOUGH and choice.gain >= 0
+
+
+def _is_steady(goals: Goals) -> bool:
+    """Whether one model within twice the cost is as steady as five, at no loss of accuracy."""
+    one = goals.within_two
+    return one.churn <= goals.ensemble.summary.churn.mean and one.gain >= 0
+
+
+def _choice(choice: Choice) -> str:
+    """What was chosen, with what it gave on rows that had no part in the choice."""
+    told = (
+        f"{bare_percent(choice.churn)} ({bare_percent(choice.ratio, 0)} %), {signed(choice.gain)}"
+    )
+    return f"{choice.written} {told}"
 
 
 def _tables_table(recipes: list[Over]) -> str:

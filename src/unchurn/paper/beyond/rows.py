@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 from unchurn.core.errors import InputError
 from unchurn.metrics.churn import ChurnSummary
 from unchurn.metrics.intervals import Interval
+from unchurn.metrics.registry import Runs
 from unchurn.paper.beyond.tables import BEYOND, TABLES
 from unchurn.paper.records import Record, read
 from unchurn.paper.united import by_dataset, united
@@ -25,7 +26,7 @@ class Row:
 
     dataset: str
     recipe: str  # as it is written: `label_smoothing(a=0.1)+ema`
-    summary: ChurnSummary
+    runs: Runs = field(repr=False, compare=False)  # on the test part
     control: ChurnSummary
     churn: Interval | None  # less control's; None for control itself
     accuracy: Interval | None
@@ -34,6 +35,11 @@ class Row:
     is_papers: bool = False  # as the paper chose it, from the runs of the reproduction
     calibration_error: float = math.nan
     log_loss: float = math.nan
+
+    @property
+    def summary(self) -> ChurnSummary:
+        """Accuracy and churn."""
+        return self.runs.summary
 
     @property
     def is_single(self) -> bool:
@@ -110,17 +116,17 @@ def _row(dataset: str, one: SettingResult, control: SettingResult, facts: dict[s
     return Row(
         dataset=dataset,
         recipe=one.setting.written,
-        summary=_summary(one),
-        control=_summary(control),
+        runs=_tested(one),
+        control=_tested(control).summary,
         churn=differences["churn"] if differences else None,
         accuracy=differences["accuracy"] if differences else None,
         **_cost(facts, one),
     )
 
 
-def _summary(one: SettingResult) -> ChurnSummary:
-    """Of the test part; correct churn is of both runs of a pair, whatever the result had."""
-    return replace(one.runs["test"], given="either").summary
+def _tested(one: SettingResult) -> Runs:
+    """On the test part; correct churn is of both runs of a pair, whatever the result had."""
+    return replace(one.runs["test"], given="either")
 
 
 @dataclass(frozen=True, kw_only=True)

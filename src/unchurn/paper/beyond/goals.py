@@ -1,0 +1,133 @@
+"""The lowest churn of a task within a cost: chosen on some test rows, told of the others.
+
+The best of many looks better than it is on what it was chosen on. So the test rows are halved: on
+either half the recipe of lowest churn is found, and what it gives on the other is told, the mean of
+both. What is peculiar to the runs, which are the same on both halves, is not taken out so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from unchurn.methods.registry import PLUS
+from unchurn.metrics.churn import ChurnSummary
+from unchurn.paper.beyond.rows import Row
+from unchurn.study.settings import make_setting
+
+HALVED_BY = 0  # the seed
+ENSEMBLE = "ensemble(m=5)"
+# What the goal of a recipe at no cost was said of: averages or a decay, with smoothing or without.
+SIMPLE = {"ema", "safe_ema", "decay", "label_smoothing"}
+Mask = npt.NDArray[np.bool_]
+Within = Callable[[Row], bool]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """What was chosen on each half of the test rows, and what that gave on the other."""
+
+    recipes: tuple[str, ...]  # one, or two where the halves disagree
+    churn: float
+    accuracy: float
+    plain_churn: float  # plain training's, on the same rows
+    plain_accuracy: float
+
+    @property
+    def written(self) -> str:
+        """The recipes in Markdown."""
+        return " or ".join(f"`{recipe}`" for recipe in self.recipes)
+
+    @property
+    def ratio(self) -> float:
+        """Churn over plain training's."""
+        return self.churn / self.plain_churn
+
+    @property
+    def gain(self) -> float:
+        """Accuracy less plain training's."""
+        return self.accuracy - self.plain_accuracy
+
+
+class Goals:
+    """The best that a task's rows have: at no cost, of one served model, of all."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self.control = next(row for row in rows if row.churn is None)
+        five = make_setting(ENSEMBLE).facts().written
+        self.ensemble = next(row for row in rows if row.recipe == five)
+        n = len(self.control.runs.labels)
+        first = np.random.default_rng(HALVED_BY).permutation(n) < n // 2
+        self._halves = [_on_half(rows, self.control, half) for half in (first, ~first)]
+
+    @property
+    def simple(self) -> Choice:
+        """Of averages and decays, with smoothing or without."""
+        return self._choose(lambda row: _is_simple(row.recipe))
+
+    @property
+    def free(self) -> Choice:
+        """At no extra cost."""
+        return self._choose(lambda row: row.is_free)
+
+    @property
+    def within_two(self) -> Choice:
+        """Of one served model at no more than twice plain training's cost."""
+        return self._choose(lambda row: row.is_single and row.trained <= 2)
+
+    @property
+    def single(self) -> Choice:
+        """Of one served model."""
+        return self._choose(lambda row: row.is_single)
+
+    @property
+    def any(self) -> Choice:
+        """Of all."""
+        return self._choose(lambda row: True)
+
+    def _choose(self, within: Within) -> Choice:
+        """On each half the lowest churn at no loss of accuracy there; told of the other half."""
+        first, second = self._halves
+        chosen = [half.best(within) for half in (first, second)]
+        told = [second.each[chosen[0].recipe], first.each[chosen[1].recipe]]
+        plain = [second.plain, first.plain]
+        return Choice(
+            recipes=tuple(dict.fromkeys(row.recipe for row in chosen)),
+            churn=_mean([one.churn.mean for one in told]),
+            accuracy=_mean([one.accuracy.mean for one in told]),
+            plain_churn=_mean([one.churn.mean for one in plain]),
+            plain_accuracy=_mean([one.accuracy.mean for one in plain]),
+        )
+
+
+@dataclass(frozen=True)
+class _Half:
+    """What each recipe gave on half of the test rows."""
+
+    rows: Sequence[Row]
+    each: dict[str, ChurnSummary]  # by recipe
+    plain: ChurnSummary
+
+    def best(self, within: Within) -> Row:
+        """The lowest churn of some rows at no loss of accuracy; plain training is always one."""
+        least = self.plain.accuracy.mean
+        there = [row for row in self.rows if within(row) or row.churn is None]
+        harmless = [row for row in there if self.each[row.recipe].accuracy.mean >= least]
+        return min(harmless, key=lambda row: self.each[row.recipe].churn.mean)
+
+
+def _on_half(rows: Sequence[Row], control: Row, half: Mask) -> _Half:
+    each = {row.recipe: row.runs.only(half).summary for row in rows}
+    return _Half(rows, each, each[control.recipe])
+
+
+def _is_simple(recipe: str) -> bool:
+    names = {part.partition("(")[0] for part in recipe.split(PLUS)}
+    return names <= SIMPLE and names != {"label_smoothing"}
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
