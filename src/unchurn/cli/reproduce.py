@@ -134,7 +134,7 @@ class _Study:
 
         if self.dataset:
             return self.dataset.split(",")
-        return STUDIES[self.what].datasets if self.what in STUDIES else datasets()
+        return STUDIES[self.what].datasets if self.what in STUDIES else datasets(self.what)
 
     def experiments(self, dataset: str) -> dict[str, Experiment]:
         """What it trains on one of them, by name."""

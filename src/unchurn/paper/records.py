@@ -27,7 +27,7 @@ from unchurn.core.version import __version__
 from unchurn.methods.registry import PLUS, named_method
 from unchurn.metrics.churn import Given, MeanSd
 from unchurn.metrics.registry import Runs
-from unchurn.paper.beyond.tables import TABLES
+from unchurn.paper.beyond.tables import ALL_TABLES
 from unchurn.paper.published import PAPER_METRICS, Published, find_published
 from unchurn.paper.studies import RECIPES, STUDIES, smaller
 from unchurn.report import formats
@@ -188,7 +188,7 @@ def read(path: Path) -> Record:
         archive = path.with_suffix(".npz").read_bytes()
         if missing := {"study", "command", "commit"} - set(facts):
             raise InputError(f"without {sorted(missing)[0]!r}")
-        if facts["data"]["name"] not in (*RECIPES, *TABLES):
+        if facts["data"]["name"] not in (*RECIPES, *ALL_TABLES):
             raise InputError(f"no dataset {facts['data']['name']!r} is in the paper")
         if hashlib.sha256(archive).hexdigest() != facts["sha256"]:
             raise InputError(

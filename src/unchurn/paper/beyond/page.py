@@ -20,7 +20,7 @@ from unchurn.paper.beyond.rows import (
     over_tables,
     read_rows,
 )
-from unchurn.paper.beyond.study import AFTERWARDS, FORMER, SMOOTH, settings
+from unchurn.paper.beyond.study import AFTERWARDS, CANDIDATE, FORMER, SMOOTH, settings
 from unchurn.paper.beyond.tables import BEYOND, BEYOND_RESAMPLED, TABLES
 from unchurn.paper.markdown import markdown_table, render_page
 from unchurn.paper.records import read_all, write_numbers
@@ -107,7 +107,7 @@ def _charts(results: _Results) -> dict[str, Any]:
 
 def _has_all_listed(dataset: str, rows: list[Row]) -> bool:
     """Whether all settings are there that were listed before anything was measured."""
-    later = set(map(_recipe, (*AFTERWARDS, *SMOOTH)))
+    later = set(map(_recipe, (*AFTERWARDS, *SMOOTH, CANDIDATE)))
     listed = {setting.facts().written for setting in settings(dataset)} - later
     return listed <= {row.recipe for row in rows}
 

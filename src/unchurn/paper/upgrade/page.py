@@ -12,7 +12,7 @@ from unchurn.paper.records import read_all, write_numbers
 from unchurn.paper.studies import RECIPES
 from unchurn.paper.upgrade.charts import frontier
 from unchurn.paper.upgrade.rows import Over, Row, choose, over, read_rows
-from unchurn.paper.upgrade.study import settings
+from unchurn.paper.upgrade.study import UPGRADE, settings
 from unchurn.report.numbers import NONE, bare_percent, difference, signed
 from unchurn.study.result import CONTROL
 from unchurn.study.settings import make_setting
@@ -40,7 +40,7 @@ def write_upgrade(folder: Path) -> list[Path]:
 
 
 def _render(folder: Path, rows: dict[str, list[Row]]) -> str:
-    there = [name for name in datasets() if name in rows]
+    there = [name for name in datasets(UPGRADE) if name in rows]
     every = over(rows)
     return render_page(
         "unchurn.paper.upgrade",
