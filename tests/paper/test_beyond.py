@@ -11,16 +11,18 @@ import toys
 from unchurn.core.errors import InputError
 from unchurn.core.executors.local import Local
 from unchurn.metrics.calibration import calibration_error, log_loss
+from unchurn.metrics.churn import churn_summary
 from unchurn.metrics.intervals import Interval
 from unchurn.metrics.registry import Runs
 from unchurn.paper import beyond
+from unchurn.paper.beyond.decision import decide
 from unchurn.paper.beyond.facts import setting_facts
 from unchurn.paper.beyond.goals import Goals
 from unchurn.paper.beyond.page import page, write_beyond
 from unchurn.paper.beyond.resampled import both_ways
 from unchurn.paper.beyond.rows import Row, over_tables, read_rows
 from unchurn.paper.beyond.study import FREE, SEVERAL, SINGLE, SMOOTH, experiment, settings
-from unchurn.paper.beyond.tables import ALL_TABLES, load_other
+from unchurn.paper.beyond.tables import ALL_TABLES, FRESH, load_other
 from unchurn.paper.records import keep, read
 from unchurn.paper.studies import RECIPES
 from unchurn.study.collect import collect
@@ -268,3 +270,48 @@ def test_recipes_over_tables_count_what_lies_beyond_chance(tmp_path):
 def test_a_folder_without_results_says_so(tmp_path):
     with pytest.raises(InputError, match="has no results of `unchurn reproduce beyond`"):
         page(tmp_path)
+
+
+def decided(fresh, on_tasks, loses=0, raises=0):
+    """A decision between a default of 90 % churn and a candidate with these ratios and harms."""
+    plain = churn_summary(np.array([[0, 1] * 50, [0, 0] * 50]), np.zeros(100, int))
+
+    def rows(recipe, ratio, n, loses=0, raises=0):
+        each = []
+        for number in range(n):
+            harm, none = Interval(-0.1, -0.2, -0.05), Interval(0, -0.1, 0.1)
+            accuracy = harm if number < loses else none
+            churn = Interval(0.1, 0.05, 0.2) if number < raises else none
+            flips = round(50 * ratio)
+            runs = np.array([[0] * 100, [1] * flips + [0] * (100 - flips)])
+            each.append(
+                Row(
+                    dataset="toy", recipe=recipe, control=plain, churn=churn, accuracy=accuracy,
+                    runs=Runs(predictions=runs, labels=np.zeros(100, int)), trained=1, served=1,
+                )
+            )  # fmt: skip
+        return each
+
+    candidate = "weight_decay+safe_ema"
+    on_fresh = zip(
+        FRESH, rows("safe_ema", 0.9, 17), rows(candidate, fresh, 17, loses, raises), strict=True
+    )
+    tasks = zip(RECIPES, rows("safe_ema", 0.9, 6), rows(candidate, on_tasks, 6), strict=True)
+    return {name: list(both) for name, *both in (*on_fresh, *tasks)}
+
+
+@pytest.mark.parametrize(
+    ("given", "is_taken"),
+    [
+        (decided(0.9, 0.7), True),
+        (decided(0.92, 0.88, loses=1, raises=1), True),
+        (decided(0.94, 0.7), False),  # lowers churn less on tables
+        (decided(0.9, 0.9), False),  # and no more on tasks
+        (decided(0.8, 0.7, loses=2), False),
+        (decided(0.8, 0.7, raises=2), False),
+    ],
+)
+def test_the_default_is_decided_by_the_rule_that_was_settled(given, is_taken):
+    assert decide(given).is_taken == is_taken
+    del given["svhn"]
+    assert decide(given) is None

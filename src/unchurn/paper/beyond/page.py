@@ -10,18 +10,20 @@ from unchurn.core.errors import InputError
 from unchurn.core.files import write_text
 from unchurn.methods.registry import PLUS
 from unchurn.paper.beyond.charts import costs, tasks
+from unchurn.paper.beyond.decision import decide
 from unchurn.paper.beyond.goals import Choice, Goals
 from unchurn.paper.beyond.resampled import Resampled, both_ways
 from unchurn.paper.beyond.rows import (
     Over,
     Row,
     add_papers,
+    changed,
     over,
     over_tables,
     read_rows,
 )
 from unchurn.paper.beyond.study import AFTERWARDS, CANDIDATE, FORMER, SMOOTH, settings
-from unchurn.paper.beyond.tables import BEYOND, BEYOND_RESAMPLED, TABLES
+from unchurn.paper.beyond.tables import BEYOND, BEYOND_RESAMPLED, FRESH, TABLES
 from unchurn.paper.markdown import markdown_table, render_page
 from unchurn.paper.records import read_all, write_numbers
 from unchurn.paper.studies import RECIPES
@@ -140,6 +142,8 @@ def _render(folder: Path, results: _Results) -> str:
         missing_tables=[name for name in TABLES if name not in rows],
         in_part=results.in_part,
         resampled=results.resampled,
+        decision=decide(rows),
+        n_fresh=len(FRESH),
         charts=_charts(results),
         goals=goals,
         choice=_choice,
@@ -209,17 +213,10 @@ def _every_table(rows: dict[str, list[Row]]) -> str:
         if name in rows:
             by_recipe = {row.recipe: row for row in rows[name]}
             plain = rows[name][0].control
-            cells = [_changed(by_recipe[r]) if r in by_recipe else NONE for r in shown]
+            cells = [changed(by_recipe[r]) if r in by_recipe else NONE for r in shown]
             about = [bare_percent(plain.accuracy.mean), bare_percent(plain.churn.mean)]
             lines.append([name, str(TABLES[name].rows), *about, *cells])
     return markdown_table(["table", "rows", "accuracy", "churn", *(f"`{r}`" for r in shown)], lines)
-
-
-def _changed(row: Row) -> str:
-    """A recipe's churn, bold where it is lower beyond chance, with a mark where it does harm."""
-    text = bare_percent(row.summary.churn.mean)
-    text = f"**{text}**" if row.lowers_churn else text
-    return f"{text}{' ▲' if row.raises_churn else ''}{' ✗' if row.loses else ''}"
 
 
 def _task_table(rows: list[Row]) -> str:

@@ -16,6 +16,7 @@ from unchurn.metrics.registry import Runs
 from unchurn.paper.beyond.tables import BEYOND, TABLES
 from unchurn.paper.records import Record, read
 from unchurn.paper.united import by_dataset, united
+from unchurn.report.numbers import bare_percent
 from unchurn.study.result import CONTROL, SettingResult
 from unchurn.study.scenarios.retrain import Retrain
 
@@ -178,3 +179,10 @@ def over(rows: Iterable[Row]) -> list[Over]:
         groups.setdefault(row.recipe, []).append(row)
     every = [Over(recipe=recipe, rows=tuple(own)) for recipe, own in groups.items()]
     return sorted(every, key=lambda one: (math.isnan(one.ratio), one.ratio))
+
+
+def changed(row: Row) -> str:
+    """A recipe's churn, bold where it is lower beyond chance, with a mark where it does harm."""
+    text = bare_percent(row.summary.churn.mean)
+    text = f"**{text}**" if row.lowers_churn else text
+    return f"{text}{' ▲' if row.raises_churn else ''}{' ✗' if row.loses else ''}"

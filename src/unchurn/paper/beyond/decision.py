@@ -1,0 +1,89 @@
+"""Whether a candidate takes the default's place: by a rule that was settled before (study.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from unchurn.paper.beyond.rows import Over, Row, changed
+from unchurn.paper.beyond.study import CANDIDATE
+from unchurn.paper.beyond.tables import FRESH
+from unchurn.paper.markdown import markdown_table
+from unchurn.paper.studies import RECIPES
+from unchurn.report.numbers import bare_percent, difference
+from unchurn.study.settings import make_setting
+
+FORMER_DEFAULT = "safe_ema"
+MOST_HARMED = 1  # of the fresh tables, in accuracy and in churn each
+MOST_ABOVE = 0.02  # mean churn over plain training's, less that of the default before
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The candidate and the default before it on the fresh tables, and on the six tasks."""
+
+    fresh: dict[str, list[Row]]
+    former: Over
+    candidate: Over
+    former_on_tasks: Over
+    candidate_on_tasks: Over
+
+    @property
+    def harms_few(self) -> bool:
+        """Whether it loses accuracy, or raises churn, beyond chance hardly anywhere."""
+        return all(self.candidate.count(harm) <= MOST_HARMED for harm in ("loses", "raises_churn"))
+
+    @property
+    def keeps_up(self) -> bool:
+        """Whether it lowers churn about as much on tables."""
+        return self.candidate.ratio <= self.former.ratio + MOST_ABOVE
+
+    @property
+    def is_better_on_tasks(self) -> bool:
+        """Whether it lowers churn more on the paper's tasks."""
+        return self.candidate_on_tasks.ratio < self.former_on_tasks.ratio
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether all of it holds."""
+        return self.harms_few and self.keeps_up and self.is_better_on_tasks
+
+    @property
+    def table(self) -> str:
+        """A line for each fresh table."""
+        recipes = (self.former.recipe, self.candidate.recipe)
+        headings = ["table", "rows", "accuracy", "churn"]
+        headings += [h for r in recipes for h in (f"`{r}`", "accuracy − plain's")]
+        lines = []
+        for name, rows in self.fresh.items():
+            by_recipe, plain = {row.recipe: row for row in rows}, rows[0].control
+            about = [bare_percent(plain.accuracy.mean), bare_percent(plain.churn.mean)]
+            cells = [cell for recipe in recipes for cell in _cells(by_recipe[recipe])]
+            lines.append([name, f"{FRESH[name].rows:,}", *about, *cells])
+        return markdown_table(headings, lines)
+
+
+def decide(rows: dict[str, list[Row]]) -> Decision | None:
+    """By what was measured; None while a table or a task is missing."""
+    candidate = make_setting(CANDIDATE).facts().written
+    fresh, tasks = ({n: rows[n] for n in names if n in rows} for names in (FRESH, RECIPES))
+    found = [
+        _over(own.values(), recipe)
+        for own in (fresh, tasks)
+        for recipe in (FORMER_DEFAULT, candidate)
+    ]
+    expected = [len(FRESH), len(FRESH), len(RECIPES), len(RECIPES)]
+    if [len(one.rows) for one in found] != expected:
+        return None
+    return Decision(fresh, *found)
+
+
+def _over(each: Iterable[list[Row]], recipe: str) -> Over:
+    """A recipe over those datasets that have it."""
+    rows = tuple(row for own in each for row in own if row.recipe == recipe)
+    return Over(recipe=recipe, rows=rows)
+
+
+def _cells(row: Row) -> list[str]:
+    """A recipe's churn, with marks, and its accuracy less plain training's."""
+    return [changed(row), "" if row.accuracy is None else difference(row.accuracy)]
