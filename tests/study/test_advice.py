@@ -70,7 +70,7 @@ def test_equal_numbers_are_no_reason_to_change():
         "Use plain training: none of the 2 methods tried lowers churn beyond chance at no loss of "
         "accuracy; it is 93.50% accurate, with 3.00% of its predictions changing"
     )
-    assert text.endswith("Try safe_ema or ensemble.")
+    assert text.endswith("Try weight_decay+safe_ema or ensemble.")
 
 
 def test_a_difference_without_an_interval_is_not_beyond_chance():
@@ -83,7 +83,7 @@ def test_a_difference_without_an_interval_is_not_beyond_chance():
     ]
     text = advice(toys.result(rows, LABELS, runs=RUNS))
     assert text.startswith("Use plain training: the method tried does not lower churn beyond")
-    assert text.endswith("Try safe_ema or ensemble.")
+    assert text.endswith("Try weight_decay+safe_ema or ensemble.")
 
 
 def test_what_may_be_chance_is_not_recommended():

@@ -72,6 +72,9 @@ METHODS: dict[str, type[Method]] = {
     "longer": Longer,
 }
 
+# What `StableClassifier` trains by, and `bench` tries first, if nothing is said. docs/beyond.md: on
+# no table that was measured it does harm beyond chance, and it costs nothing.
+DEFAULT = "weight_decay+safe_ema"
 PLUS = "+"
 NOT_IN_BRACKETS = r"(?![^()]*\))"
 

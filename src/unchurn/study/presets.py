@@ -12,7 +12,7 @@ from importlib.metadata import entry_points
 from unchurn.core.errors import InputError, unknown
 from unchurn.methods import METHODS, Method
 from unchurn.methods.grid import as_written, worth_trying
-from unchurn.methods.registry import PLUS, make_method, parse_method
+from unchurn.methods.registry import DEFAULT, PLUS, make_method, parse_method
 from unchurn.study.settings import Setting, combined_setting
 
 # (methods as they were written, or None for those it has; the dataset's name; the steps of a
@@ -22,9 +22,9 @@ Preset = Callable[[Sequence[str] | None, str, int | None], Sequence[Setting]]
 
 # What is tried where no method is named: docs/beyond.md shows why these. Ensembles come last, of
 # the others the cheapest first.
-QUICK = ("control", "safe_ema", "codistill_symmetric+safe_ema", "ensemble")
+QUICK = ("control", DEFAULT, "codistill_symmetric+safe_ema", "ensemble")
 BEST = (
-    "control", "safe_ema", "swa", "weight_decay+label_smoothing+ema", "smelu+ema", "mixup+ema",
+    "control", DEFAULT, "swa", "weight_decay+label_smoothing+ema", "smelu+ema", "mixup+ema",
     "knn_ls+ema", "codistill_symmetric+safe_ema", "weight_decay+codistill_symmetric+ema",
     "distill+ema", "ensemble", "ensemble+ema",
 )  # fmt: skip

@@ -18,7 +18,7 @@ from unchurn.datasets.base import Dataset
 from unchurn.datasets.preparation import Preparation
 from unchurn.methods import Method, make_method
 from unchurn.methods.base import overrides
-from unchurn.methods.registry import name_of
+from unchurn.methods.registry import DEFAULT, name_of
 from unchurn.metrics.budget import Budget
 from unchurn.training.budget import Tried, choose_setting
 from unchurn.training.checks import as_mask, as_seed, as_weights
@@ -50,8 +50,8 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         "mlp", "lenet5", or a function (shape of an input, number of classes) -> `torch.nn.Module`
         that gives logits.
     method
-        "safe_ema" (averaged weights, unless they lag behind the last) lowers churn at no cost and
-        did no harm beyond chance on the tables of docs/beyond.md. Any name in
+        The default, weight decay and averaged weights (unless these lag behind the last), lowers
+        churn at no cost and did no harm beyond chance on the tables of docs/beyond.md. Any name in
         `unchurn.METHODS`, with parameters and combined as one likes, such as "knn_ls(k=10)+ema"; or
         a method object such as `KnnLS(k=10, a=0.9, b=0.5)`. Its parameters can be searched as
         `method__a`, a combination's as `method__knn_ls__a`.
@@ -117,7 +117,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         module: str | Factory = "mlp",
-        method: str | Method = "safe_ema",
+        method: str | Method = DEFAULT,
         *,
         epochs: int = 20,
         batch_size: int = 128,

@@ -11,6 +11,7 @@ import numpy as np
 
 from unchurn.comparison.compare import compare
 from unchurn.core.arrays import Array
+from unchurn.methods.registry import DEFAULT
 from unchurn.metrics.intervals import Interval
 from unchurn.paper.demo import charts
 from unchurn.paper.demo.step import Figure, Flipping, Step, chance, is_chance
@@ -26,8 +27,8 @@ SHOWN = 6  # of the examples that flip most
 NAMES = {
     PLAIN: "plain training",
     "knn_ls": "paper's k-NN smoothing",
-    "safe_ema": "averaged weights",
-    "swa": "averaged at the end",
+    DEFAULT: "unchurn's default",
+    "safe_ema": "averaged weights alone",
     "knn_ls+safe_ema": "k-NN + averaged",
     "ensemble": "ensemble",
 }
@@ -114,10 +115,10 @@ def methods_step(result: Result) -> Step:
                 caption=f"{_name(rows[name][0])}, {_cost(rows[name][0])}; "
                 f"{is_chance(found[name]['churn'])}{_in_paper(papers[PLAIN], papers[name])}",
             )
-            for name in ("knn_ls", "safe_ema", "ensemble")
+            for name in ("knn_ls", DEFAULT, "ensemble")
         ),
-        text=f"{_told(result.subject.runs, found)} Averaged weights are what StableClassifier() "
-        "trains by if you say nothing.",
+        text=f"{_told(result.subject.runs, found)} The default, weight decay and averaged "
+        "weights, is what StableClassifier() trains by if you say nothing.",
         chart=charts.churns(
             {_name(row): runs.predictions for row, runs in rows.values()},
             {_name(rows[name][0]): row.mean["churn"] for name, row in papers.items() if row},

@@ -18,6 +18,7 @@ from unchurn.core.tables import TextForm
 from unchurn.datasets.base import Dataset
 from unchurn.methods import Control, Method
 from unchurn.methods.cost import training_cost
+from unchurn.methods.registry import DEFAULT
 from unchurn.metrics.budget import Budget, excess
 from unchurn.metrics.intervals import Interval
 from unchurn.metrics.registry import Metric, Runs
@@ -78,7 +79,7 @@ class Scenario:
     @property
     def steadier(self) -> tuple[str, ...]:
         """What is advised where nothing helped."""
-        return "safe_ema", "ensemble"
+        return DEFAULT, "ensemble"
 
     def units(self, runs: int) -> str:
         """What of so many runs is independent, and so left out one at a time."""
