@@ -168,7 +168,7 @@ def test_it_goes_on_where_it_stopped_to_the_same_numbers(told, run, tmp_path, mo
     again = {path: path.stat().st_mtime_ns for path in (tmp_path / "d/retrain/runs").iterdir()}
     assert set(again) == set(times)
     assert {path for path in times if again[path] != times[path]} == {kept[0]}
-    assert "… 18 trainings on 1 cores, 17 of them kept from before" in out
+    assert "… 21 trainings on 1 cores, 20 of them kept from before" in out
     both = [told[1].replace(str(told[0]), "d"), out]
     first, again = ([line for line in one.splitlines()[:-1] if line[:1] != "…"] for one in both)
     assert again == first  # but for the last line, which has the seconds
