@@ -194,9 +194,19 @@ def index_column(source: Source) -> str | None:
     return INDEXES[-1] if INDEXES[-1] in source.names else None
 
 
+def by_plain_name(names: Iterable[str]) -> dict[str, str]:
+    """Columns by their plain names; the first of those that have the same."""
+    return {plain_name(name): name for name in reversed([*names])}
+
+
+def plain_name(column: str) -> str:
+    """A column's name without regard to case, spaces and hyphens."""
+    return column.lower().replace(" ", "_").replace("-", "_")
+
+
 def _guess(names: Iterable[str], kind: str, *used: str | None) -> str | None:
     """The column whose name says what it is, unless it is used for something else."""
-    plain = {c.lower().replace(" ", "_").replace("-", "_"): c for c in reversed([*names])}
+    plain = by_plain_name(names)
     there = (plain[n] for n in NAMES[kind] if n in plain)
     return next((column for column in there if column not in used), None)
 

@@ -21,7 +21,7 @@ from unchurn.comparison.inputs.columns import (
     told_by_model,
 )
 from unchurn.comparison.inputs.ids import ABSENT, alike, find
-from unchurn.comparison.inputs.order import MEASURED, N_COLUMNS, check_order
+from unchurn.comparison.inputs.order import N_COLUMNS, check_order, is_measured
 from unchurn.comparison.inputs.predictions import Predictions
 from unchurn.comparison.inputs.sources import Source
 from unchurn.core.arrays import IntArray
@@ -125,17 +125,14 @@ def _that_tell_rows(sources: Sequence[Source], asked: Columns) -> dict[str, list
 
 def _as_own_ids(column: pl.Series, source: Source) -> pl.Series | None:
     """Ids that tell every row; None of what may be something else."""
-    import polars as pl
-
     try:
         ids = as_ids(column, source.name, is_written=source.is_text)
     except InputError:
         return None
     if not _is_unique(ids):
         return None
-    if ids.dtype == pl.String:
-        return None if ids.str.contains(MEASURED).all() else ids
-    return ids if ids.dtype.is_integer() and ID_NAME.search(column.name) else None
+    is_called_so = ids.dtype.is_integer() and ID_NAME.search(column.name)
+    return ids if is_called_so or not is_measured(ids) else None
 
 
 def _rows_of_nearly_all(one: pl.Series, two: pl.Series | None) -> IntArray | None:
