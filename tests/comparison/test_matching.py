@@ -236,3 +236,14 @@ def test_slices_and_clusters_may_stand_beside_the_labels(rng):
         InputError, match="no column 'x' for slices= in any file: there are id, pred"
     ):
         compare(base, other, truth, slices="x")
+
+
+@pytest.mark.parametrize("said", [["a", "b", "c", "d"], ["a", "b", "c", "b"], [1, 2, 3, 2]])
+@pytest.mark.parametrize("has_labels", [False, True])
+def test_the_only_column_is_the_prediction_whatever_it_is_called(said, has_labels):
+    """Two of few predictions were swapped: no ids of rows in another order, but two flips."""
+    swapped = [said[1], said[0], *said[2:]]
+    beside = {"label": said[2:] * 2} if has_labels else {}
+    found = compare(*(pl.DataFrame({"answer": values, **beside}) for values in (said, swapped)))
+    assert found.estimates["churn"].value == 0.5
+    assert found.taken["base"]["id"] == "the row's place"

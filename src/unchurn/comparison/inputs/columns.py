@@ -170,6 +170,14 @@ def told_by_model(source: Source, asked: Columns) -> set[str]:
     return {column for column in (prediction, *columns) if column is not None}
 
 
+def said_by_models(sources: Sequence[Source], asked: Columns) -> set[str]:
+    """What models said in any of the sources; base, the first, may call it by no such name."""
+    said = {column for source in sources for column in told_by_model(source, asked)}
+    base = sources[0]
+    only = _only(base.names, asked.label or _guess(base.names, "label"))
+    return said if only is None or told_by_model(base, asked) else {only, *said}
+
+
 def is_index(name: str) -> bool:
     """Whether a column is called as pandas calls an index, which may have numbered rows anew."""
     return name in INDEXES or is_called_index(name)

@@ -18,7 +18,7 @@ from unchurn.comparison.inputs.columns import (
     index_column,
     is_called_index,
     is_index,
-    told_by_model,
+    said_by_models,
 )
 from unchurn.comparison.inputs.ids import ABSENT, alike, find
 from unchurn.comparison.inputs.order import N_COLUMNS, check_order, is_measured
@@ -107,8 +107,7 @@ def joining_column(sources: Sequence[Source], asked: Columns) -> str | None:
 def _that_tell_rows(sources: Sequence[Source], asked: Columns) -> dict[str, list[IntArray]]:
     """The columns of ids, and where each of the first file's rows is in every other by them."""
     base, *others = sources
-    said = {column for source in sources for column in told_by_model(source, asked)}
-    used = {*said, *asked.slices, asked.label, asked.cluster}
+    used = {*said_by_models(sources, asked), *asked.slices, asked.label, asked.cluster}
     shared = [name for name in base.names if all(name in other.names for other in others)]
     candidates = [name for name in shared if name not in used and not is_index(name)][:N_COLUMNS]
     found = {}

@@ -17,7 +17,7 @@ from unchurn.comparison.inputs.columns import (
     by_plain_name,
     is_index,
     plain_name,
-    told_by_model,
+    said_by_models,
 )
 from unchurn.comparison.inputs.ids import ABSENT, alike
 from unchurn.comparison.inputs.sources import Source
@@ -67,7 +67,7 @@ def check_order(
 
 def _shared(base: Source, other: Source, asked: Columns) -> list[tuple[str, str]]:
     """Columns of both that no model said, by either's name: case and hyphens do not matter."""
-    said = told_by_model(base, asked) | told_by_model(other, asked)
+    said = said_by_models([base, other], asked)
     theirs = by_plain_name(other.names) | {name: name for name in other.names}
     named = [(name, theirs.get(name) or theirs.get(plain_name(name))) for name in base.names]
     return [
