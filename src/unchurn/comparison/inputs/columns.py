@@ -170,6 +170,14 @@ def told_by_model(source: Source, asked: Columns) -> set[str]:
     return {column for column in (prediction, *columns) if column is not None}
 
 
+def said_by_models(sources: Sequence[Source], asked: Columns) -> set[str]:
+    """What models said in any of the sources; base, the first, may call it by no such name."""
+    said = {column for source in sources for column in told_by_model(source, asked)}
+    base = sources[0]
+    only = _only(base.names, asked.label or _guess(base.names, "label"))
+    return said if only is None or told_by_model(base, asked) else {only, *said}
+
+
 def is_index(name: str) -> bool:
     """Whether a column is called as pandas calls an index, which may have numbered rows anew."""
     return name in INDEXES or is_called_index(name)
@@ -194,9 +202,19 @@ def index_column(source: Source) -> str | None:
     return INDEXES[-1] if INDEXES[-1] in source.names else None
 
 
+def by_plain_name(names: Iterable[str]) -> dict[str, str]:
+    """Columns by their plain names; the first of those that have the same."""
+    return {plain_name(name): name for name in reversed([*names])}
+
+
+def plain_name(column: str) -> str:
+    """A column's name without regard to case, spaces and hyphens."""
+    return column.lower().replace(" ", "_").replace("-", "_")
+
+
 def _guess(names: Iterable[str], kind: str, *used: str | None) -> str | None:
     """The column whose name says what it is, unless it is used for something else."""
-    plain = {c.lower().replace(" ", "_").replace("-", "_"): c for c in reversed([*names])}
+    plain = by_plain_name(names)
     there = (plain[n] for n in NAMES[kind] if n in plain)
     return next((column for column in there if column not in used), None)
 

@@ -1,9 +1,9 @@
-"""Do the rows of two tables belong together: by an index, in one order, enough of them?"""
+"""By what the rows of tables are paired: a column, an index or their place; enough of them?"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from operator import or_
@@ -13,15 +13,15 @@ import numpy as np
 
 from unchurn.comparison.inputs.casting import as_ids
 from unchurn.comparison.inputs.columns import (
-    INDEXES,
     Columns,
     has_ids,
     index_column,
     is_called_index,
     is_index,
-    told_by_model,
+    said_by_models,
 )
 from unchurn.comparison.inputs.ids import ABSENT, alike, find
+from unchurn.comparison.inputs.order import N_COLUMNS, check_order, is_measured
 from unchurn.comparison.inputs.predictions import Predictions
 from unchurn.comparison.inputs.sources import Source
 from unchurn.core.arrays import IntArray
@@ -33,11 +33,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 MIN_OVERLAP = 0.5  # of either file's rows that must be in the other
-N_COLUMNS = 64  # that files share and that are looked at for one that tells the rows
-N_AT_ONCE = 8  # of them
 NEARLY_ALL = 0.99  # of the smaller file's ids that the larger must have
-# What a text is that may be measured rather than given: a number, a date or a time.
-MEASURED = r"^\s*([-+]?[\d.,]+([eE][-+]?\d+)?|\d{4}-\d\d-\d\d.*|\d{1,2}:\d\d.*)\s*$"
 WRITE_IDS = "write a column of ids into every file, or index=False if all are in one order"
 
 
@@ -72,7 +68,7 @@ def goes_by_index(sources: Sequence[Source], asked: Columns) -> bool:
         is_anew = all(_counts_up(index) for index in there.values())
         for other in others:
             rows = _rows(there[base.name], there[other.name])
-            _check_order(base, other, asked, rows, only_text=not is_anew)
+            check_order(base, other, asked, rows, only_text=not is_anew)
         return True
     first = next(iter(there.values()), None)
     are_same = len(there) == len(sources) and all(_same(first, index) for index in there.values())
@@ -85,7 +81,7 @@ def goes_by_index(sources: Sequence[Source], asked: Columns) -> bool:
                 f"{WRITE_IDS}"
             )
     for other in others:
-        _check_order(base, other, asked)
+        check_order(base, other, asked)
     return False
 
 
@@ -111,12 +107,11 @@ def joining_column(sources: Sequence[Source], asked: Columns) -> str | None:
 def _that_tell_rows(sources: Sequence[Source], asked: Columns) -> dict[str, list[IntArray]]:
     """The columns of ids, and where each of the first file's rows is in every other by them."""
     base, *others = sources
-    said = {column for source in sources for column in told_by_model(source, asked)}
-    used = {*said, *asked.slices, asked.label, asked.cluster}
+    used = {*said_by_models(sources, asked), *asked.slices, asked.label, asked.cluster}
     shared = [name for name in base.names if all(name in other.names for other in others)]
     candidates = [name for name in shared if name not in used and not is_index(name)][:N_COLUMNS]
     found = {}
-    for column in _some_at_once(base, candidates):
+    for column in base.columns(candidates):
         ids = _as_own_ids(column, base)
         if ids is None:  # as most: the other files need not be read
             continue
@@ -127,25 +122,16 @@ def _that_tell_rows(sources: Sequence[Source], asked: Columns) -> dict[str, list
     return found
 
 
-def _some_at_once(source: Source, names: Sequence[str]) -> Iterator[pl.Series]:
-    """Columns of a file, read some at a time: a large one's must not fill the memory."""
-    for start in range(0, len(names), N_AT_ONCE):
-        yield from source.read(names[start : start + N_AT_ONCE])
-
-
 def _as_own_ids(column: pl.Series, source: Source) -> pl.Series | None:
     """Ids that tell every row; None of what may be something else."""
-    import polars as pl
-
     try:
         ids = as_ids(column, source.name, is_written=source.is_text)
     except InputError:
         return None
     if not _is_unique(ids):
         return None
-    if ids.dtype == pl.String:
-        return None if ids.str.contains(MEASURED).all() else ids
-    return ids if ids.dtype.is_integer() and ID_NAME.search(column.name) else None
+    is_called_so = ids.dtype.is_integer() and ID_NAME.search(column.name)
+    return ids if is_called_so or not is_measured(ids) else None
 
 
 def _rows_of_nearly_all(one: pl.Series, two: pl.Series | None) -> IntArray | None:
@@ -189,61 +175,6 @@ def _same(one: pl.Series | None, two: pl.Series) -> bool:
 def _counts_up(index: pl.Series) -> bool:
     """Whether it numbers the rows in their order, and so says no more than their place."""
     return index.dtype.is_integer() and bool((index.diff().drop_nulls() == 1).all())
-
-
-def _check_order(
-    base: Source,
-    other: Source,
-    asked: Columns,
-    rows: IntArray | None = None,
-    *,
-    only_text: bool = False,
-) -> None:
-    """Refuse to pair rows where a column holds the same values in both, in other rows.
-
-    `rows` are base's rows in the other, by an index; None: by their place.
-    """
-    import polars as pl
-
-    said = told_by_model(base, asked) | told_by_model(other, asked)
-    shared = [name for name in base.names if name in other.names and name not in said]
-    shared = [name for name in shared if not is_index(name)][:N_COLUMNS]
-    if base.is_array:
-        return
-    both = zip(_some_at_once(base, shared), _some_at_once(other, shared), strict=True)
-    for left, right in both:
-        if rows is None and len(left) != len(right):
-            return
-        if left.dtype != right.dtype or left.dtype.is_nested() or left.dtype == pl.Object:
-            continue
-        if only_text and left.cast(pl.String).str.contains(MEASURED).all():
-            continue
-        # Few values may be as often in both by chance: whether each prediction is right, say.
-        if _agree(left, right, rows) or left.n_unique() <= len(left) / 2:
-            continue
-        if _has_same(left, right):
-            how = "not in one order" if rows is None else "not paired by their index"
-            which = "" if rows is None else f" that column, or {INDEXES[1]!r} if the index is right"
-            raise InputError(
-                f"{base.name} and {other.name} are {how}: {left.name!r} has the same values in "
-                f"other rows. Join them with id={which}"
-            )
-
-
-def _agree(left: pl.Series, right: pl.Series, rows: IntArray | None) -> bool:
-    """Whether rows that are paired have the same value."""
-    if rows is None:
-        return left.equals(right)
-    there = rows != ABSENT
-    return left.filter(there).equals(right.gather(rows[there]))
-
-
-def _has_same(left: pl.Series, right: pl.Series) -> bool:
-    """Whether two columns have the same values; of different lengths, one all of the other's."""
-    if len(left) == len(right):
-        return left.sort().equals(right.sort())
-    small, large = sorted((left, right), key=len)
-    return bool(small.is_in(large.implode()).all())
 
 
 def check_overlap(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 OTHER_KINDS = (".jsonl", ".ndjson", ".npz")  # besides those of tables
 ARRAY = "the array"  # what the only column of an array of labels is called
 PROBABILITIES = "probabilities_"  # how the columns of an array of probabilities begin
+N_AT_ONCE = 8  # columns that are in memory, where a file is looked through
 LAST_LETTER = 0x10FFFF  # of Unicode; NumPy's text may hold numbers beyond
 SURROGATES = (0xD800, 0xDFFF)  # halves of letters, which are none alone
 
@@ -60,6 +61,11 @@ class Source:
         if table.height == 0:
             raise InputError(f"{self.name}: has no rows")
         return table
+
+    def columns(self, names: Sequence[str]) -> Iterator[pl.Series]:
+        """Columns one by one, read some at a time: a large file's must not fill the memory."""
+        for start in range(0, len(names), N_AT_ONCE):
+            yield from self.read(names[start : start + N_AT_ONCE])
 
     def no_column(self, name: str) -> InputError:
         """The error that there is none of this name."""
