@@ -22,7 +22,7 @@ with tempfile.TemporaryDirectory() as folder:
             method=method, random_state=2,
         )  # fmt: skip
         found = successor.comparison.estimates
-        verdict = successor.comparison.gate({"max_bad_flips": 0.02, "max_accuracy_loss": 0})
+        verdict = successor.comparison.gate({"max_bad_flips": 0.01, "max_accuracy_loss": 0.005})
         print(
             f"{name}: accuracy {found['accuracy_base'].value:.2%} → "
             f"{found['accuracy_candidate'].value:.2%}, churn {found['churn'].value:.2%}, "
