@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,17 +16,14 @@ from unchurn.core.errors import InputError
 from unchurn.datasets.base import Dataset
 from unchurn.datasets.preparation import Preparation
 from unchurn.methods import Method, make_method
-from unchurn.methods.base import overrides
-from unchurn.methods.registry import name_of
 from unchurn.metrics.budget import Budget
 from unchurn.training.budget import Tried, choose_setting
-from unchurn.training.checks import as_mask, as_seed, as_weights
+from unchurn.training.checks import as_mask, as_seed, as_weights, check_reference
 from unchurn.training.config import Training
 from unchurn.training.examples import Rows
 from unchurn.training.fitting import Fitting
 from unchurn.training.frames import check_preparation, learn_preparation, prepared
 from unchurn.training.labels import check_true_labels, labels_of_test_part
-from unchurn.training.learners.base import RemarkWarning
 from unchurn.training.networks import Factory, make_factory
 from unchurn.training.references import (
     Model,
@@ -37,8 +33,6 @@ from unchurn.training.references import (
     what_model_says,
 )
 from unchurn.training.scaling import Scaling, learn_scaling, scale, scaled
-
-LOOK_AT_ONE = "anchor, rcp, focal, warm_start, project, knn_ls, distill and elodi"
 
 
 class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -172,9 +166,10 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         method, factory = make_method(self.method), make_factory(self.module)
         budget = Budget(max_bad_flips=self.max_bad_flips, max_churn=self.max_churn)
         given = (reference_logits, reference_probabilities)
-        self._check_reference(method, budget, *given, is_labelling=X_unlabelled is not None)
+        is_labelling = X_unlabelled is not None
+        check_reference(self.reference, method, budget, *given, is_labelling=is_labelling)
         is_asked = method.reference() is not None or bool(budget.given)
-        is_used = is_asked or X_unlabelled is not None
+        is_used = is_asked or is_labelling
         reference = open_model(self.reference) if is_used else None
         if data is None:
             check_preparation(preparation, X)
@@ -285,33 +280,6 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         reference = parameters.pop("reference")
         cloned = {name: clone(value, safe=False) for name, value in parameters.items()}
         return type(self)(**cloned, reference=reference)
-
-    def _check_reference(
-        self, method: Method, budget: Budget, *given: npt.ArrayLike | None, is_labelling: bool
-    ) -> None:
-        """Refuse a reference that would not be used, or that is not there."""
-        name, is_given = name_of(method), any(g is not None for g in given)
-        if overrides(method, "serve"):
-            raise InputError(
-                f"{name} serves two models: train the new one, then make unchurn.Stay(base, new)"
-            )
-        if is_labelling and (self.reference is None or is_given):
-            raise InputError("X_unlabelled is labelled by the reference: give it as a model")
-        if budget.given:  # which holds any method against it
-            if self.reference is None and not is_given:
-                raise InputError(
-                    f"{next(iter(budget.given))} is of changes to the model before: give reference="
-                    ", or reference_logits or reference_probabilities to fit"
-                )
-            return
-        if method.reference() is None and is_given:
-            raise InputError(f"{name} looks at no reference: {LOOK_AT_ONE} do")
-        if method.reference() is None and self.reference is not None and not is_labelling:
-            warnings.warn(
-                f"reference is not used: {name} looks at none; {LOOK_AT_ONE} do",
-                RemarkWarning,
-                stacklevel=3,
-            )
 
     def _scaling(
         self, method: Method, inputs: Array, reference: Model | None, *, is_prepared: bool
