@@ -173,7 +173,16 @@ def as_frame(table: Any) -> pl.DataFrame:
         raise InputError(f"a table is a Polars or pandas frame, not {type(table).__name__}")
     if isinstance(table, pl.DataFrame):
         return table
+    check_names(table)
     return pl.DataFrame({str(c): _as_series(table[c]) for c in table.columns})
+
+
+def check_names(frame: Any) -> None:
+    """Refuse two columns of one name, which pandas allows; 1 and "1" are one, too."""
+    names = [str(name) for name in frame.columns]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"{names.count(twice)} columns are called {twice!r}: rename or drop some")
 
 
 def _as_series(column: Any) -> pl.Series:

@@ -8,7 +8,7 @@ import numpy as np
 
 from unchurn.core.errors import InputError
 from unchurn.datasets.preparation import Preparation, prepare
-from unchurn.datasets.table import as_frame, is_frame
+from unchurn.datasets.table import as_frame, check_names, is_frame
 from unchurn.training.references import Model, is_ours
 
 if TYPE_CHECKING:
@@ -38,7 +38,10 @@ def learn_preparation(x: Any, reference: Model | None = None) -> Preparation | N
 
 def prepared(x: Any, preparation: Preparation | None) -> Any:
     """The inputs of a frame's rows; anything else as it is."""
-    return preparation.transform(as_frame(x)) if preparation and is_frame(x) else x
+    if not is_frame(x):
+        return x
+    check_names(x)
+    return x if preparation is None else preparation.transform(as_frame(x))
 
 
 def check_preparation(preparation: Preparation | None, x: Any) -> None:

@@ -234,7 +234,7 @@ def _without(frame: Any, target: str, y: Any) -> tuple[Any, Any]:
         raise InputError("give y, or target= of a column, not both")
     if target not in frame.columns:
         raise InputError(unknown("column", target, map(str, frame.columns)))
-    if gaps := as_frame(frame)[target].null_count():
+    if gaps := as_frame(frame)[str(target)].null_count():
         raise InputError(f"target {target!r} has {gaps} missing value(s): drop these rows")
     rest = frame.drop(columns=target) if hasattr(frame, "iloc") else frame.drop(target)
     return rest, frame[target].to_numpy()
