@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
@@ -11,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 import toys
 from unchurn import StableClassifier, load_table, upgrade
 from unchurn.core.errors import InputError
+from unchurn.training.learners.base import RemarkWarning
 
 X, Y = toys.blobs(120, n_classes=2)
 FEW = {"epochs": 2, "random_state": 0}
@@ -30,6 +32,9 @@ def numbers(**more):
 def mixed(**more):
     """The same with text."""
     return numbers(place=np.array(["north", "east"])[(X[:, 2] > 0).astype(int)], **more)
+
+
+DAYS = pd.date_range("2024-01-01", periods=len(Y))
 
 
 def pipeline():
@@ -60,3 +65,55 @@ def test_two_columns_of_one_name_are_named(frame):
     twice = pd.concat([frame, pd.DataFrame({"y": Y, "z": Y}).rename(columns={"z": "y"})], axis=1)
     with pytest.raises(InputError, match="2 columns are called 'y'"):
         upgrade(base, twice, target="y", **FEW)
+
+
+@pytest.mark.parametrize("kind", [numbers, mixed])
+@pytest.mark.parametrize(
+    "as_given", [lambda frame: frame, pl.from_pandas], ids=["pandas", "polars"]
+)
+def test_a_date_that_the_base_takes_is_left_out_of_the_successor(kind, as_given, tmp_path):
+    frame, plain = as_given(kind(day=DAYS)), as_given(kind())
+    base = pipeline().fit(frame, Y)
+    parts = {"X_test": frame[:40], "y_test": Y[:40], "X_unlabelled": frame[40:50]}
+    with pytest.warns(RemarkWarning, match="^column 'day' is Datetime.*: left out of what"):
+        found = upgrade(base, frame, Y, **parts, **FEW)
+    assert found.comparison.n == 40
+    found.model.save(tmp_path / "model")
+    for one in (found.model, StableClassifier.load(tmp_path / "model")):
+        assert one.predict_proba(frame).tobytes() == one.predict_proba(plain).tobytes()
+    with pytest.warns(RemarkWarning, match="^column 'day'"):
+        anchored = model(method="anchor", reference=base).fit(frame, Y)
+    assert anchored.preparation_ == found.model.preparation_
+    again = upgrade(found.model, frame, Y, **parts, **FEW)  # as ours, it takes no days: no warning
+    assert again.model.preparation_ == found.model.preparation_
+
+
+def test_what_else_is_no_feature_is_left_out_and_all_of_it_is_named():
+    n = len(Y)
+    frame = mixed(
+        nothing=None, text=["2024-01-31"] * n, zone=DAYS.tz_localize("Europe/Berlin"),
+        took=pd.to_timedelta(np.arange(n), "h"), several=[[1, 2]] * n, gaps=np.nan,
+    )  # fmt: skip
+    base = pipeline().fit(frame, Y)
+    with pytest.warns(RemarkWarning) as warned:
+        found = upgrade(base, frame, Y, **FEW)
+    (said,) = (str(one.message) for one in warned if "left out" in str(one.message))
+    for one in ("'nothing' has no value", "'text' has dates", "'zone' is Datetime",
+                "'took' is Duration", "'several' is List", "'gaps' has no value"):  # fmt: skip
+        assert one in said
+    assert [one.name for one in found.model.preparation_.columns] == ["a", "b", "place"]
+    with pytest.raises(InputError, match="no column of X can be learned from: column 'zone' is"):
+        upgrade(base, frame[["zone", "took"]], Y, **FEW)
+
+
+def test_a_date_is_refused_where_nobody_needs_it():
+    with pytest.raises(InputError, match=r"'day' is Datetime.* to leave it out drop it from X"):
+        model().fit(mixed(day=DAYS), Y)
+    with pytest.raises(InputError, match=r"'again' is Datetime.* leave them out drop them from X"):
+        model().fit(mixed(day=DAYS, again=DAYS), Y)
+    with pytest.raises(InputError, match=r"column 'c' has no value: .*drop it from X"):
+        model().fit(pl.from_pandas(mixed()).with_columns(c=pl.lit(None, pl.String)), Y)
+    with pytest.raises(InputError, match="X has no columns"):
+        model().fit(mixed()[[]], Y)
+    with pytest.raises(ValueError, match=r"Found array with 0 sample\(s\)"):
+        model().fit(mixed()[:0], Y[:0])

@@ -174,6 +174,22 @@ def prepare(
     return Preparation(tuple(of_each(table, learn, how_left_out)))
 
 
+def prepare_what_can_be(table: pl.DataFrame) -> tuple[Preparation, str]:
+    """The same of all rows, of the columns that can be learned from; and why the others cannot."""
+    rows = np.arange(table.height)
+
+    def learn(column: pl.Series) -> NumberColumn | CategoryColumn | NoFeatureError:
+        try:
+            return _learn(column, rows)
+        except NoFeatureError as error:
+            return error
+
+    done = of_each(table, learn)
+    left_out: list[InputError] = [one for one in done if isinstance(one, NoFeatureError)]
+    learned = Preparation(tuple(one for one in done if not isinstance(one, NoFeatureError)))
+    return learned, _named(left_out)
+
+
 def of_each(
     table: pl.DataFrame, do: Callable[[pl.Series], Done], how_left_out: str = ASIDE
 ) -> list[Done]:
@@ -191,16 +207,23 @@ def of_each(
 
 def _in_one_line(problems: list[InputError], how_left_out: str) -> str:
     """What is wrong with columns; what is no feature comes last, and what to do about it once."""
-    problems = sorted(problems, key=lambda problem: isinstance(problem, NoFeatureError))
-    shown = problems[:MOST_NAMED]
-    more = len(problems) - len(shown)
-    text = "; ".join(map(str, shown)) + (f"; and {more} columns more" if more else "")
+    text = _named(sorted(problems, key=lambda problem: isinstance(problem, NoFeatureError)))
     n = sum(isinstance(problem, NoFeatureError) for problem in problems)
     it = "it" if n == 1 else "them"
-    return f"{text}: turn {it} into numbers, or to leave {it} out {how_left_out}" if n else text
+    how = how_left_out.format(it=it)
+    return f"{text}: turn {it} into numbers, or to leave {it} out {how}" if n else text
+
+
+def _named(problems: Sequence[InputError]) -> str:
+    """What is wrong with columns, one after the other; of many, with the first of them."""
+    shown = problems[:MOST_NAMED]
+    more = len(problems) - len(shown)
+    return "; ".join(map(str, shown)) + (f"; and {more} columns more" if more else "")
 
 
 def _learn(column: pl.Series, train: Any) -> NumberColumn | CategoryColumn:
+    if (column.fill_nan(None) if column.dtype.is_float() else column).null_count() == len(column):
+        raise NoFeatureError(f"column {column.name!r} has no value")
     if is_number(column):
         return _learn_number(column.name, as_numbers(column), train)
     if not is_category(column):

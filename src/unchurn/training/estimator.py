@@ -152,7 +152,9 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Or on the training part of a `Dataset`, given alone: the classes then are its `labels`. Or
         on a Polars or pandas frame: one with text or gaps is prepared as a table is (`load_table`),
         by what is learned from these rows, by how a `reference` of ours prepares it, or by a
-        `preparation` that is given. What was fitted to a table takes frames of new rows.
+        `preparation` that is given. A column that cannot be a feature, as a date, is refused; where
+        a `reference` of another kind takes the frame as it is, it is left out, with a warning. What
+        was fitted to a table takes frames of new rows.
 
         What a model before says of these rows may be given as (n, L) logits or as probabilities,
         columns in the order of the sorted labels: anchor a release to the one it replaces. Rows

@@ -77,7 +77,9 @@ def upgrade(
     X, y
         All rows to train on, old and new, and their labels. Or a `Dataset`. Or a frame as the base
         takes it, with y or with the column `target` that has the labels: the new model's inputs are
-        prepared as those of a base of ours are, else as `load_table` does, text and gaps too.
+        prepared as those of a base of ours are, else as `load_table` does, text and gaps too. The
+        base is given all of the frame; what cannot be a feature, as a date, the new model does
+        without, and a warning names it.
     target
         The column of the labels, where X is a frame.
     X_test, y_test
