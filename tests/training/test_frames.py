@@ -117,3 +117,12 @@ def test_a_date_is_refused_where_nobody_needs_it():
         model().fit(mixed()[[]], Y)
     with pytest.raises(ValueError, match=r"Found array with 0 sample\(s\)"):
         model().fit(mixed()[:0], Y[:0])
+
+
+@pytest.mark.parametrize("part", ["X_test", "X_unlabelled"])
+def test_rows_without_a_column_are_refused_before_any_training(part, monkeypatch):
+    frame = mixed()
+    parts = {"X_test": frame, "y_test": Y} | {part: frame.drop(columns="place")}
+    monkeypatch.setattr("unchurn.training.fitting.fit_together", None)
+    with pytest.raises(InputError, match="no column 'place': there are a, b"):
+        upgrade(pipeline().fit(frame, Y), frame, Y, **parts)

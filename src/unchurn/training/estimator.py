@@ -23,7 +23,7 @@ from unchurn.training.config import Training
 from unchurn.training.examples import Rows
 from unchurn.training.fitting import Fitting
 from unchurn.training.frames import check_preparation, learn_preparation, prepared
-from unchurn.training.labels import check_true_labels, labels_of_test_part
+from unchurn.training.labels import check_no_gaps, check_true_labels, labels_of_test_part
 from unchurn.training.networks import Factory, make_factory
 from unchurn.training.references import (
     Model,
@@ -177,6 +177,8 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             check_preparation(preparation, X)
             preparation = preparation or learn_preparation(X, reference)
             examples = prepared(X, preparation), y
+            if y is not None:  # which scikit-learn refuses
+                check_no_gaps(y)
         else:
             preparation, examples = data.preparation, (data.x_train, data.y_train)
         inputs, labels = validate_data(self, *examples, dtype=np.float32, order="C", allow_nd=True)
