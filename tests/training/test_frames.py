@@ -1,9 +1,14 @@
 """Frames as people have them, given to `StableClassifier` and `upgrade`."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from safetensors import safe_open
+from safetensors.torch import save_file
+from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -126,3 +131,71 @@ def test_rows_without_a_column_are_refused_before_any_training(part, monkeypatch
     monkeypatch.setattr("unchurn.training.fitting.fit_together", None)
     with pytest.raises(InputError, match="no column 'place': there are a, b"):
         upgrade(pipeline().fit(frame, Y), frame, Y, **parts)
+
+
+def rewritten(path, to, **change):
+    """The same saved model with another header."""
+    with safe_open(str(path), framework="pt") as file:
+        record = json.loads(file.metadata()["unchurn"]) | change
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    save_file(tensors, to, {"unchurn": json.dumps(record)})
+    return to
+
+
+@pytest.mark.parametrize("as_given", [pd.DataFrame, pl.from_pandas], ids=["pandas", "polars"])
+def test_the_columns_of_a_prepared_frame_are_remembered(as_given, tmp_path):
+    frame = as_given(mixed())
+    fitted = model().fit(frame, Y)
+    fitted.save(tmp_path / "model")
+    loaded = StableClassifier.load(tmp_path / "model")
+    by_hand = fitted.preparation_.transform(pl.DataFrame(frame))
+    for one in (fitted, loaded, model().fit(load_table(mixed(y=Y), "y"))):
+        assert one.feature_names_in_.tolist() == ["a", "b", "place"]
+        assert one.feature_names_in_.dtype == object
+        assert one.n_features_in_ == 3
+    expected = fitted.predict_proba(frame).tobytes()
+    for one in (fitted, loaded):
+        for rows in (as_given(mixed(more=1)), frame[["place", "b", "a"]], by_hand):
+            assert one.predict_proba(rows).tobytes() == expected
+        with pytest.raises(InputError, match="no column 'b': there are a, place"):
+            one.predict(frame[["a", "place"]])
+        with pytest.raises(InputError, match=r"of shape \(2,\), .* with the columns a, b, place"):
+            one.predict(X[:, :2])
+    assert not hasattr(clone(fitted), "feature_names_in_")
+    assert not hasattr(fitted.fit(X, Y), "feature_names_in_")
+    assert fitted.n_features_in_ == 4
+
+
+def test_a_model_that_was_saved_without_its_columns_is_loaded(tmp_path):
+    model().fit(mixed(), Y).save(tmp_path / "model")
+    old = StableClassifier.load(rewritten(tmp_path / "model", tmp_path / "old", features=[]))
+    assert not hasattr(old, "feature_names_in_")
+    new = StableClassifier.load(tmp_path / "model")
+    assert old.predict_proba(mixed()).tobytes() == new.predict_proba(mixed()).tobytes()
+    with pytest.raises(InputError, match="it names 2 features, and takes 3"):
+        StableClassifier.load(rewritten(tmp_path / "model", tmp_path / "bad", features=["a", "b"]))
+
+
+def test_names_that_are_no_text_are_not_remembered(tmp_path):
+    named, numbered = mixed(), mixed().set_axis([0, 1, 2], axis=1)
+    fitted = model().fit(named, Y).fit(numbered, Y)
+    fitted.save(tmp_path / "model")
+    for one in (fitted, StableClassifier.load(tmp_path / "model")):
+        assert not hasattr(one, "feature_names_in_")
+        assert one.n_features_in_ == 3
+        assert one.predict(numbered).shape == Y.shape
+
+
+def test_an_interrupted_refit_leaves_the_columns_as_they_were(monkeypatch):
+    fitted = model().fit(mixed(), Y)
+    monkeypatch.setattr("unchurn.training.fitting.fit_together", None)
+    with pytest.raises(TypeError):
+        fitted.fit(mixed(more=1).drop(columns="a"), Y)
+    assert fitted.feature_names_in_.tolist() == ["a", "b", "place"]
+
+
+def test_plain_numbers_are_taken_in_order_as_scikit_learn_does():
+    fitted = model().fit(numbers(), Y)
+    for rows in (numbers()[["b", "a"]], numbers(more=1), numbers()[["a"]]):
+        with pytest.raises(ValueError, match="The feature names should match"):
+            fitted.predict(rows)

@@ -97,13 +97,18 @@ class Preparation:
     columns: tuple[NumberColumn | CategoryColumn, ...]
 
     @property
+    def names(self) -> list[str]:
+        """The columns that it takes."""
+        return [one.name for one in self.columns]
+
+    @property
     def width(self) -> int:
         """How many inputs of a network it gives."""
         return sum(one.width for one in self.columns)
 
     def transform(self, table: pl.DataFrame) -> Float32:
         """Rows of a table with the same columns, in any order, as inputs of the network."""
-        missing = [one.name for one in self.columns if one.name not in table.columns]
+        missing = [name for name in self.names if name not in table.columns]
         if missing:
             raise InputError(unknown("column", missing[0], table.columns))
         x = np.hstack([one.transform(table[one.name]) for one in self.columns])

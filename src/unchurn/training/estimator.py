@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError
@@ -23,6 +23,7 @@ from unchurn.training.config import Training
 from unchurn.training.examples import Rows
 from unchurn.training.fitting import Fitting
 from unchurn.training.frames import check_preparation, learn_preparation, prepared
+from unchurn.training.inputs import checked_examples, checked_inputs, remember_columns
 from unchurn.training.labels import check_no_gaps, check_true_labels, labels_of_test_part
 from unchurn.training.networks import Factory, make_factory
 from unchurn.training.references import (
@@ -84,6 +85,9 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         `upgrade`; not saved.
     preparation_
         How the table that it was fitted to became inputs; None of arrays and plain numbers.
+    n_features_in_, feature_names_in_
+        How many columns it was fitted to, and their names where a frame's are all text. Of a table
+        those that it is prepared from: frames to predict need them in any order, and may have more.
     scaling_
         How raw inputs are scaled (below); None where they are taken as they are.
 
@@ -181,7 +185,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 check_no_gaps(y)
         else:
             preparation, examples = data.preparation, (data.x_train, data.y_train)
-        inputs, labels = validate_data(self, *examples, dtype=np.float32, order="C", allow_nd=True)
+        inputs, labels = checked_examples(self, *examples, preparation)
         check_classification_targets(labels)
         classes, numbers = np.unique(labels, return_inverse=True)
         if len(classes) < 2:
@@ -193,7 +197,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             x = X if data is None else data.x_train
             said = said_by_one(reference, x, inputs, classes, preparation, *given)
         if X_unlabelled is not None:
-            more = self._prepared(X_unlabelled, preparation, inputs.shape[1:])
+            more = checked_inputs(self, X_unlabelled, preparation, inputs.shape[1:])
             told = what_model_says(reference, X_unlabelled, more, classes, preparation)
         is_prepared = data is not None or preparation is not None
         scaling = self._scaling(method, inputs, reference, is_prepared=is_prepared)
@@ -222,6 +226,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         # Only now, all together: an interrupted fit leaves the model as it was.
         self.fitted_, self.classes_, self.shape_ = fitted, classes, inputs.shape[1:]
         self.preparation_, self.scaling_, self.tried_ = preparation, scaling, tried
+        remember_columns(self, X, preparation)
         return self
 
     @property
@@ -298,21 +303,5 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Check inputs to predict; rows of a table are prepared first."""
         check_is_fitted(self)
         # What was pickled before models had a preparation has none.
-        inputs = self._prepared(X, getattr(self, "preparation_", None), self.shape_)
+        inputs = checked_inputs(self, X, getattr(self, "preparation_", None), self.shape_)
         return scaled(self, inputs)
-
-    def _prepared(
-        self, X: Any, preparation: Preparation | None, shape: tuple[int, ...]
-    ) -> npt.NDArray[np.float32]:
-        """Inputs of this shape, checked."""
-        inputs: npt.NDArray[np.float32] = validate_data(
-            self,
-            prepared(X, preparation),
-            dtype=np.float32,
-            order="C",
-            allow_nd=True,
-            reset=False,
-        )
-        if inputs.shape[1:] != shape:
-            raise InputError(f"X has inputs of shape {inputs.shape[1:]}, the model {shape}")
-        return inputs

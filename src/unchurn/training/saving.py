@@ -76,13 +76,14 @@ def load_model(
         model.classes_ = np.array(record["classes"], None if dtype == "object" else dtype)
         model.shape_ = tuple(record["shape"])
         model.n_features_in_ = model.shape_[0]
-        if record["features"]:
+        if record["features"]:  # saved before it remembered them, a model of a table has none
             model.feature_names_in_ = np.array(record["features"], object)
         model.preparation_ = None
         model.scaling_ = None
         model.tried_ = ()
         if "preparation" in record:
             model.preparation_ = Preparation.from_plain(record["preparation"])
+            model.n_features_in_ = len(model.preparation_.names)
         _check_saved(model)
         if "scaling" in record:
             model.scaling_ = Scaling.from_plain(record["scaling"], model.shape_)
@@ -119,6 +120,9 @@ def _check_saved(model: StableClassifier) -> None:
         raise InputError(f"its shape of an input is {shape}")
     if model.preparation_ is not None and (model.preparation_.width,) != shape:
         raise InputError(f"its preparation gives {model.preparation_.width} inputs, not {shape}")
+    names = getattr(model, "feature_names_in_", None)
+    if names is not None and len(names) != model.n_features_in_:
+        raise InputError(f"it names {len(names)} features, and takes {model.n_features_in_}")
 
 
 def _rebuild(
