@@ -20,14 +20,8 @@ from unchurn.core.tables import (
     text_among_numbers,
 )
 from unchurn.datasets.base import TEXT, Dataset, split
-from unchurn.datasets.preparation import (
-    Preparation,
-    is_category,
-    is_number,
-    odd_text,
-    of_each,
-    prepare,
-)
+from unchurn.datasets.columns import is_category, is_number, odd_text
+from unchurn.datasets.preparation import Preparation, of_each, prepare
 from unchurn.datasets.registry import DATASETS
 
 if TYPE_CHECKING:

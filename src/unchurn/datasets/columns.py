@@ -1,0 +1,69 @@
+"""A table's column as numbers or as texts, whatever type holds them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from unchurn.core.arrays import Float64
+
+if TYPE_CHECKING:
+    import polars as pl
+
+GAP = "(missing)"  # the category of what is not there
+NOT_THERE = ("", "na", "n/a", "nan", "null", "none", "?", "-")  # in texts among numbers
+
+
+def odd_text(column: pl.Series) -> int | None:
+    """The first row of a text that is neither a number nor a sign of a gap, if there is one."""
+    import polars as pl
+
+    if column.dtype != pl.String:
+        return None
+    texts = column.str.strip_chars()
+    is_number, is_gap = (
+        texts.cast(pl.Float64, strict=False).is_not_null(),
+        texts.str.to_lowercase().is_in(NOT_THERE) | texts.is_null(),
+    )
+    odd = ~(is_number | is_gap)
+    return odd.arg_max() if odd.any() else None
+
+
+def is_number(column: pl.Series) -> bool:
+    """Whether a column is of numbers; also text that is, but for signs of a gap such as NA.
+
+    Text that is numbers throughout stays text: codes are often written so.
+    """
+    import polars as pl
+
+    if column.dtype.is_numeric():
+        return True
+    if column.dtype != pl.String:
+        return False
+    texts = column.drop_nulls().str.strip_chars()
+    is_gap = texts.str.to_lowercase().is_in(NOT_THERE)
+    numbers = texts.filter(~is_gap).cast(pl.Float64, strict=False)
+    return bool(is_gap.any()) and len(numbers) > 0 and numbers.null_count() == 0
+
+
+def as_numbers(column: pl.Series) -> Float64:
+    """A column's numbers, NaN where there is none."""
+    import polars as pl
+
+    if column.dtype == pl.String:
+        column = column.str.strip_chars()
+    numbers: Float64 = column.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
+    return numbers
+
+
+def is_category(column: pl.Series) -> bool:
+    """Whether a column is of text, booleans or categories."""
+    import polars as pl
+
+    return column.dtype in (pl.String, pl.Boolean, pl.Categorical, pl.Enum)
+
+
+def as_texts(column: pl.Series) -> Any:
+    """A column's values as text; a gap is a value of its own."""
+    import polars as pl
+
+    return column.cast(pl.String).fill_null(GAP).to_numpy().astype(str)
