@@ -199,3 +199,74 @@ def test_plain_numbers_are_taken_in_order_as_scikit_learn_does():
     for rows in (numbers()[["b", "a"]], numbers(more=1), numbers()[["a"]]):
         with pytest.raises(ValueError, match="The feature names should match"):
             fitted.predict(rows)
+
+
+N = len(Y)
+NO_NUMBERS = {
+    "days": DAYS,
+    "hours": pd.to_timedelta(np.arange(N), "h"),
+    "lists": [[1]] * N,
+    "months": pd.period_range("2024-01", periods=N, freq="M"),
+    "objects": [object()] * N,
+}
+
+
+@pytest.mark.parametrize("kind", [numbers, mixed])
+@pytest.mark.parametrize("odd", NO_NUMBERS.values(), ids=NO_NUMBERS)
+def test_what_was_numbers_is_not_taken_for_them_when_it_is_times(kind, odd):
+    fitted = model().fit(kind(), Y)
+    with pytest.raises(InputError, match="column 'a' was numbers to learn from, and is "):
+        fitted.predict(kind().assign(a=odd))
+    if kind is mixed:
+        with pytest.raises(InputError, match="column 'place' was text to learn from, and is "):
+            fitted.predict(kind().assign(place=odd))
+
+
+@pytest.mark.parametrize(
+    ("learned", "given"),
+    [
+        (["1", "2"], [1, 2]), (["1", "2"], [1.0, 2.0]), (["1.0", "2.0"], [1, 2]),
+        ([False, True], [0, 1]), ([False, True], [0.0, 1.0]), ([False, True], ["False", "True"]),
+        (["False", "True"], [False, True]), (["0", "1"], [False, True]),
+    ],
+)  # fmt: skip
+def test_a_category_is_known_whatever_type_holds_it(learned, given):
+    """New rows come from elsewhere than those that were learned from: 1 is 1.0 beside gaps."""
+    which = (X[:, 3] > 0).astype(int)
+    frame, same = (mixed(c=np.array(values)[which]) for values in (learned, given))
+    fitted = model().fit(frame, Y)
+    expected = fitted.predict_proba(frame)
+    assert fitted.predict_proba(same).tobytes() == expected.tobytes()
+    assert fitted.predict_proba(pl.from_pandas(same)).tobytes() == expected.tobytes()
+    assert (fitted.predict_proba(mixed(c="never seen")) != expected).any()
+
+
+def test_numbers_as_categories_of_text_are_numbers():
+    frame = pl.from_pandas(mixed()).with_columns(pl.col("a").cast(pl.Float64))
+    fitted = model().fit(frame, Y)
+    texts = frame.with_columns(pl.col("a").cast(pl.String).cast(pl.Categorical))
+    assert fitted.predict_proba(texts).tobytes() == fitted.predict_proba(frame).tobytes()
+
+
+def test_a_gap_in_codes_that_became_floats_is_a_gap():
+    codes = ["1", "2", None] * 40
+    frame = mixed(c=codes)
+    fitted = model().fit(frame, Y)
+    as_floats = frame.assign(c=[np.nan if code is None else float(code) for code in codes])
+    assert fitted.predict_proba(as_floats).tobytes() == fitted.predict_proba(frame).tobytes()
+
+
+def test_frames_that_hold_nothing_yet_or_at_all():
+    lazy = pl.from_pandas(mixed()).lazy()
+    base, fitted = pipeline().fit(mixed(), Y), model().fit(mixed(), Y)
+    for call in (
+        lambda: model().fit(lazy, Y),
+        lambda: fitted.predict(lazy),
+        lambda: upgrade(base, lazy, Y),
+    ):
+        with pytest.raises(InputError, match=r"X is a LazyFrame: give X.collect\(\)"):
+            call()
+    with pytest.raises(InputError, match="X has no rows"):
+        upgrade(base, mixed()[:0], Y[:0])
+    with pytest.raises(InputError, match="X_test has no rows"):
+        upgrade(base, mixed(), Y, X_test=mixed()[:0], y_test=Y[:0])

@@ -136,6 +136,7 @@ def test_missing_labels_are_told(y):
     base = LogisticRegression().fit(x, whole)
     for call in (
         lambda: model().fit(x, y),
+        lambda: model().fit(x, whole).score(x, y),
         lambda: upgrade(base, x, y),
         lambda: upgrade(base, x, whole, X_test=x, y_test=y),
     ):
@@ -154,3 +155,13 @@ def test_labels_as_a_column_are_upgraded_to_and_others_refused():
         upgrade(base, x, y, X_test=x, y_test=y[:9])
     with pytest.raises(ValueError, match="Unknown label type"):
         upgrade(base, x, np.array([1, "a"] * 60, object))
+
+
+def test_dates_are_classes_that_are_saved(tmp_path):
+    x, y = toys.blobs(60, n_classes=2)
+    days = np.array(["2024-01-31", "2024-02-29"], "datetime64[D]")
+    fitted = model().fit(x, days[y])
+    fitted.save(tmp_path / "model")
+    loaded = StableClassifier.load(tmp_path / "model")
+    assert loaded.classes_.dtype == days.dtype
+    assert (loaded.predict(x) == fitted.predict(x)).all()

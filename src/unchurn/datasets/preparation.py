@@ -19,7 +19,16 @@ import numpy as np
 from unchurn.core.arrays import Float32, Float64
 from unchurn.core.errors import InputError, unknown
 from unchurn.core.files import reading, write_text
-from unchurn.datasets.columns import GAP, as_numbers, as_texts, is_category, is_number, odd_text
+from unchurn.datasets.columns import (
+    GAP,
+    as_numbers,
+    as_spelled,
+    as_texts,
+    is_category,
+    is_number,
+    odd_text,
+    of_new_rows,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -54,6 +63,7 @@ class NumberColumn:
 
     def transform(self, column: pl.Series) -> Float64:
         """(n, 1) numbers, or (n, 2) with where gaps were."""
+        column = of_new_rows(column, "numbers")
         _check_numbers(column)
         numbers = as_numbers(column)
         gaps = np.isnan(numbers)
@@ -85,7 +95,7 @@ class CategoryColumn:
 
     def transform(self, column: pl.Series) -> Float64:
         """(n, values) of 0 and 1; a value that was never learned has no 1."""
-        texts = as_texts(column)
+        texts = as_texts(as_spelled(of_new_rows(column, "text"), self.values))
         return np.asarray(texts[:, None] == np.array(self.values), np.float64)
 
 

@@ -155,7 +155,7 @@ def is_frame(table: Any) -> bool:
     """Whether it is a Polars or pandas frame."""
     import polars as pl
 
-    is_pandas = hasattr(table, "columns") and hasattr(table, "iloc")
+    is_pandas = hasattr(table, "iloc") and hasattr(table, "columns")  # a LazyFrame warns of these
     return isinstance(table, pl.DataFrame) or is_pandas
 
 

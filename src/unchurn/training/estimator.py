@@ -180,9 +180,8 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if data is None:
             check_preparation(preparation, X)
             preparation = preparation or learn_preparation(X, reference)
+            check_no_gaps(y)
             examples = prepared(X, preparation), y
-            if y is not None:  # which scikit-learn refuses
-                check_no_gaps(y)
         else:
             preparation, examples = data.preparation, (data.x_train, data.y_train)
         inputs, labels = checked_examples(self, *examples, preparation)

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError
+from unchurn.datasets.columns import of_new_rows
 from unchurn.datasets.preparation import Preparation, prepare, prepare_what_can_be
 from unchurn.datasets.table import as_frame, check_names, is_frame
 from unchurn.training.learners.base import RemarkWarning
@@ -25,7 +27,7 @@ def learn_preparation(x: Any, reference: Model | None = None) -> Preparation | N
     alone, as nobody else needs it. A reference that is no network of ours takes the frame as it is,
     with all that it has: there such a column is left out, with a warning.
     """
-    if not is_frame(x):
+    if not _is_frame(x):
         return None
     before: Preparation | None = getattr(reference, "preparation_", None)
     if is_ours(reference) and before is not None:
@@ -56,16 +58,32 @@ def learn_preparation(x: Any, reference: Model | None = None) -> Preparation | N
 
 def prepared(x: Any, preparation: Preparation | None) -> Any:
     """The inputs of a frame's rows; anything else as it is."""
-    if not is_frame(x):
+    if not _is_frame(x):
         return x
     check_names(x)
     return x if preparation is None else preparation.transform(as_frame(x))
+
+
+def check_numbers(x: Any, names: Array | None) -> None:
+    """Refuse times and the like in columns that were plain numbers: all of a frame, or of names."""
+    for column in as_frame(x) if is_frame(x) else ():
+        if names is None or column.name in names:
+            of_new_rows(column, "numbers")
 
 
 def check_preparation(preparation: Preparation | None, x: Any) -> None:
     """Refuse a preparation that nothing is prepared by."""
     if preparation is not None and not is_frame(x):
         raise InputError(f"preparation is for frames, and X is {type(x).__name__}")
+
+
+def _is_frame(x: Any) -> bool:
+    """Whether it is a Polars or pandas frame; one that is yet to be computed is refused."""
+    import polars as pl
+
+    if isinstance(x, pl.LazyFrame):
+        raise InputError("X is a LazyFrame: give X.collect()")
+    return is_frame(x)
 
 
 def _is_plain(column: pl.Series) -> bool:

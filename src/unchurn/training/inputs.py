@@ -17,7 +17,7 @@ from unchurn.core.arrays import Array, Float32
 from unchurn.core.errors import InputError
 from unchurn.datasets.base import Dataset
 from unchurn.datasets.preparation import Preparation
-from unchurn.training.frames import prepared
+from unchurn.training.frames import check_numbers, prepared
 
 if TYPE_CHECKING:
     from unchurn.training.estimator import StableClassifier
@@ -42,6 +42,7 @@ def checked_inputs(
     """Inputs of this shape for a model that has one: of rows of a table, as it prepares them."""
     rows, hint = prepared(x, preparation), ""
     if preparation is None:
+        check_numbers(rows, getattr(model, "feature_names_in_", None))
         inputs = validate_data(model, rows, reset=False, **KIND)
     else:
         inputs = check_array(rows, input_name="X", estimator=model, **KIND)

@@ -21,12 +21,16 @@ def given_labels(y: Any, name: str, x: Any, of: str) -> Array:
     labels: Array = column_or_1d(np.asarray(y), warn=True)
     if len(labels) != len(x):
         raise InputError(f"{of} has {len(x):,} rows and {name} {len(labels):,} labels")
+    if not len(labels):
+        raise InputError(f"{of} has no rows")
     check_classification_targets(labels)
     return labels
 
 
 def check_no_gaps(y: Any, name: str = "y") -> None:
-    """Refuse labels that are missing: None, NaN, pandas' NA and NaT."""
+    """Refuse labels that are missing: None, NaN, pandas' NA and NaT; not that there are none."""
+    if y is None:  # which scikit-learn refuses
+        return
     array = np.atleast_1d(np.asarray(y))
     if array.dtype.kind in "biuUS":
         return
@@ -58,7 +62,8 @@ def labels_of_test_part(data: Dataset, classes: Array) -> Array:
 
 
 def check_true_labels(y: Any, classes: Array, *, is_of_table: bool) -> None:
-    """Refuse class numbers where the classes are text; warn where they may be mistaken for them."""
+    """Refuse gaps, and class numbers where the classes are text; warn where they may be such."""
+    check_no_gaps(y)
     given = np.asarray(y)
     if given.dtype.kind not in "iu":
         return

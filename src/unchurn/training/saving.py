@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError
 from unchurn.core.files import atomic_write, reading
 from unchurn.datasets.preparation import Preparation
@@ -35,7 +36,7 @@ def save_model(model: StableClassifier, path: Path) -> None:
         "module": model.module if isinstance(model.module, str) else None,
         "method": _method_record(model.fitted_.method),
         "training": {name: getattr(model, name) for name in SAVED},
-        "classes": model.classes_.tolist(),
+        "classes": _plain(model.classes_),
         "dtype": str(model.classes_.dtype),
         "shape": list(model.shape_),
         "features": list(getattr(model, "feature_names_in_", [])),
@@ -91,6 +92,12 @@ def load_model(
             members = _rebuild(model, method, tensors)
         model.fitted_ = Fitted(method, members)
     return model
+
+
+def _plain(classes: Array) -> list[Any]:
+    """Classes as JSON holds them; dates as text, of which NumPy makes dates again."""
+    plain: list[Any] = (classes.astype(str) if classes.dtype.kind == "M" else classes).tolist()
+    return plain
 
 
 def _method_record(method: Method) -> dict[str, Any]:
