@@ -19,12 +19,20 @@ import numpy as np
 from unchurn.core.arrays import Float32, Float64
 from unchurn.core.errors import InputError, unknown
 from unchurn.core.files import reading, write_text
+from unchurn.datasets.columns import (
+    GAP,
+    as_numbers,
+    as_spelled,
+    as_texts,
+    is_category,
+    is_number,
+    odd_text,
+    of_new_rows,
+)
 
 if TYPE_CHECKING:
     import polars as pl
 
-GAP = "(missing)"  # the category of what is not there
-NOT_THERE = ("", "na", "n/a", "nan", "null", "none", "?", "-")  # in texts among numbers
 MAX_EXPONENT = 1100  # beyond those of all floats
 MAX_CATEGORIES = 1000  # a text column with more distinct values is taken for an identifier
 DATE = re.compile(r"\d{4}-\d\d-\d\d")
@@ -55,6 +63,7 @@ class NumberColumn:
 
     def transform(self, column: pl.Series) -> Float64:
         """(n, 1) numbers, or (n, 2) with where gaps were."""
+        column = of_new_rows(column, "numbers")
         _check_numbers(column)
         numbers = as_numbers(column)
         gaps = np.isnan(numbers)
@@ -86,7 +95,7 @@ class CategoryColumn:
 
     def transform(self, column: pl.Series) -> Float64:
         """(n, values) of 0 and 1; a value that was never learned has no 1."""
-        texts = as_texts(column)
+        texts = as_texts(as_spelled(of_new_rows(column, "text"), self.values))
         return np.asarray(texts[:, None] == np.array(self.values), np.float64)
 
 
@@ -97,13 +106,18 @@ class Preparation:
     columns: tuple[NumberColumn | CategoryColumn, ...]
 
     @property
+    def names(self) -> list[str]:
+        """The columns that it takes."""
+        return [one.name for one in self.columns]
+
+    @property
     def width(self) -> int:
         """How many inputs of a network it gives."""
         return sum(one.width for one in self.columns)
 
     def transform(self, table: pl.DataFrame) -> Float32:
         """Rows of a table with the same columns, in any order, as inputs of the network."""
-        missing = [one.name for one in self.columns if one.name not in table.columns]
+        missing = [name for name in self.names if name not in table.columns]
         if missing:
             raise InputError(unknown("column", missing[0], table.columns))
         x = np.hstack([one.transform(table[one.name]) for one in self.columns])
@@ -174,6 +188,22 @@ def prepare(
     return Preparation(tuple(of_each(table, learn, how_left_out)))
 
 
+def prepare_what_can_be(table: pl.DataFrame) -> tuple[Preparation, str]:
+    """The same of all rows, of the columns that can be learned from; and why the others cannot."""
+    rows = np.arange(table.height)
+
+    def learn(column: pl.Series) -> NumberColumn | CategoryColumn | NoFeatureError:
+        try:
+            return _learn(column, rows)
+        except NoFeatureError as error:
+            return error
+
+    done = of_each(table, learn)
+    left_out: list[InputError] = [one for one in done if isinstance(one, NoFeatureError)]
+    learned = Preparation(tuple(one for one in done if not isinstance(one, NoFeatureError)))
+    return learned, _named(left_out)
+
+
 def of_each(
     table: pl.DataFrame, do: Callable[[pl.Series], Done], how_left_out: str = ASIDE
 ) -> list[Done]:
@@ -191,16 +221,23 @@ def of_each(
 
 def _in_one_line(problems: list[InputError], how_left_out: str) -> str:
     """What is wrong with columns; what is no feature comes last, and what to do about it once."""
-    problems = sorted(problems, key=lambda problem: isinstance(problem, NoFeatureError))
-    shown = problems[:MOST_NAMED]
-    more = len(problems) - len(shown)
-    text = "; ".join(map(str, shown)) + (f"; and {more} columns more" if more else "")
+    text = _named(sorted(problems, key=lambda problem: isinstance(problem, NoFeatureError)))
     n = sum(isinstance(problem, NoFeatureError) for problem in problems)
     it = "it" if n == 1 else "them"
-    return f"{text}: turn {it} into numbers, or to leave {it} out {how_left_out}" if n else text
+    how = how_left_out.format(it=it)
+    return f"{text}: turn {it} into numbers, or to leave {it} out {how}" if n else text
+
+
+def _named(problems: Sequence[InputError]) -> str:
+    """What is wrong with columns, one after the other; of many, with the first of them."""
+    shown = problems[:MOST_NAMED]
+    more = len(problems) - len(shown)
+    return "; ".join(map(str, shown)) + (f"; and {more} columns more" if more else "")
 
 
 def _learn(column: pl.Series, train: Any) -> NumberColumn | CategoryColumn:
+    if (column.fill_nan(None) if column.dtype.is_float() else column).null_count() == len(column):
+        raise NoFeatureError(f"column {column.name!r} has no value")
     if is_number(column):
         return _learn_number(column.name, as_numbers(column), train)
     if not is_category(column):
@@ -244,59 +281,3 @@ def _check_numbers(column: pl.Series) -> None:
     """Refuse text that is neither a number nor a sign of a gap, where numbers were learned from."""
     if (row := odd_text(column)) is not None:
         raise InputError(f"column {column.name!r} is no number in row {row}: {column[row]!r}")
-
-
-def odd_text(column: pl.Series) -> int | None:
-    """The first row of a text that is neither a number nor a sign of a gap, if there is one."""
-    import polars as pl
-
-    if column.dtype != pl.String:
-        return None
-    texts = column.str.strip_chars()
-    is_number, is_gap = (
-        texts.cast(pl.Float64, strict=False).is_not_null(),
-        texts.str.to_lowercase().is_in(NOT_THERE) | texts.is_null(),
-    )
-    odd = ~(is_number | is_gap)
-    return odd.arg_max() if odd.any() else None
-
-
-def is_number(column: pl.Series) -> bool:
-    """Whether a column is of numbers; also text that is, but for signs of a gap such as NA.
-
-    Text that is numbers throughout stays text: codes are often written so.
-    """
-    import polars as pl
-
-    if column.dtype.is_numeric():
-        return True
-    if column.dtype != pl.String:
-        return False
-    texts = column.drop_nulls().str.strip_chars()
-    is_gap = texts.str.to_lowercase().is_in(NOT_THERE)
-    numbers = texts.filter(~is_gap).cast(pl.Float64, strict=False)
-    return bool(is_gap.any()) and len(numbers) > 0 and numbers.null_count() == 0
-
-
-def as_numbers(column: pl.Series) -> Float64:
-    """A column's numbers, NaN where there is none."""
-    import polars as pl
-
-    if column.dtype == pl.String:
-        column = column.str.strip_chars()
-    numbers: Float64 = column.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
-    return numbers
-
-
-def is_category(column: pl.Series) -> bool:
-    """Whether a column is of text, booleans or categories."""
-    import polars as pl
-
-    return column.dtype in (pl.String, pl.Boolean, pl.Categorical, pl.Enum)
-
-
-def as_texts(column: pl.Series) -> Any:
-    """A column's values as text; a gap is a value of its own."""
-    import polars as pl
-
-    return column.cast(pl.String).fill_null(GAP).to_numpy().astype(str)

@@ -20,14 +20,8 @@ from unchurn.core.tables import (
     text_among_numbers,
 )
 from unchurn.datasets.base import TEXT, Dataset, split
-from unchurn.datasets.preparation import (
-    Preparation,
-    is_category,
-    is_number,
-    odd_text,
-    of_each,
-    prepare,
-)
+from unchurn.datasets.columns import is_category, is_number, odd_text
+from unchurn.datasets.preparation import Preparation, of_each, prepare
 from unchurn.datasets.registry import DATASETS
 
 if TYPE_CHECKING:
@@ -161,7 +155,7 @@ def is_frame(table: Any) -> bool:
     """Whether it is a Polars or pandas frame."""
     import polars as pl
 
-    is_pandas = hasattr(table, "columns") and hasattr(table, "iloc")
+    is_pandas = hasattr(table, "iloc") and hasattr(table, "columns")  # a LazyFrame warns of these
     return isinstance(table, pl.DataFrame) or is_pandas
 
 
@@ -173,7 +167,16 @@ def as_frame(table: Any) -> pl.DataFrame:
         raise InputError(f"a table is a Polars or pandas frame, not {type(table).__name__}")
     if isinstance(table, pl.DataFrame):
         return table
+    check_names(table)
     return pl.DataFrame({str(c): _as_series(table[c]) for c in table.columns})
+
+
+def check_names(frame: Any) -> None:
+    """Refuse two columns of one name, which pandas allows; 1 and "1" are one, too."""
+    names = [str(name) for name in frame.columns]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"{names.count(twice)} columns are called {twice!r}: rename or drop some")
 
 
 def _as_series(column: Any) -> pl.Series:

@@ -259,7 +259,7 @@ def load_data(
     loaded, before = _with_id(load_as(), id), scenario.preparation_before
     if before is None or loaded.preparation is None or before == loaded.preparation:
         return loaded
-    if {one.name for one in before.columns} != {one.name for one in loaded.preparation.columns}:
+    if set(before.names) != set(loaded.preparation.names):
         return loaded
     alike = load_as(preparation=before)
     return replace(alike, notes=(*alike.notes, "prepared as the table of the base was"))

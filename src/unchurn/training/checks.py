@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
 
 from unchurn.core.arrays import as_array
 from unchurn.core.errors import InputError
+from unchurn.methods import Method
+from unchurn.methods.base import overrides
+from unchurn.methods.registry import name_of
+from unchurn.metrics.budget import Budget
+from unchurn.training.learners.base import RemarkWarning
+from unchurn.training.references import Model
+
+LOOK_AT_ONE = "anchor, rcp, focal, warm_start, project, knn_ls, distill and elodi"
 
 
 def as_mask(saw: npt.ArrayLike, n: int, name: str) -> npt.NDArray[np.bool_]:
@@ -35,3 +45,35 @@ def as_seed(random_state: int | np.random.RandomState | None) -> int:
     if isinstance(random_state, int | np.integer):
         return int(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def check_reference(
+    reference: Model | None,
+    method: Method,
+    budget: Budget,
+    *given: npt.ArrayLike | None,
+    is_labelling: bool,
+) -> None:
+    """Refuse a reference, as a model or as what it said, that would not be used or is not there."""
+    name, is_given = name_of(method), any(g is not None for g in given)
+    if overrides(method, "serve"):
+        raise InputError(
+            f"{name} serves two models: train the new one, then make unchurn.Stay(base, new)"
+        )
+    if is_labelling and (reference is None or is_given):
+        raise InputError("X_unlabelled is labelled by the reference: give it as a model")
+    if budget.given:  # which holds any method against it
+        if reference is None and not is_given:
+            raise InputError(
+                f"{next(iter(budget.given))} is of changes to the model before: give reference="
+                ", or reference_logits or reference_probabilities to fit"
+            )
+        return
+    if method.reference() is None and is_given:
+        raise InputError(f"{name} looks at no reference: {LOOK_AT_ONE} do")
+    if method.reference() is None and reference is not None and not is_labelling:
+        warnings.warn(
+            f"reference is not used: {name} looks at none; {LOOK_AT_ONE} do",
+            RemarkWarning,
+            stacklevel=3,
+        )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import Any, Self
 
@@ -10,24 +9,23 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError
 from unchurn.datasets.base import Dataset
 from unchurn.datasets.preparation import Preparation
 from unchurn.methods import Method, make_method
-from unchurn.methods.base import overrides
-from unchurn.methods.registry import DEFAULT, name_of
+from unchurn.methods.registry import DEFAULT
 from unchurn.metrics.budget import Budget
 from unchurn.training.budget import Tried, choose_setting
-from unchurn.training.checks import as_mask, as_seed, as_weights
+from unchurn.training.checks import as_mask, as_seed, as_weights, check_reference
 from unchurn.training.config import Training
 from unchurn.training.examples import Rows
 from unchurn.training.fitting import Fitting
 from unchurn.training.frames import check_preparation, learn_preparation, prepared
-from unchurn.training.labels import check_true_labels, labels_of_test_part
-from unchurn.training.learners.base import RemarkWarning
+from unchurn.training.inputs import checked_examples, checked_inputs, remember_columns
+from unchurn.training.labels import check_no_gaps, check_true_labels, labels_of_test_part
 from unchurn.training.networks import Factory, make_factory
 from unchurn.training.references import (
     Model,
@@ -37,8 +35,6 @@ from unchurn.training.references import (
     what_model_says,
 )
 from unchurn.training.scaling import Scaling, learn_scaling, scale, scaled
-
-LOOK_AT_ONE = "anchor, rcp, focal, warm_start, project, knn_ls, distill and elodi"
 
 
 class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -90,6 +86,9 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         `upgrade`; not saved.
     preparation_
         How the table that it was fitted to became inputs; None of arrays and plain numbers.
+    n_features_in_, feature_names_in_
+        How many columns it was fitted to, and their names where a frame's are all text. Of a table
+        those that it is prepared from: frames to predict need them in any order, and may have more.
     scaling_
         How raw inputs are scaled (below); None where they are taken as they are.
 
@@ -158,7 +157,9 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Or on the training part of a `Dataset`, given alone: the classes then are its `labels`. Or
         on a Polars or pandas frame: one with text or gaps is prepared as a table is (`load_table`),
         by what is learned from these rows, by how a `reference` of ours prepares it, or by a
-        `preparation` that is given. What was fitted to a table takes frames of new rows.
+        `preparation` that is given. A column that cannot be a feature, as a date, is refused; where
+        a `reference` of another kind takes the frame as it is, it is left out, with a warning. What
+        was fitted to a table takes frames of new rows.
 
         What a model before says of these rows may be given as (n, L) logits or as probabilities,
         columns in the order of the sorted labels: anchor a release to the one it replaces. Rows
@@ -172,17 +173,19 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         method, factory = make_method(self.method), make_factory(self.module)
         budget = Budget(max_bad_flips=self.max_bad_flips, max_churn=self.max_churn)
         given = (reference_logits, reference_probabilities)
-        self._check_reference(method, budget, *given, is_labelling=X_unlabelled is not None)
+        is_labelling = X_unlabelled is not None
+        check_reference(self.reference, method, budget, *given, is_labelling=is_labelling)
         is_asked = method.reference() is not None or bool(budget.given)
-        is_used = is_asked or X_unlabelled is not None
+        is_used = is_asked or is_labelling
         reference = open_model(self.reference) if is_used else None
         if data is None:
             check_preparation(preparation, X)
             preparation = preparation or learn_preparation(X, reference)
+            check_no_gaps(y)
             examples = prepared(X, preparation), y
         else:
             preparation, examples = data.preparation, (data.x_train, data.y_train)
-        inputs, labels = validate_data(self, *examples, dtype=np.float32, order="C", allow_nd=True)
+        inputs, labels = checked_examples(self, *examples, preparation)
         check_classification_targets(labels)
         classes, numbers = np.unique(labels, return_inverse=True)
         if len(classes) < 2:
@@ -194,7 +197,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             x = X if data is None else data.x_train
             said = said_by_one(reference, x, inputs, classes, preparation, *given)
         if X_unlabelled is not None:
-            more = self._prepared(X_unlabelled, preparation, inputs.shape[1:])
+            more = checked_inputs(self, X_unlabelled, preparation, inputs.shape[1:])
             told = what_model_says(reference, X_unlabelled, more, classes, preparation)
         is_prepared = data is not None or preparation is not None
         scaling = self._scaling(method, inputs, reference, is_prepared=is_prepared)
@@ -223,6 +226,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         # Only now, all together: an interrupted fit leaves the model as it was.
         self.fitted_, self.classes_, self.shape_ = fitted, classes, inputs.shape[1:]
         self.preparation_, self.scaling_, self.tried_ = preparation, scaling, tried
+        remember_columns(self, X, preparation)
         return self
 
     @property
@@ -286,33 +290,6 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         cloned = {name: clone(value, safe=False) for name, value in parameters.items()}
         return type(self)(**cloned, reference=reference)
 
-    def _check_reference(
-        self, method: Method, budget: Budget, *given: npt.ArrayLike | None, is_labelling: bool
-    ) -> None:
-        """Refuse a reference that would not be used, or that is not there."""
-        name, is_given = name_of(method), any(g is not None for g in given)
-        if overrides(method, "serve"):
-            raise InputError(
-                f"{name} serves two models: train the new one, then make unchurn.Stay(base, new)"
-            )
-        if is_labelling and (self.reference is None or is_given):
-            raise InputError("X_unlabelled is labelled by the reference: give it as a model")
-        if budget.given:  # which holds any method against it
-            if self.reference is None and not is_given:
-                raise InputError(
-                    f"{next(iter(budget.given))} is of changes to the model before: give reference="
-                    ", or reference_logits or reference_probabilities to fit"
-                )
-            return
-        if method.reference() is None and is_given:
-            raise InputError(f"{name} looks at no reference: {LOOK_AT_ONE} do")
-        if method.reference() is None and self.reference is not None and not is_labelling:
-            warnings.warn(
-                f"reference is not used: {name} looks at none; {LOOK_AT_ONE} do",
-                RemarkWarning,
-                stacklevel=3,
-            )
-
     def _scaling(
         self, method: Method, inputs: Array, reference: Model | None, *, is_prepared: bool
     ) -> Scaling | None:
@@ -326,21 +303,5 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Check inputs to predict; rows of a table are prepared first."""
         check_is_fitted(self)
         # What was pickled before models had a preparation has none.
-        inputs = self._prepared(X, getattr(self, "preparation_", None), self.shape_)
+        inputs = checked_inputs(self, X, getattr(self, "preparation_", None), self.shape_)
         return scaled(self, inputs)
-
-    def _prepared(
-        self, X: Any, preparation: Preparation | None, shape: tuple[int, ...]
-    ) -> npt.NDArray[np.float32]:
-        """Inputs of this shape, checked."""
-        inputs: npt.NDArray[np.float32] = validate_data(
-            self,
-            prepared(X, preparation),
-            dtype=np.float32,
-            order="C",
-            allow_nd=True,
-            reset=False,
-        )
-        if inputs.shape[1:] != shape:
-            raise InputError(f"X has inputs of shape {inputs.shape[1:]}, the model {shape}")
-        return inputs

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError
-from unchurn.datasets.preparation import Preparation, prepare
-from unchurn.datasets.table import as_frame, is_frame
+from unchurn.datasets.columns import of_new_rows
+from unchurn.datasets.preparation import Preparation, prepare, prepare_what_can_be
+from unchurn.datasets.table import as_frame, check_names, is_frame
+from unchurn.training.learners.base import RemarkWarning
 from unchurn.training.references import Model, is_ours
 
 if TYPE_CHECKING:
@@ -18,33 +22,68 @@ if TYPE_CHECKING:
 def learn_preparation(x: Any, reference: Model | None = None) -> Preparation | None:
     """How a frame becomes inputs: as it does for a reference of ours, else learned from its rows.
 
-    None where inputs are taken as they are: arrays, and frames of nothing but numbers.
+    None where inputs are taken as they are: arrays, and frames of nothing but numbers. A column
+    that cannot be a feature, as a date, is refused where the frame is there for the new model
+    alone, as nobody else needs it. A reference that is no network of ours takes the frame as it is,
+    with all that it has: there such a column is left out, with a warning.
     """
-    if not is_frame(x):
+    if not _is_frame(x):
         return None
     before: Preparation | None = getattr(reference, "preparation_", None)
     if is_ours(reference) and before is not None:
         return before
     frame = as_frame(x)
-    if all(_is_plain(column) for column in frame):
+    if frame.width == 0:
+        raise InputError("X has no columns")
+    if frame.height == 0 or all(_is_plain(column) for column in frame):
         return None
+    if reference is None:
+        return prepare(frame, np.arange(frame.height), how_left_out="drop {it} from X")
     if is_ours(reference):
         raise InputError(
             "the reference does not say how its table was prepared: give X as it takes it, or "
             "preparation="
         )
-    return prepare(frame, np.arange(frame.height), how_left_out="drop it from X")
+    preparation, left_out = prepare_what_can_be(frame)
+    if not preparation.columns:
+        raise InputError(f"no column of X can be learned from: {left_out}")
+    if left_out:
+        warnings.warn(
+            f"{left_out}: left out of what the new model learns from, unless turned into numbers",
+            RemarkWarning,
+            stacklevel=3,
+        )
+    return preparation
 
 
 def prepared(x: Any, preparation: Preparation | None) -> Any:
     """The inputs of a frame's rows; anything else as it is."""
-    return preparation.transform(as_frame(x)) if preparation and is_frame(x) else x
+    if not _is_frame(x):
+        return x
+    check_names(x)
+    return x if preparation is None else preparation.transform(as_frame(x))
+
+
+def check_numbers(x: Any, names: Array | None) -> None:
+    """Refuse times and the like in columns that were plain numbers: all of a frame, or of names."""
+    for column in as_frame(x) if is_frame(x) else ():
+        if names is None or column.name in names:
+            of_new_rows(column, "numbers")
 
 
 def check_preparation(preparation: Preparation | None, x: Any) -> None:
     """Refuse a preparation that nothing is prepared by."""
     if preparation is not None and not is_frame(x):
         raise InputError(f"preparation is for frames, and X is {type(x).__name__}")
+
+
+def _is_frame(x: Any) -> bool:
+    """Whether it is a Polars or pandas frame; one that is yet to be computed is refused."""
+    import polars as pl
+
+    if isinstance(x, pl.LazyFrame):
+        raise InputError("X is a LazyFrame: give X.collect()")
+    return is_frame(x)
 
 
 def _is_plain(column: pl.Series) -> bool:

@@ -1,4 +1,4 @@
-"""True labels that a model is scored against: the values of its classes, not their numbers."""
+"""Labels that a model is fitted to, and true labels that it is scored against."""
 
 from __future__ import annotations
 
@@ -6,11 +6,48 @@ import warnings
 from typing import Any
 
 import numpy as np
+from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
 
 from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError
 from unchurn.datasets.base import Dataset
 from unchurn.training.learners.base import RemarkWarning
+
+
+def given_labels(y: Any, name: str, x: Any, of: str) -> Array:
+    """Labels of rows as an array (n,), each of them a class; a column (n, 1) is warned of."""
+    check_no_gaps(y, name)
+    labels: Array = column_or_1d(np.asarray(y), warn=True)
+    if len(labels) != len(x):
+        raise InputError(f"{of} has {len(x):,} rows and {name} {len(labels):,} labels")
+    if not len(labels):
+        raise InputError(f"{of} has no rows")
+    check_classification_targets(labels)
+    return labels
+
+
+def check_no_gaps(y: Any, name: str = "y") -> None:
+    """Refuse labels that are missing: None, NaN, pandas' NA and NaT; not that there are none."""
+    if y is None:  # which scikit-learn refuses
+        return
+    array = np.atleast_1d(np.asarray(y))
+    if array.dtype.kind in "biuUS":
+        return
+    if array.dtype.kind == "O":
+        gaps = np.array([_is_gap(value) for value in array.ravel()]).reshape(array.shape)
+    else:
+        gaps = np.isnan(array)
+    if gaps.any():
+        rows = gaps.reshape(len(gaps), -1).any(axis=1)
+        n, first = int(rows.sum()), int(rows.argmax())
+        raise InputError(f"{name} has {n} missing value(s), first in row {first}: drop these rows")
+
+
+def _is_gap(value: Any) -> bool:
+    # pandas' are told by their types, without importing it: NA is not even unequal to itself.
+    is_one = value is None or type(value).__name__ in ("NAType", "NaTType")
+    return is_one or (isinstance(value, float | np.floating) and bool(np.isnan(value)))
 
 
 def labels_of_test_part(data: Dataset, classes: Array) -> Array:
@@ -25,7 +62,8 @@ def labels_of_test_part(data: Dataset, classes: Array) -> Array:
 
 
 def check_true_labels(y: Any, classes: Array, *, is_of_table: bool) -> None:
-    """Refuse class numbers where the classes are text; warn where they may be mistaken for them."""
+    """Refuse gaps, and class numbers where the classes are text; warn where they may be such."""
+    check_no_gaps(y)
     given = np.asarray(y)
     if given.dtype.kind not in "iu":
         return

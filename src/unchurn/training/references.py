@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from unchurn.datasets.preparation import Preparation
     from unchurn.training.estimator import StableClassifier
 
+SWITCHED = {"false": "0", "true": "1"}  # booleans as numbers, both as `plain_names` has them
 Model = Any  # a StableClassifier, the path of a saved one, or what has predict_proba and classes_
 
 
@@ -102,14 +103,11 @@ def _of_ours(
 
 def _matched(probabilities: Float32, own: Array, classes: Array) -> Said:
     """Probabilities of a model's own classes as logits of the new ones, found by name."""
+    check_in_common("the reference knows", own, classes)
     before, now = alike(own, classes)
     places = {name: place for place, name in enumerate(before)}
     found = np.array([places.get(name, -1) for name in now])
     known = found >= 0
-    if not known.any():
-        raise InputError(
-            f"the reference knows the classes {own.tolist()}, none of {classes.tolist()}"
-        )
     said = in_places(probabilities, found)
     return Said(logits=log(said), known=None if known.all() else known)
 
@@ -117,12 +115,45 @@ def _matched(probabilities: Float32, own: Array, classes: Array) -> Said:
 def alike(own: Array, classes: Array) -> tuple[list[Any], list[Any]]:
     """A model's classes and others such that equal ones are the same: "1" is 1 where one has text.
 
-    Saved before labels had a type, a model of a table has text.
+    Saved before labels had a type, a model of a table has text. True is 1 where the others have
+    both 1 and 0; of -1 and 1, or 1 and 2, nobody knows what was meant.
     """
-    if (own.dtype.kind in "OUS") == (classes.dtype.kind in "OUS"):
+    if _kind(own) == _kind(classes):
         return own.tolist(), classes.tolist()
     before, now = (list(plain_names(map(str, one.tolist()))) for one in (own, classes))
+    for booleans, others in ((before, now), (now, before)):
+        if set(booleans) <= {*SWITCHED} and {*SWITCHED.values()} <= set(others):
+            booleans[:] = [SWITCHED[name] for name in booleans]
     return before, now
+
+
+def _kind(classes: Array) -> str:
+    """Whether classes are booleans, other numbers or text."""
+    kind = classes.dtype.kind
+    return "boolean" if kind == "b" else "text" if kind in "OUS" else "number"
+
+
+def check_in_common(whose: str, own: Array, classes: Array) -> None:
+    """Refuse classes none of which is among the new ones."""
+    before, now = alike(own, classes)
+    if not {*before} & {*now}:
+        raise InputError(f"{whose} the classes {own.tolist()}, none of {classes.tolist()}")
+
+
+def in_terms_of(classes: Array, answers: Any, own: Array) -> Array:
+    """Answers of a model with classes of its own as the new classes have them.
+
+    Where some are of a class that there is no more, all are text.
+    """
+    before, now = alike(own, classes)
+    names = dict(zip(own.tolist(), before, strict=True))
+    places = {name: place for place, name in enumerate(now)}
+    values, which = np.unique(np.asarray(answers), return_inverse=True)
+    found = [places.get(names.get(value, value), -1) for value in values.tolist()]
+    if -1 not in found:
+        return np.asarray(classes[found][which])
+    texts = [str(value if at < 0 else classes[at]) for value, at in zip(values, found, strict=True)]
+    return np.array(texts)[which]
 
 
 def in_places(probabilities: FloatArray, places: IntArray) -> FloatArray:

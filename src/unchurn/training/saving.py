@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError
 from unchurn.core.files import atomic_write, reading
 from unchurn.datasets.preparation import Preparation
@@ -35,7 +36,7 @@ def save_model(model: StableClassifier, path: Path) -> None:
         "module": model.module if isinstance(model.module, str) else None,
         "method": _method_record(model.fitted_.method),
         "training": {name: getattr(model, name) for name in SAVED},
-        "classes": model.classes_.tolist(),
+        "classes": _plain(model.classes_),
         "dtype": str(model.classes_.dtype),
         "shape": list(model.shape_),
         "features": list(getattr(model, "feature_names_in_", [])),
@@ -76,13 +77,14 @@ def load_model(
         model.classes_ = np.array(record["classes"], None if dtype == "object" else dtype)
         model.shape_ = tuple(record["shape"])
         model.n_features_in_ = model.shape_[0]
-        if record["features"]:
+        if record["features"]:  # saved before it remembered them, a model of a table has none
             model.feature_names_in_ = np.array(record["features"], object)
         model.preparation_ = None
         model.scaling_ = None
         model.tried_ = ()
         if "preparation" in record:
             model.preparation_ = Preparation.from_plain(record["preparation"])
+            model.n_features_in_ = len(model.preparation_.names)
         _check_saved(model)
         if "scaling" in record:
             model.scaling_ = Scaling.from_plain(record["scaling"], model.shape_)
@@ -90,6 +92,12 @@ def load_model(
             members = _rebuild(model, method, tensors)
         model.fitted_ = Fitted(method, members)
     return model
+
+
+def _plain(classes: Array) -> list[Any]:
+    """Classes as JSON holds them; dates as text, of which NumPy makes dates again."""
+    plain: list[Any] = (classes.astype(str) if classes.dtype.kind == "M" else classes).tolist()
+    return plain
 
 
 def _method_record(method: Method) -> dict[str, Any]:
@@ -119,6 +127,9 @@ def _check_saved(model: StableClassifier) -> None:
         raise InputError(f"its shape of an input is {shape}")
     if model.preparation_ is not None and (model.preparation_.width,) != shape:
         raise InputError(f"its preparation gives {model.preparation_.width} inputs, not {shape}")
+    names = getattr(model, "feature_names_in_", None)
+    if names is not None and len(names) != model.n_features_in_:
+        raise InputError(f"it names {len(names)} features, and takes {model.n_features_in_}")
 
 
 def _rebuild(

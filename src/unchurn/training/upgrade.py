@@ -22,10 +22,18 @@ from unchurn.methods.registry import written
 from unchurn.training.budget import Tried
 from unchurn.training.checks import as_mask, as_seed
 from unchurn.training.estimator import StableClassifier
-from unchurn.training.frames import learn_preparation
+from unchurn.training.frames import learn_preparation, prepared
+from unchurn.training.labels import given_labels
 from unchurn.training.lean import RECENT, Newer, as_accurate, newer_rows
 from unchurn.training.learners.base import RemarkWarning
-from unchurn.training.references import Model, alike, is_ours, open_model
+from unchurn.training.references import (
+    Model,
+    alike,
+    check_in_common,
+    in_terms_of,
+    is_ours,
+    open_model,
+)
 
 # From the weights of a base that is the same network for the same classes; else without them.
 FROM_WEIGHTS = "warm_start+anchor(a=0.5)+safe_ema"
@@ -77,7 +85,9 @@ def upgrade(
     X, y
         All rows to train on, old and new, and their labels. Or a `Dataset`. Or a frame as the base
         takes it, with y or with the column `target` that has the labels: the new model's inputs are
-        prepared as those of a base of ours are, else as `load_table` does, text and gaps too.
+        prepared as those of a base of ours are, else as `load_table` does, text and gaps too. The
+        base is given all of the frame; what cannot be a feature, as a date, the new model does
+        without, and a warning names it.
     target
         The column of the labels, where X is a frame.
     X_test, y_test
@@ -129,7 +139,16 @@ def upgrade(
         # frames itself, and so must its successor.
         preparation = learn_preparation(X, base)
         train, (x_test, labels), base_saw = _parts(X, y, X_test, y_test, base_saw)
-        classes = np.unique(np.asarray(train[1]))
+        classes = np.unique(train[1])
+        for rows in (x_test, X_unlabelled):
+            prepared(rows, preparation)  # refused here, not when hours have been spent
+    own_classes, true_classes = np.asarray(base.classes_), np.unique(labels)
+    check_in_common("the base knows", own_classes, classes)
+    check_in_common("y_test has", true_classes, classes)
+
+    def answers(x: Any) -> Array:
+        return in_terms_of(classes, base.predict(x), own_classes)
+
     own = {name: getattr(base, name) for name in KEPT} if is_ours(base) else {}
     options = {**own, **options}
     can_start = is_ours(base) and _is_same_network(base, classes, options)
@@ -151,15 +170,15 @@ def upgrade(
         if not has_budget:
             seed = as_seed(options.get("random_state"))
             method, tried = _leaning(
-                INSTEAD[usual], train, base=base, saw=base_saw, seed=seed, fitted=fitted
+                INSTEAD[usual], train, answers=answers, saw=base_saw, seed=seed, fitted=fitted
             )
     model = fitted(method, train, base_saw)
     model.tried_ = model.tried_ or tried
-    before, after = (np.asarray(one.predict(x_test)) for one in (base, model))
+    before, truth = answers(x_test), in_terms_of(classes, labels, true_classes)
     return Upgraded(
         model=model,
         method=written(model.method_) if has_budget else method,
-        comparison=compare(before, after, labels=labels),
+        comparison=compare(before, model.predict(x_test), labels=truth),
     )
 
 
@@ -167,7 +186,7 @@ def _leaning(
     recipes: tuple[str, ...],
     train: tuple[Any, ...],
     *,
-    base: Model,
+    answers: Callable[[Any], Array],
     saw: Any,
     seed: int,
     fitted: Callable[..., StableClassifier],
@@ -180,12 +199,11 @@ def _leaning(
             came = data.order[: len(labels)]
             saw = came < np.quantile(came, 1 - RECENT)
     else:
-        inputs, labels = train[0], np.asarray(train[1])
-        labels = labels.reshape(len(labels), -1)[:, 0]  # of a column, too
+        inputs, labels = train
         saw = None if saw is None else as_mask(saw, len(labels), "base_saw")
 
     def before(rows: IntArray) -> Array:
-        return _named(base.predict(_taken(inputs, rows)))
+        return _named(answers(_taken(inputs, rows)))
 
     newer = newer_rows(_named(labels), before, seed=seed, saw=saw)
     if newer is None:
@@ -205,9 +223,9 @@ def _leaning(
     return as_accurate(recipes, newer, predict)
 
 
-def _named(labels: Any) -> Array:
-    """Labels as text: a base saved long ago may have names where its successor has numbers."""
-    return np.asarray(labels).astype(str)
+def _named(labels: Array) -> Array:
+    """Labels as text, which answers are where the base knows a class that there is no more."""
+    return labels.astype(str)
 
 
 def _check_base(base: Model) -> None:
@@ -234,7 +252,7 @@ def _without(frame: Any, target: str, y: Any) -> tuple[Any, Any]:
         raise InputError("give y, or target= of a column, not both")
     if target not in frame.columns:
         raise InputError(unknown("column", target, map(str, frame.columns)))
-    if gaps := as_frame(frame)[target].null_count():
+    if gaps := as_frame(frame)[str(target)].null_count():
         raise InputError(f"target {target!r} has {gaps} missing value(s): drop these rows")
     rest = frame.drop(columns=target) if hasattr(frame, "iloc") else frame.drop(target)
     return rest, frame[target].to_numpy()
@@ -251,11 +269,9 @@ def _parts(
         raise InputError("which are the labels? Give y, or a frame and target= of a column")
     if (x_test is None) != (y_test is None):
         raise InputError("give X_test and y_test, or neither")
-    labels = np.asarray(y)
-    if len(labels) != len(x):
-        raise InputError(f"X has {len(x):,} rows and y {len(labels):,} labels")
+    labels = given_labels(y, "y", x, "X")
     if x_test is not None:
-        return (x, y), (x_test, y_test), saw
+        return (x, labels), (x_test, given_labels(y_test, "y_test", x_test, "X_test")), saw
     seen = np.zeros(len(labels), np.bool_) if saw is None else as_mask(saw, len(labels), "base_saw")
     if seen.all():
         raise InputError("the base has seen every row: give X_test and y_test")
