@@ -22,7 +22,7 @@ from unchurn.paper.beyond.rows import (
     over_tables,
     read_rows,
 )
-from unchurn.paper.beyond.study import AFTERWARDS, CANDIDATE, FORMER, SMOOTH, settings
+from unchurn.paper.beyond.study import AFTERWARDS, FORMER, LATER, SMOOTH, TOGETHER, settings
 from unchurn.paper.beyond.tables import BEYOND, BEYOND_RESAMPLED, FRESH, TABLES
 from unchurn.paper.markdown import markdown_table, render_page
 from unchurn.paper.records import read_all, write_numbers
@@ -108,7 +108,7 @@ def _charts(results: _Results) -> dict[str, Any]:
 
 def _has_all_listed(dataset: str, rows: list[Row]) -> bool:
     """Whether all settings are there that were listed before anything was measured."""
-    later = set(map(_recipe, (*AFTERWARDS, *SMOOTH, CANDIDATE)))
+    later = set(map(_recipe, LATER))
     listed = {setting.facts().written for setting in settings(dataset)} - later
     return listed <= {row.recipe for row in rows}
 
@@ -156,6 +156,7 @@ def _render(folder: Path, results: _Results) -> str:
         ema=next((one for one in on_tables if one.recipe == "ema"), None),
         afterwards=list(map(_recipe, AFTERWARDS)),
         smooth=list(map(_recipe, SMOOTH)),
+        together=list(map(_recipe, TOGETHER)),
         harmless=[one for one in on_tables if one.is_harmless],
         percent=bare_percent,
         signed=signed,
