@@ -142,6 +142,7 @@ def _render(folder: Path, results: _Results) -> str:
         in_part=results.in_part,
         resampled=results.resampled,
         decision=decide(rows),
+        default_recipe=DEFAULT,
         n_fresh=len(FRESH),
         charts=_charts(results),
         goals=goals,

@@ -93,7 +93,7 @@ RESAMPLED = (
     "weight_decay(strength=0.1)+ema", "label_smoothing(a=0.1)+safe_ema", "mixup(a=0.2)+ema",
     "knn_ls(k=10, a=0.1, b=0.1)+ema", "codistill_symmetric(a=1)+safe_ema",
     "distill(m=5, a=1)+ema", "twin(a=10)", "ensemble(m=5)", "ensemble(m=5)+ema", "bagging(m=5)",
-    "bagging(m=5)+ema",
+    "bagging(m=5)+ema", "weight_decay(strength=0.1)+safe_ema",
 )  # fmt: skip
 # What unchurn's defaults were before this study, after the paper's choices.
 FORMER = ("label_smoothing(a=0.8)", "knn_ls(k=10, a=0.9, b=0.9)")
