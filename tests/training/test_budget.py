@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
 import toys
@@ -56,6 +57,30 @@ def test_a_fifth_is_held_out_of_every_class():
     assert [len(part) for part in hold_out(np.arange(10), 0)] == [8, 2]
 
 
+def test_what_came_last_is_held_out_where_nobody_says_what_the_reference_saw():
+    """Of rows that it knows by heart it has too much right; also where rows are sorted by class."""
+    for numbers in (np.arange(100) % 2, np.sort(np.arange(100) % 2)):
+        held = hold_out(numbers, 0)[1]
+        for number in (0, 1):
+            rows = np.flatnonzero(numbers == number)
+            assert len(np.intersect1d(held, rows)) == 10
+            assert set(held) & set(rows) <= set(rows[30:])
+
+
+def test_a_budget_is_not_judged_on_what_trees_know_by_heart(rng):
+    x = rng.normal(size=(600, 5)).astype(np.float32)
+    y = (x[:, 0] + 0.8 * rng.normal(size=600) > 0).astype(int)
+    trees = RandomForestClassifier(20, random_state=0).fit(x[:300], y[:300])
+    assert trees.score(x[:300], y[:300]) > 0.97  # by heart: what is new to them tells more
+    unknown, known = (
+        upgrade(
+            trees, x, y, X_test=x, y_test=y, method=Anchor(a=0.5), max_bad_flips=1, **SHORT, **saw
+        ).model.tried_[0].bad_flips
+        for saw in ({}, {"base_saw": np.arange(600) < 300})
+    )  # fmt: skip
+    assert unknown == pytest.approx(known, abs=0.06)
+
+
 @pytest.mark.parametrize("name", ["max_bad_flips", "max_churn"])
 def test_the_most_accurate_setting_that_keeps_the_budget_is_taken(base, by_hand, name):
     """At several limits, as a loop over all settings finds it."""
@@ -64,7 +89,7 @@ def test_the_most_accurate_setting_that_keeps_the_budget_is_taken(base, by_hand,
     assert len(measured) > 2  # else there is nothing to choose
     for limit in (measured[0], measured[len(measured) // 2], 1.0):
         kept = [a for a in ANCHORS if by_hand[a][column] <= limit + 1e-9]
-        best = max(kept, key=lambda a: (round(by_hand[a][0], 9), -by_hand[a][2]))
+        best = max(kept, key=lambda a: (round(by_hand[a][0], 9), -by_hand[a][2], a))
         model = StableClassifier(method="anchor", reference=base, **SHORT, **{name: limit})
         model.fit(X, NAMES)
         assert model.method_ == Anchor(a=best)

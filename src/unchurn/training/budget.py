@@ -27,6 +27,7 @@ from unchurn.training.loop import Fitted
 from unchurn.training.streams import Stream
 
 HELD_OUT = 0.2  # of the rows, to measure settings on
+RECENT = 0.4  # of the rows, the last ones: taken for those that the reference has not seen
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,13 +64,15 @@ def settings_of(method: str | Method, n_steps: int) -> list[Method]:
 def hold_out(numbers: IntArray, seed: int, saw: Mask | None = None) -> tuple[IntArray, IntArray]:
     """The rows to try settings on, and a fifth to measure them on: of every class, if it can be.
 
-    Where it is known what the reference was trained on, only others are held out, at most half of
-    them: of what it knows by heart it has too much right.
+    Only rows that the reference was not trained on are held out, at most half of them: of what it
+    knows by heart it has too much right. If it is not known which these are, rows are taken to
+    stand in their order of time; where they do not, no harm is done.
     """
     from sklearn.model_selection import train_test_split
 
     n = len(numbers)
-    unseen = np.arange(n) if saw is None or saw.sum() > n - 2 else np.flatnonzero(~saw)
+    known = _earlier(numbers) if saw is None else saw
+    unseen = np.arange(n) if known.sum() > n - 2 else np.flatnonzero(~known)
     n_held = min(math.ceil(HELD_OUT * n), math.ceil(len(unseen) / 2))
     counts = np.unique(numbers[unseen], return_counts=True)[1]
     can = counts.min() > 1 and len(counts) <= min(n_held, len(unseen) - n_held)
@@ -79,6 +82,15 @@ def hold_out(numbers: IntArray, seed: int, saw: Mask | None = None) -> tuple[Int
     )
     held = np.sort(held)
     return np.setdiff1d(np.arange(n), held), held
+
+
+def _earlier(numbers: IntArray) -> Mask:
+    """Of every class the first rows, in case they are sorted by class."""
+    earlier = np.zeros(len(numbers), np.bool_)
+    for number in np.unique(numbers):
+        rows = np.flatnonzero(numbers == number)
+        earlier[rows[: round((1 - RECENT) * len(rows))]] = True
+    return earlier
 
 
 def choose_setting(

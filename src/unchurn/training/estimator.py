@@ -165,7 +165,8 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         columns in the order of the sorted labels: anchor a release to the one it replaces. Rows
         without labels, `X_unlabelled`, are trained on with what the `reference` says of them.
         `reference_saw`, true for rows that the model before was trained on, lets bad flips be
-        counted on the others: of what it knows by heart it has too much right.
+        counted on the others: of what it knows by heart it has too much right. If it is not given,
+        the last two fifths of the rows are taken for those.
         """
         data = X if isinstance(X, Dataset) else None
         if data is not None and y is not None:

@@ -18,11 +18,10 @@ from unchurn.core.arrays import Array, IntArray
 from unchurn.methods import make_method
 from unchurn.methods.reference import Mask
 from unchurn.report.numbers import points
-from unchurn.training.budget import Tried, hold_out, measured
+from unchurn.training.budget import RECENT, Tried, hold_out, measured
 from unchurn.training.learners.base import RemarkWarning
 
 FEWEST = 40  # rows to measure on: fewer say nothing of accuracy
-RECENT = 0.4  # of the rows, the last ones: taken for those that the base has not seen
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,12 +19,12 @@ from unchurn.datasets.table import as_frame, is_frame, load_table
 from unchurn.methods import Method, make_method
 from unchurn.methods.cost import serving_cost
 from unchurn.methods.registry import written
-from unchurn.training.budget import Tried
+from unchurn.training.budget import RECENT, Tried
 from unchurn.training.checks import as_mask, as_seed
 from unchurn.training.estimator import StableClassifier
 from unchurn.training.frames import learn_preparation, prepared
 from unchurn.training.labels import given_labels
-from unchurn.training.lean import RECENT, Newer, as_accurate, newer_rows
+from unchurn.training.lean import Newer, as_accurate, newer_rows
 from unchurn.training.learners.base import RemarkWarning
 from unchurn.training.references import (
     Model,
