@@ -8,9 +8,11 @@ import pytest
 from sklearn.ensemble import ExtraTreesClassifier
 
 import toys
+from unchurn.cli.options import in_options
+from unchurn.metrics.budget import Budget
 from unchurn.study.advice import _cost, _is_better, advice
 from unchurn.study.result import SettingResult
-from unchurn.study.scenarios import Upgrade
+from unchurn.study.scenarios import Upgrade, make_scenario
 from unchurn.study.settings import make_setting
 from unchurn.training.learners.sklearn import SklearnLearner
 
@@ -184,13 +186,17 @@ def test_what_an_upgrade_costs(text, said):
     assert _cost(result, SettingResult(make_setting(text).facts("upgrade"), {})) == said
 
 
-def of_trees(**methods):
-    """What is advised where trees are trained, by methods and their flips."""
-    rows = [(make_setting(name), runs(flips)) for name, flips in methods.items()]
-    found = toys.result(rows, LABELS)
-    trees = SklearnLearner(ExtraTreesClassifier())
-    subject = replace(found.subject, learner=trees.identity, learner_facts=trees.facts)
-    return advice(replace(found, subject=subject))
+def trees(n_runs=RUNS, n=N, scenario="retrain", **methods):
+    """A study of trees, by methods and their flips; the last n test rows of it."""
+    rows = [(make_setting(name), runs(flips)[:n_runs, -n:]) for name, flips in methods.items()]
+    found = toys.result(rows, LABELS[-n:], runs=n_runs, scenario=make_scenario(scenario))
+    learner = SklearnLearner(ExtraTreesClassifier())
+    subject = replace(found.subject, learner=learner.identity, learner_facts=learner.facts)
+    return replace(found, subject=subject)
+
+
+def of_trees(**options):
+    return advice(trees(**options))
 
 
 def test_trees_are_no_networks():
@@ -200,7 +206,55 @@ def test_trees_are_no_networks():
     assert ", at no cost: one model is trained and served;" in text
     text = of_trees(control=60, ensemble=10)
     assert text.endswith("at the cost of training 5 models for one, of which 5 serve.")
-    assert of_trees(control=30, label_smoothing=30).endswith("Try ensemble.")
+    assert of_trees(control=30, label_smoothing=30).endswith("Try ensemble or bagging.")
+
+
+def test_an_ensemble_of_a_model_that_ignores_its_seed_is_plain_training():
+    """More runs cannot change an exact zero; members that see other rows can."""
+    same = (
+        "The ensemble is plain training number for number: as far as 2,000 test rows tell, the "
+        "model does not depend on its seed. "
+    )
+    text = of_trees(n_runs=3, scenario="resample", control=60, ensemble=60)
+    assert text.endswith(f"{same}Try bagging, whose members each see other rows.")
+    text = of_trees(n_runs=3, scenario="resample", control=60, ensemble=60, bagging=60)
+    assert text.endswith(f"{same}3 runs tell little: try 5 or more.")
+    text = of_trees(scenario="resample", control=60, ensemble=60, bagging=10)
+    assert f"{same}Several models do: bagging lowers it by" in text
+    assert "number for number" not in of_trees(scenario="resample", control=60, ensemble=59)
+    assert "number for number" not in said(control=(60,), ensemble=(60,))  # of networks: by chance
+
+
+def test_a_model_that_ignores_its_seed_is_tried_on_other_data():
+    text = of_trees(n_runs=3, control=0, label_smoothing=0)
+    assert text.endswith("to see what other data changes, give scenario= resample.")
+    assert "tell little" not in text
+    assert "--scenario resample." in in_options(text)
+    assert "scenario=" not in of_trees(scenario="resample", control=0, ensemble=0)
+
+
+@pytest.mark.parametrize(
+    ("result", "note"),
+    [
+        (trees(control=0), "2,000 test rows: as far as they tell, plain training does not depend"),
+        (trees(n=99, control=0), "99 test rows: so few tell little."),
+        (trees(scenario="resample", control=0), "2,000 test rows."),
+        (toys.result([(make_setting("control"), runs(0))], LABELS), "2,000 test rows."),
+    ],
+)
+def test_of_runs_that_agree_only_what_is_known_is_said(result, note):
+    """Classes may agree where probabilities do not: of networks, and on few rows, of anything."""
+    table = " ".join(result.table().split())
+    assert f"All runs of control agree on all {note}" in table
+    assert ("does not depend on its seed" in table) is ("depend" in note)
+
+
+def test_few_test_rows_tell_little():
+    rows = [(make_setting(name), runs(0)[:3, :3]) for name in ("control", "ema")]
+    text = advice(toys.result(rows, LABELS[:3]))
+    assert text.endswith("3 test rows tell little: test on 100 or more. 3 runs tell little: try 5 "
+                         "or more.")  # fmt: skip
+    assert "test rows tell" not in of_trees(n=100, control=0)
 
 
 def test_two_older_models_are_too_few():
@@ -212,3 +266,21 @@ def test_two_older_models_are_too_few():
         text = advice(toys.result(rows, LABELS, runs=3, base=LABELS, scenario=scenario))
         assert text.startswith(begins)
         assert ("2 older models tell too little: give more runs." in text) is (per_base == 2)
+
+
+def test_two_runs_recommend_nothing():
+    """With an older model there are intervals of two runs, too; none is promised to hold."""
+    for n_runs, begins in ((3, "Use focal: "), (2, "Use plain training: ")):
+        flips, scenario = {"control": 60, "focal": 20}, Upgrade(per_base=1)
+        rows = [(make_setting(n).facts(scenario), runs(own)[:n_runs]) for n, own in flips.items()]
+        text = advice(toys.result(rows, LABELS, runs=n_runs, base=LABELS, scenario=scenario))
+        assert text.startswith(begins)
+        assert ("2 runs tell little: try 5 or more." in text) is (n_runs == 2)
+
+
+@pytest.mark.parametrize("n_runs", [2, RUNS])
+def test_what_few_runs_say_of_a_budget_is_little(n_runs):
+    rows = [(make_setting(n), runs(own)[:n_runs]) for n, own in {"control": 60, "ema": 20}.items()]
+    for limit in (0.001, 0.03, 0.5):  # kept by none, by one, by both
+        text = advice(toys.result(rows, LABELS, budget=Budget(max_churn=limit)))
+        assert text.endswith("2 runs tell little: try 5 or more.") is (n_runs == 2)

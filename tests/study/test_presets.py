@@ -1,9 +1,13 @@
 import pytest
+from sklearn.naive_bayes import GaussianNB
 
+import toys
 from unchurn import METHODS
 from unchurn.core.errors import InputError
 from unchurn.methods.codistill import USUAL_STEPS
+from unchurn.study.api import make_experiment
 from unchurn.study.presets import BEST, QUICK, preset_names, preset_settings
+from unchurn.training.learners.make import make_learner
 
 
 def test_quick_is_one_setting_a_method():
@@ -14,10 +18,19 @@ def test_quick_is_one_setting_a_method():
 
 def test_without_names_quick_has_what_is_worth_it():
     for preset, listed in (("quick", QUICK), ("best", BEST)):
-        settings = preset_settings(preset, "digits")
+        settings = preset_settings(preset, "digits", n_steps=USUAL_STEPS)
         assert [s.name for s in settings] == list(listed)
         costs = [s.facts().n_trained for s in settings[:-2]]  # then come ensembles
         assert costs == sorted(costs)
+
+
+@pytest.mark.parametrize(("model", "has_bag"), [(GaussianNB(), True), ("mlp", False)])
+def test_what_is_no_network_tries_a_bag(model, has_bag):
+    """Where a seed changes nothing, as of many trees, members of an ensemble are all the same."""
+    experiment = make_experiment(toys.dataset(), learner=make_learner(model))
+    names = [setting.name for setting in experiment.settings]
+    assert ("bagging" in names) is has_bag
+    assert has_bag is (names == ["control", "ensemble", "bagging"])
 
 
 def test_grid_is_all_that_is_worth_trying():

@@ -4,9 +4,11 @@ import lightgbm as lgb
 import numpy as np
 import pytest
 from lightgbm import LGBMClassifier
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.decomposition import PCA
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.pipeline import make_pipeline
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import toys
 from unchurn import bench, weighted_rows
@@ -51,6 +53,50 @@ def test_lightgbm_is_quiet_unless_told_otherwise(capfd, model):
     loud = clone(train.estimator).set_params(**{name.replace("n_estimators", "verbose"): 1})
     SklearnLearner(loud).train(X, np.eye(3, dtype=np.float32)[Y], 0)
     assert "[LightGBM] [Info]" in "".join(capfd.readouterr())
+
+
+class Counted(ClassifierMixin, BaseEstimator):
+    """Says how many threads libraries have while it trains and predicts."""
+
+    seen = []  # noqa: RUF012 - of all clones
+
+    def fit(self, x, y):
+        self.classes_ = np.unique(y)
+        self.seen.append(n_threads())
+        return self
+
+    def predict_proba(self, x):
+        self.seen.append(n_threads())
+        return np.full((len(x), 3), 1 / 3)
+
+
+def n_threads():
+    return {one["num_threads"] for one in threadpool_info()}
+
+
+def test_an_estimator_has_one_thread():
+    """Whatever trains beside it takes the other cores; afterwards all is as it was."""
+    with threadpool_limits(2):
+        SklearnLearner(Counted()).train(X, np.eye(3, dtype=np.float32)[Y], 0)(X)
+        assert Counted.seen == [{1}, {1}]
+        assert n_threads() == {2}
+
+
+def test_an_estimators_own_number_of_threads_stays():
+    for given, expected in ((None, 1), (-1, 1), (2, 2)):
+        train = SklearnLearner(LGBMClassifier(n_estimators=2, n_jobs=given)).train
+        predict = train(X, np.eye(3, dtype=np.float32)[Y], 0)
+        assert predict.model.n_jobs == expected
+
+
+@pytest.mark.parametrize(
+    "model", [HistGradientBoostingClassifier(max_iter=2), LGBMClassifier(n_estimators=2, n_jobs=2)]
+)
+def test_one_thread_trains_what_several_do(model):
+    with threadpool_limits(2):
+        several = clone(model).set_params(random_state=0).fit(X, Y).predict_proba(X)
+    ours = SklearnLearner(model).train(X, np.eye(3, dtype=np.float32)[Y], 0)(X)
+    np.testing.assert_allclose(ours, several, rtol=1e-6)
 
 
 def test_shared_fits_are_those_that_separate_ones_would_be():

@@ -21,7 +21,7 @@ from unchurn.cli.completion import (
     some_of,
 )
 from unchurn.cli.console import make_console
-from unchurn.cli.options import Decimal, Delimiter, Encoding, as_delimiter
+from unchurn.cli.options import Decimal, Delimiter, Encoding, as_delimiter, in_options
 from unchurn.cli.progress import show_schedule, with_progress
 
 if TYPE_CHECKING:
@@ -227,7 +227,7 @@ def _bench(console: Console, asked: BenchConfig, dry_run: bool) -> None:
     work = partial(run_bench, schedule, asked.folder, executor)
     result = with_progress(console, schedule, store, work, fresh)
     console.print(f"\n{table.render(result, 'text', width=console.width)}")
-    console.print(f"{textwrap.fill(advice(result), console.width)}\n")
+    console.print(f"{textwrap.fill(in_options(advice(result)), console.width)}\n")
     _say_where(console.print, schedule, asked.folder, result.subject.data.id_column)
 
 

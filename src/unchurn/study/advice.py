@@ -10,6 +10,14 @@ from unchurn.metrics.against_base import right, right_before
 from unchurn.metrics.intervals import LEVEL, Interval, level_of_all
 from unchurn.report.numbers import between, percent, points
 from unchurn.study.budget import exceeded, keeps, limits_in_words
+from unchurn.study.equal_runs import (
+    FEW_ROWS,
+    all_agree,
+    ensemble_is_plain,
+    ignores_seed,
+    n_test_rows,
+)
+from unchurn.study.scenarios import Resample
 from unchurn.study.selection import CLOSE
 from unchurn.study.table import single_models
 
@@ -34,6 +42,7 @@ def advice(result: Result) -> str:
     Of many methods that are like control, some look better by chance. So the level at which they
     are told from it grows with how many were tried, the less the more of them are better
     (`level_of_all`). docs/statistics.md has how often one is recommended where nothing is better.
+    Of fewer than three runs, or older models, nothing is: there is no interval to rely on.
     """
     return f"{_recommended(result)}{_on_the_base(result)}"
 
@@ -74,10 +83,11 @@ def _within_budget(result: Result, chosen: dict[str, SettingResult]) -> str:
     rows = list((single or kept or chosen).values())
     best = rows[result.best_of([row.reported.runs[result.chosen_on] for row in rows])]
     budget = f"the budget ({limits_in_words(result)}) on the {result.chosen_on} part"
+    caution = f" {_few(result)}" if _are_too_few(result) else ""
     if not kept:
         return (
             f"No method keeps {budget}: {_name(best)} comes nearest, with "
-            f"{exceeded(result, best)}; it is {_measured(result, best)}."
+            f"{exceeded(result, best)}; it is {_measured(result, best)}.{caution}"
         )
     control = chosen.get("control")
     if "control" in kept and not _is_more_accurate(result, best):
@@ -99,7 +109,7 @@ def _within_budget(result: Result, chosen: dict[str, SettingResult]) -> str:
         text += ON_TEST
     elif over := exceeded(result, best, "test"):
         text += f"; on the test part it does not keep it: {over}"
-    return f"{text}."
+    return f"{text}.{caution}"
 
 
 def _on_the_base(result: Result) -> str:
@@ -160,7 +170,7 @@ def _keep(result: Result, control: SettingResult) -> str:
         what = result.subject.scenario.churn_words
         tried = f"{which} tried {lowers} {what} beyond chance at no loss of accuracy"
     text = f"Use plain training: {tried}; it is {_measured(result, control)}"
-    return f"{text}. {_next(result)}".rstrip()
+    return f"{text}. {ensemble_is_plain(result)}{_next(result)}".rstrip()
 
 
 def _next(result: Result) -> str:
@@ -191,26 +201,57 @@ def _next(result: Result) -> str:
             f"{_name(row)} by itself would be told from it, but of {_n_told(result)} methods one "
             "may be so by chance: try it alone, with another seed or more runs."
         )
-    if _are_too_few(result):
-        n = result.subject.scenario.n_units(result.subject.runs)
-        return f"{n} older models tell too little: give more runs."
-    if result.subject.runs < FEW_RUNS:
-        return f"{result.subject.runs} runs tell little: try {FEW_RUNS} or more."
+    if equal := _of_equal_runs(result):
+        return equal
+    if few := _few(result):
+        return few
     others = (name for name in single if name != "control")
     untold = [name for name in others if result.against_control(single[name]) is None]
     if untold:
         return f"Settings of {untold[0]} were chosen on the test data: choose them on validation."
-    known = {part for tried in chosen for part in (tried, *tried.split("+"))}
-    left = [name for name in _steadier(result) if name not in known]
+    left = _untried(result, _steadier(result))
     return f"Try {' or '.join(left)}." if left else ""
+
+
+def _of_equal_runs(result: Result) -> str:
+    """What to do where more runs alone would change nothing; empty where they may."""
+    n, scenario = n_test_rows(result), result.subject.scenario
+    if n < FEW_ROWS:
+        rows = f"{n} test rows tell little: test on {FEW_ROWS} or more."
+        return f"{rows} {_few(result)}".rstrip()
+    if scenario.has_base or not ignores_seed(result):
+        return ""
+    if all_agree(result) and scenario.name != Resample.name:
+        return (
+            "More runs would be equal, too, as far as these tell: to see what other data changes, "
+            f"give scenario= {Resample.name}."
+        )
+    left = _untried(result, ["bagging"])
+    return f"Try {left[0]}, whose members each see other rows." if left else ""
+
+
+def _few(result: Result) -> str:
+    """That runs, or older models, are few, where they are."""
+    runs = result.subject.runs
+    n = result.subject.scenario.n_units(runs)
+    if n < min(runs, FEWEST_UNITS):
+        return f"{n} older models tell too little: give more runs."
+    return f"{runs} runs tell little: try {FEW_RUNS} or more." if runs < FEW_RUNS else ""
+
+
+def _untried(result: Result, names: list[str]) -> list[str]:
+    """Those of some methods that were not tried, alone or in a combination."""
+    known = {part for tried in result.choose() for part in (tried, *tried.split("+"))}
+    return [name for name in names if name not in known]
 
 
 def _steadier(result: Result) -> list[str]:
     """What a scenario advises; of trees, and whatever is no network, as far as they can do it."""
-    names = result.subject.scenario.steadier
+    scenario = result.subject.scenario
     if result.subject.is_of_networks:
-        return list(names)
-    return [name for name in names if make_method(name).changes == "targets"]
+        return list(scenario.steadier)
+    names = [name for name in scenario.steadier if make_method(name).changes == "targets"]
+    return names if scenario.has_base else [*names, "bagging"]
 
 
 def _is_better(result: Result, row: SettingResult, *, alone: bool = False) -> bool:
@@ -244,9 +285,8 @@ def _is_more_accurate(result: Result, row: SettingResult) -> bool:
 
 
 def _are_too_few(result: Result) -> bool:
-    """Whether older models are too few for any interval over them."""
-    scenario, runs = result.subject.scenario, result.subject.runs
-    return scenario.n_units(runs) < min(runs, FEWEST_UNITS)
+    """Whether runs, or older models, are too few for any interval over them."""
+    return result.subject.scenario.n_units(result.subject.runs) < FEWEST_UNITS
 
 
 def _level(result: Result) -> float:

@@ -94,7 +94,7 @@ def bench(
         methods such as `KnnLS(k=5) + Ema()`, or settings; if not given, those of the preset.
     preset
         Which methods, if none are given, and which settings of each: "quick" (what lowers churn at
-        no cost, and an ensemble), "best" (a dozen recipes worth trying on any data), "paper" (the
+        no cost, and ensembles), "best" (a dozen recipes worth trying on any data), "paper" (the
         paper's ten and its choices for this dataset) or "grid" (all methods, all their values).
     model, model_args
         What is trained: the name of a network ("mlp", "lenet5"); a function (shape, n_classes) ->

@@ -23,6 +23,9 @@ Preset = Callable[[Sequence[str] | None, str, int | None], Sequence[Setting]]
 # What is tried where no method is named: docs/beyond.md shows why these. Ensembles come last, of
 # the others the cheapest first.
 QUICK = ("control", DEFAULT, "codistill_symmetric+safe_ema", "ensemble")
+# Of what is no network. Seeds of many boosted trees change nothing, and then an ensemble is plain
+# training: members of a bag differ by their rows.
+QUICK_OF_OTHERS = (*QUICK, "bagging")
 BEST = (
     "control", DEFAULT, "swa", "weight_decay+label_smoothing+ema", "smelu+ema", "mixup+ema",
     "knn_ls+ema", "codistill_symmetric+safe_ema", "weight_decay+codistill_symmetric+ema",
@@ -31,8 +34,12 @@ BEST = (
 
 
 def quick(methods: Sequence[str] | None, dataset: str, n_steps: int | None = None) -> list[Setting]:
-    """One setting of each method: its defaults, or what is written; else of QUICK."""
-    return _as_written(QUICK if methods is None else methods, n_steps)
+    """One setting of each method: its defaults, or what is written; else of QUICK.
+
+    What has no steps is no network.
+    """
+    usual = QUICK_OF_OTHERS if n_steps is None else QUICK
+    return _as_written(usual if methods is None else methods, n_steps)
 
 
 def best(methods: Sequence[str] | None, dataset: str, n_steps: int | None = None) -> list[Setting]:

@@ -13,6 +13,7 @@ from unchurn.metrics.registry import Metric
 from unchurn.report import formats, numbers
 from unchurn.report.table import Cell, Column, Note, Table
 from unchurn.study.budget import budget_note
+from unchurn.study.equal_runs import note_on_equal_runs
 from unchurn.study.scenarios.retrain import Retrain
 
 if TYPE_CHECKING:
@@ -293,23 +294,9 @@ def _notes(result: Result, differences: Iterable[dict[str, Interval] | None]) ->
         yield Note(text=brackets, of=tuple(_difference_headings(result, found).values()))
     for note in dict.fromkeys(row.setting.note for row in result.settings if row.setting.note):
         yield Note(text=note)
-    control = result.choose().get("control")
-    if control is not None and _are_equal(control):
-        so = (
-            "and intervals are of the examples alone."
-            if subject.scenario.has_base
-            else "so there is no churn of retraining to lower."
-        )
-        yield Note(
-            text=f"All runs of control are equal: plain training does not depend on its seed, {so}"
-        )
+    if note_on_equal := note_on_equal_runs(result):
+        yield Note(text=note_on_equal)
     if failed := [row for row in result.settings if row.failures]:
         yield Note(
             text=f"{len(failed)} settings failed and were not chosen: see table.csv for why."
         )
-
-
-def _are_equal(row: SettingResult) -> bool:
-    """Whether every run predicts the same, as it hardly does by chance."""
-    runs = row.predictions["test"]
-    return bool((runs == runs[0]).all())

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
+from threadpoolctl import threadpool_limits
 
 from unchurn.core.arrays import Array, Float32
 from unchurn.core.errors import InputError
@@ -30,14 +31,25 @@ class EstimatorTraining:
         model.set_params(**_run_parameters(model, seed))
         flat = x.reshape(len(x), -1)
         try:
-            if (targets.max(axis=1) == 1).all():  # no soft target: as it would be without us
-                model.fit(flat, targets.argmax(axis=1))
-            else:
-                rows, labels, weights = weighted_rows(flat, targets)
-                model.fit(rows, labels, sample_weight=weights)
+            with _one_thread():
+                if (targets.max(axis=1) == 1).all():  # no soft target: as it would be without us
+                    model.fit(flat, targets.argmax(axis=1))
+                else:
+                    rows, labels, weights = weighted_rows(flat, targets)
+                    model.fit(rows, labels, sample_weight=weights)
         except (ValueError, TypeError) as error:  # of its parameters, or of these data
             raise InputError(f"{type(model).__name__}: {error}") from error
         return _Predict(model, targets.shape[1])
+
+
+def _one_thread() -> threadpool_limits:
+    """Hold OpenMP and BLAS to one thread: runs share the cores.
+
+    Threads wait for the one among them that has no core, so that a fit of a fraction of a second
+    takes minutes where cores are busy; and sums made by several may differ in their last bits from
+    a worker's. An estimator that is told how many to take, by n_jobs, still takes them.
+    """
+    return threadpool_limits(1)
 
 
 def _run_parameters(model: Any, seed: int) -> dict[str, Any]:
@@ -76,7 +88,8 @@ class _Predict:
     n_classes: int
 
     def __call__(self, x: Array) -> Float32:
-        given = np.asarray(self.model.predict_proba(x.reshape(len(x), -1)), np.float32)
+        with _one_thread():
+            given = np.asarray(self.model.predict_proba(x.reshape(len(x), -1)), np.float32)
         found = np.zeros((len(x), self.n_classes), np.float32)
         found[:, np.asarray(self.model.classes_, int)] = given
         return found
