@@ -18,6 +18,7 @@ from unchurn.report.numbers import percent
 
 ENOUGH = 50  # rows from which agreement is told from chance
 HARDLY = 0.2  # of the way from chance to the most that the classes' shares allow
+BY_CHANCE = 2.5  # standard errors within which nearly every shuffled file is
 SURELY_LESS = 0.4  # of that way, by two standard errors
 TINY = 1e-9  # for sums of floats
 STRIKING = 3  # standard errors of agreement with labels that are no accident
@@ -34,7 +35,8 @@ def doubt_order(given: Given) -> str | None:
     error = float(np.sqrt(agree * (1 - agree) / paired.n))
     beyond = agree - chance
     # Far fewer than by chance is no shuffled file either: classes may be swapped, say.
-    if abs(beyond) >= HARDLY * room or beyond + 2 * error >= SURELY_LESS * room:
+    is_chance = abs(beyond) < min(HARDLY * room, BY_CHANCE * error)
+    if not is_chance or beyond + 2 * error >= SURELY_LESS * room:
         return None
     if _are_both_right_beyond_chance(paired):
         return None
