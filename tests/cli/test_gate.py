@@ -37,6 +37,12 @@ def test_ids_that_must_not_flip_come_from_a_file(run, files, tmp_path):
     assert f"1 of 1 flipped: {moved[0]}" in out
 
 
+def test_a_missing_file_is_said_before_anything_of_the_policy(run):
+    for words in (["base.csv"], [], ["base.csv", "--max-churn", "2"], ["base.csv", "--explain"]):
+        code, _, err = run("gate", *words)
+        assert (code, "give two files" in err) == (2, True), words
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -73,3 +73,9 @@ def test_an_example_is_what_its_command_takes(example):
     if command is DATA:
         command = DATA.commands[arguments.pop(0)]
     command.make_context(name, arguments)
+
+
+@pytest.mark.parametrize("name", ["bench", "blend", "demo", "report", "reproduce", "smooth"])
+def test_where_output_goes_has_one_short_name(name):
+    (found,) = (one for one in ROOT.commands[name].params if one.name in ("out", "output"))
+    assert "-o" in found.opts

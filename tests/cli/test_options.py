@@ -14,6 +14,10 @@ from unchurn.cli.options import in_options, make_columns
         ("no column 'x' for slices= in", "no column 'x' for --slices in"),
         ("Give max_bad_flips= or max_churn=", "Give --max-bad-flips or --max-churn"),
         ("slice_churn of label=x has no", "slice_churn of label=x has no"),
+        (
+            "probabilities, give probabilities= No,Yes;",
+            "probabilities, give --probabilities No,Yes;",
+        ),
         ("for label=x", "for label=x"),
     ],
 )

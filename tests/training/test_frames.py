@@ -80,7 +80,7 @@ def test_a_date_that_the_base_takes_is_left_out_of_the_successor(kind, as_given,
     frame, plain = as_given(kind(day=DAYS)), as_given(kind())
     base = pipeline().fit(frame, Y)
     parts = {"X_test": frame[:40], "y_test": Y[:40], "X_unlabelled": frame[40:50]}
-    with pytest.warns(RemarkWarning, match="^column 'day' is Datetime.*: left out of what"):
+    with pytest.warns(RemarkWarning, match="^column 'day' has dates or times: left out of what"):
         found = upgrade(base, frame, Y, **parts, **FEW)
     assert found.comparison.n == 40
     found.model.save(tmp_path / "model")
@@ -103,19 +103,26 @@ def test_what_else_is_no_feature_is_left_out_and_all_of_it_is_named():
     with pytest.warns(RemarkWarning) as warned:
         found = upgrade(base, frame, Y, **FEW)
     (said,) = (str(one.message) for one in warned if "left out" in str(one.message))
-    for one in ("'nothing' has no value", "'text' has dates", "'zone' is Datetime",
-                "'took' is Duration", "'several' is List", "'gaps' has no value"):  # fmt: skip
+    for one in ("'nothing' has no value", "'text' has dates", "'zone' has dates or times",
+                "'took' has durations", "'several' has lists", "'gaps' has no value"):  # fmt: skip
         assert one in said
     assert [one.name for one in found.model.preparation_.columns] == ["a", "b", "place"]
-    with pytest.raises(InputError, match="no column of X can be learned from: column 'zone' is"):
+    with pytest.raises(InputError, match="no column of X can be learned from: column 'zone' has"):
         upgrade(base, frame[["zone", "took"]], Y, **FEW)
 
 
 def test_a_date_is_refused_where_nobody_needs_it():
-    with pytest.raises(InputError, match=r"'day' is Datetime.* to leave it out drop it from X"):
+    with pytest.raises(InputError, match=r"'day' has dates or times: .* it out drop it from X"):
         model().fit(mixed(day=DAYS), Y)
-    with pytest.raises(InputError, match=r"'again' is Datetime.* leave them out drop them from X"):
+    with pytest.raises(InputError, match=r"'again' has dates or times: .* out drop them from X"):
         model().fit(mixed(day=DAYS, again=DAYS), Y)
+    for kind in (pl.Date, pl.Time, pl.Datetime("us", "UTC"), pl.Duration, pl.List(pl.Int64)):
+        odd = pl.Series("odd", [None] * (len(Y) - 1), dtype=kind)
+        filled = odd.append(
+            pl.Series("odd", [[1]]) if kind == pl.List else pl.Series([1]).cast(kind)
+        )
+        with pytest.raises(InputError, match=r"^column 'odd' has [a-z ]+: turn it into numbers"):
+            model().fit(pl.from_pandas(mixed()).with_columns(filled), Y)
     with pytest.raises(InputError, match=r"column 'c' has no value: .*drop it from X"):
         model().fit(pl.from_pandas(mixed()).with_columns(c=pl.lit(None, pl.String)), Y)
     with pytest.raises(InputError, match="X has no columns"):
@@ -215,10 +222,10 @@ NO_NUMBERS = {
 @pytest.mark.parametrize("odd", NO_NUMBERS.values(), ids=NO_NUMBERS)
 def test_what_was_numbers_is_not_taken_for_them_when_it_is_times(kind, odd):
     fitted = model().fit(kind(), Y)
-    with pytest.raises(InputError, match="column 'a' was numbers to learn from, and is "):
+    with pytest.raises(InputError, match="column 'a' was numbers to learn from, and has "):
         fitted.predict(kind().assign(a=odd))
     if kind is mixed:
-        with pytest.raises(InputError, match="column 'place' was text to learn from, and is "):
+        with pytest.raises(InputError, match="column 'place' was text to learn from, and has "):
             fitted.predict(kind().assign(place=odd))
 
 

@@ -164,7 +164,8 @@ def bench(
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder of the finished runs; else bench-DATA.")
+        Path | None,
+        typer.Option("-o", "--out", help="Folder of the finished runs; else bench-DATA."),
     ] = None,
     workers: Annotated[int | None, typer.Option(help="Processes; else one a core.")] = None,
     engine: Annotated[

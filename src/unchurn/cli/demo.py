@@ -22,7 +22,9 @@ NEEDED = ("train", "knn", "charts")  # extras; the first brings the second
 def demo(
     runs: Annotated[int, typer.Option(min=2, help="Retrainings of each setting.")] = 5,
     epochs: Annotated[int, typer.Option(min=1, help="Epochs of each training.")] = 20,
-    out: Annotated[Path, typer.Option(help="Folder of the page and the runs.")] = Path("demo"),
+    out: Annotated[
+        Path, typer.Option("-o", "--out", help="Folder of the page and the runs.")
+    ] = Path("demo"),
     workers: Annotated[int | None, typer.Option(min=1, help="Processes; else one a core.")] = None,
 ) -> None:
     """Show the point on embedded data: what retraining moves, what lowers it, a gate's verdict.

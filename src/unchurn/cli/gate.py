@@ -92,16 +92,16 @@ def gate(
     from unchurn.gate.decide import decide
     from unchurn.gate.policy import Policy, read_policy
 
+    if (base is None or candidate is None) and not (explain and base is None):
+        raise InputError("give two files: predictions of the model in use, and of the candidate")
     limits = {name: options[name] for name in Policy.model_fields}
     limits["must_not_flip"] = _ids(must_not_flip) if must_not_flip else None
     rules = read_policy(policy, limits)
     if explain:
         for line in rules.explain():
             typer.echo(line, err=as_json or as_markdown)
-        if base is None:
-            return
-    if base is None or candidate is None:
-        raise InputError("give two files: predictions of the model in use, and of the candidate")
+    if base is None or candidate is None:  # the policy alone was asked for
+        return
     read = (base, candidate, labels, policy, must_not_flip, *(retrains or []))
     check_outputs(read, as_json=as_json, as_markdown=as_markdown, html=html, others=(flips, junit))
     if junit is not None:

@@ -54,7 +54,9 @@ def reproduce(
     runs: Annotated[int, typer.Option(help="Retrainings of each setting.")] = 5,
     epochs: Annotated[int | None, typer.Option(help="Epochs; else the paper's.")] = None,
     subset: Annotated[int | None, typer.Option(help="Train on so many examples only.")] = None,
-    out: Annotated[Path, typer.Option(help="Folder of runs and results.")] = Path("reproduction"),
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder of runs and results.")] = Path(
+        "reproduction"
+    ),
     workers: Annotated[int | None, typer.Option(help="Processes; else one a core.")] = None,
     engine: Annotated[
         str,

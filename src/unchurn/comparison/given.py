@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from unchurn.comparison.inputs.class_columns import asked_of, check_predictions
 from unchurn.comparison.inputs.columns import Columns, as_columns
 from unchurn.comparison.inputs.flip_list import is_flip_list, read_truth
 from unchurn.comparison.inputs.matching import (
@@ -21,7 +22,7 @@ from unchurn.comparison.inputs.predictions import (
     read_groups,
     read_predictions,
 )
-from unchurn.comparison.inputs.sources import open_source
+from unchurn.comparison.inputs.sources import Source, open_source
 from unchurn.comparison.kind_of_noise import kinds_of_noise, note_on
 from unchurn.comparison.noise_floor import retraining_files
 from unchurn.core.arrays import as_fraction
@@ -84,8 +85,15 @@ def read_given(
     # A list of flips has the models' ids, whatever they are called there.
     truths = [] if truth_source is None or is_flip_list(truth_source, asked) else [truth_source]
     asked, by_index = how_joined([one_source, two_source, *truths, *sources], asked)
-    one = read_predictions(one_source, names[0], asked, by_index=by_index)
-    two = read_predictions(two_source, names[1], _not_in(asked, one), by_index=by_index)
+    models = [one_source, two_source, *sources]
+    check_predictions(models, truth_source, asked)
+
+    def read(source: Source, name: str, asked: Columns) -> Predictions:
+        own = asked_of(source, models, asked)
+        return read_predictions(source, name, own, by_index=by_index)
+
+    one = read(one_source, names[0], asked)
+    two = read(two_source, names[1], _not_in(asked, one))
     truth, is_list = None, False
     if truth_source is not None:
         asked_of_labels = _not_in(asked, one, two)
@@ -94,7 +102,7 @@ def read_given(
         raise no_column(asked.label, "label", one, two)
     groups = read_groups(own_slices, own_cluster)
     alone = replace(asked, slices=(), cluster=None)
-    others = [read_predictions(s, s.name, alone, by_index=by_index) for s in sources]
+    others = [read(source, source.name, alone) for source in sources]
     if not (one.has_ids or two.has_ids or (truth is not None and truth.has_ids)):
         _check_indexes(base, candidate, labels, *retrained, *own_slices.values(), own_cluster)
     paired = pair(one, two, truth, asked, groups)

@@ -58,6 +58,7 @@ class Comparison:
     taken: dict[str, dict[str, str]]  # by file, what each of its columns was taken for
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()  # what may make it another answer than was meant: shown first
+    is_order_doubtful: bool = False  # rows that are paired by their place hardly agree
 
     @property
     def n(self) -> int:

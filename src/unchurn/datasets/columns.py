@@ -74,6 +74,19 @@ def as_texts(column: pl.Series) -> Any:
     return column.cast(pl.String).fill_null(GAP).to_numpy().astype(str)
 
 
+def what_it_has(column: pl.Series) -> str:
+    """What is in a column of neither numbers nor text, in a reader's words."""
+    import polars as pl
+
+    if column.dtype == pl.Duration:
+        return "durations"
+    if column.dtype.is_temporal():
+        return "dates or times"
+    if column.dtype in (pl.List, pl.Array):
+        return "lists"
+    return "neither numbers nor text"
+
+
 def of_new_rows(column: pl.Series, was: str) -> pl.Series:
     """A column of new rows as numbers or text, which it was when it was learned from.
 
@@ -84,7 +97,8 @@ def of_new_rows(column: pl.Series, was: str) -> pl.Series:
     if column.dtype in (pl.Categorical, pl.Enum):
         return column.cast(pl.String)
     if not (column.dtype.is_numeric() or column.dtype in (pl.String, pl.Boolean, pl.Null)):
-        raise InputError(f"column {column.name!r} was {was} to learn from, and is {column.dtype}")
+        found = what_it_has(column)
+        raise InputError(f"column {column.name!r} was {was} to learn from, and has {found}")
     return column
 
 

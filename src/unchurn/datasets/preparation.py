@@ -28,6 +28,7 @@ from unchurn.datasets.columns import (
     is_number,
     odd_text,
     of_new_rows,
+    what_it_has,
 )
 
 if TYPE_CHECKING:
@@ -241,7 +242,7 @@ def _learn(column: pl.Series, train: Any) -> NumberColumn | CategoryColumn:
     if is_number(column):
         return _learn_number(column.name, as_numbers(column), train)
     if not is_category(column):
-        raise NoFeatureError(f"column {column.name!r} is {column.dtype}")
+        raise NoFeatureError(f"column {column.name!r} has {what_it_has(column)}")
     values = np.unique(as_texts(column))
     if all(DATE.match(value) for value in values if value != GAP):
         raise NoFeatureError(f"column {column.name!r} has dates")

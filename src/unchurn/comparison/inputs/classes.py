@@ -66,16 +66,17 @@ class Coded:
 
 
 def check_classes(
-    coded: Coded, base: str, candidate: str, *, are_places: bool = False
+    coded: Coded, base: str, candidate: str, score: str | None = None, *, are_places: bool = False
 ) -> list[str]:
     """Notes on classes that only one side knows; sides of nothing in common are an error.
 
-    `are_places`: numbers may be the places of classes among columns of probabilities.
+    `are_places`: numbers may be the places of classes among columns of probabilities. `score` is
+    the only column of them, of a class that its name does not tell.
     """
     before, after = coded.has(coded.base), coded.has(coded.candidate)
     names = np.array(coded.classes)
     are_unlike = _are_numbers(names[before]) != _are_numbers(names[after])
-    fix = _by_name(names) if are_places else ""
+    fix = _by_name(names, score) if are_places else ""
     notes = _unshared(names, (base, before), (candidate, after), fix, must_share=are_unlike)
     if coded.labels is not None:
         labels = ("the labels", coded.has(coded.labels))
@@ -83,11 +84,15 @@ def check_classes(
     return notes
 
 
-def _by_name(names: npt.NDArray[np.str_]) -> str:
+def _by_name(names: npt.NDArray[np.str_], score: str | None) -> str:
     """How to call columns of probabilities that go by numbers, where other classes have names."""
-    named = [f"proba_{name}" for name in names if not _are_numbers(np.array([name]))]
-    if not named:
+    words = [str(name) for name in names if not _are_numbers(np.array([name]))]
+    if not words:
         return ""
+    if score is not None:
+        of = f"{' or '.join(words[:5])}{' …' if len(words) > 5 else ''}"
+        return f". Of which class is {score!r}? Give positive= {of}"
+    named = [f"proba_{name}" for name in words]
     such = f"{', '.join(named[:2])}{' …' if len(named) > 2 else ''}"
     return (
         f". Call the columns of probabilities by their classes: {such}; or as the classes "

@@ -27,6 +27,10 @@ PREFIX = "probability_"  # before a class: how columns of probabilities are call
 PREFIXES = (PROBABILITIES, PREFIX, "proba_", "prob_", "p_")
 
 
+class NoPredictionError(InputError):
+    """Nothing tells which column is the prediction."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Columns:
     """Which column is what. What is not named is guessed.
@@ -94,7 +98,7 @@ def choose_columns(source: Source, asked: Columns, *, by_index: bool = False) ->
     if prediction is None and not probabilities and not (asked.slices or asked.cluster):
         prediction = _only(names, id_column, label or _guess(names, "label"))
     if prediction is None and not probabilities:
-        raise InputError(
+        raise NoPredictionError(
             f"{source.name}: which column is the prediction? Name it with prediction=, or the "
             f"probabilities with probabilities=; {source.in_words()}"
         )
@@ -155,6 +159,26 @@ def _id_column(source: Source, asked: Columns, by_index: bool) -> str | None:
 def has_ids(source: Source, asked: Columns) -> bool:
     """Whether a column is named, or is called, as ids are."""
     return _id_column(source, asked, by_index=False) is not None
+
+
+def id_column(source: Source, asked: Columns) -> str | None:
+    """The column that is named, or is called, as ids are, if the file has it."""
+    column = _id_column(source, asked, by_index=False)
+    return column if column in source.names else None
+
+
+def has_probabilities(source: Source, given: str) -> bool:
+    """Whether a file has all the columns of probabilities that were asked for."""
+    try:
+        return bool(_of_probabilities(source, given))
+    except InputError:
+        return False
+
+
+def has_any_probability(source: Source, given: str) -> bool:
+    """Whether it has all, or some of those that were listed by their names."""
+    listed = {name.strip() for name in given.split(",")}
+    return bool(listed & set(source.names)) or has_probabilities(source, given)
 
 
 def told_by_model(source: Source, asked: Columns) -> set[str]:

@@ -20,6 +20,7 @@ from unchurn.comparison.inputs.columns import (
     is_index,
     said_by_models,
 )
+from unchurn.comparison.inputs.id_names import check_names_of_ids
 from unchurn.comparison.inputs.ids import ABSENT, alike, find
 from unchurn.comparison.inputs.order import N_COLUMNS, check_order, is_measured
 from unchurn.comparison.inputs.predictions import Predictions
@@ -41,7 +42,10 @@ def how_joined(sources: Sequence[Source], asked: Columns) -> tuple[Columns, bool
     """What was asked for, with the column to join by if one is found; whether an index is it."""
     if asked.id is None:
         asked = replace(asked, id=joining_column(sources, asked))
-    return asked, goes_by_index(sources, asked)
+    by_index = goes_by_index(sources, asked)
+    if not by_index:
+        check_names_of_ids(sources, asked)
+    return asked, by_index
 
 
 def goes_by_index(sources: Sequence[Source], asked: Columns) -> bool:

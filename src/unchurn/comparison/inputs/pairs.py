@@ -127,7 +127,8 @@ def pair(
     if one_class is not None:
         coded = _against_rest(coded, one_class)
     are_places = any(_go_by_numbers(model) for model in (base, candidate))
-    notes += check_classes(coded, base.name, candidate.name, are_places=are_places)
+    score = base.one_score or candidate.one_score
+    notes += check_classes(coded, base.name, candidate.name, score, are_places=are_places)
     scored_classes = _scored_classes(base, candidate)
     if not scored_classes and set(base.probabilities) & set(candidate.probabilities):
         notes.append("the two have probabilities of different classes: their movement is not shown")

@@ -53,6 +53,7 @@ class Predictions:
     id_column: str | None
     n_rows_if_no_ids: int | None  # rows without ids are told by their place
     spaced: str | None  # a class that has spaces around its name
+    one_score: str | None  # the one column that decides, of the positive class
     halved: str | None  # the one column, of the positive class, that decides at one half
     warnings: tuple[str, ...]  # what may make the answer another than was meant
 
@@ -130,8 +131,9 @@ def read_predictions(
     kept_ids, gone_ids = rows.kept(ids), rows.gone(ids).drop_nulls().unique()
     _check_ids(kept_ids, name, gone_ids)
     probabilities = {c: rows.kept(values) for c, values in probabilities.items()}
-    is_halved = not is_given and len(chosen.probabilities) == 1 and asked.threshold is None
-    halved = chosen.probabilities[0] if is_halved else None
+    is_one = not is_given and len(chosen.probabilities) == 1
+    one_score = chosen.probabilities[0] if is_one else None
+    halved = one_score if asked.threshold is None else None
     return Predictions(
         name=name,
         ids=kept_ids,
@@ -148,6 +150,7 @@ def read_predictions(
         id_column=chosen.id,
         n_rows_if_no_ids=table.height if chosen.id is None else None,
         spaced=_spaced(table, chosen.prediction if is_given else None, chosen.label),
+        one_score=one_score,
         halved=halved,
         warnings=() if halved is None else _one_sided(halved, probabilities, name),
     )

@@ -1,0 +1,99 @@
+"""Columns of probabilities that are called as classes, which only another file's classes tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from unchurn.comparison.inputs.casting import as_labels
+from unchurn.comparison.inputs.columns import (
+    Chosen,
+    Columns,
+    NoPredictionError,
+    choose_columns,
+    choose_labels,
+    has_any_probability,
+    has_probabilities,
+)
+from unchurn.comparison.inputs.sources import Source
+from unchurn.core.errors import InputError
+
+
+def asked_of(source: Source, models: Sequence[Source], asked: Columns) -> Columns:
+    """What is asked of one model's file.
+
+    Probabilities that only other models have are not asked of one that has predictions instead:
+    the option is one for all, and one file may have both where another has labels alone.
+    """
+    if asked.probabilities is None or has_any_probability(source, asked.probabilities):
+        return asked
+    without = replace(asked, probabilities=None)
+    if not any(has_probabilities(one, asked.probabilities) for one in models):
+        return asked
+    try:
+        choose_columns(source, without)
+    except InputError:
+        return asked
+    return without
+
+
+def check_predictions(models: Sequence[Source], labels: Source | None, asked: Columns) -> None:
+    """Refuse a file without a prediction whose columns are called as classes: which option helps.
+
+    That they are probabilities is not taken for granted: features may be called so, too.
+    """
+    for source in models:
+        try:
+            choose_columns(source, asked_of(source, models, asked))
+        except NoPredictionError as error:
+            classes = _classes(models, labels, asked)
+            called_so = [name for name in source.names if name in classes and "," not in name]
+            if len(called_so) < 2:
+                raise
+            listed = ",".join(called_so)
+            shown = repr(listed) if " " in listed else listed
+            raise InputError(
+                f"{source.name}: which column is the prediction? Some are called as classes are: "
+                f"if they are their probabilities, give probabilities= {shown}; {source.in_words()}"
+            ) from error
+        except InputError:  # it is said where the file is read
+            continue
+
+
+def _classes(models: Sequence[Source], labels: Source | None, asked: Columns) -> set[str]:
+    """The classes that any of the files tells, as predictions or true labels."""
+    found: set[str] = set()
+    for source in models:
+        found |= _told(source, _chosen(source, asked)) | _told(source, _labels(source, asked))
+    return found if labels is None else found | _told(labels, _labels(labels, asked))
+
+
+def _chosen(source: Source, asked: Columns) -> Chosen | None:
+    try:
+        return choose_columns(source, asked)
+    except InputError:
+        return None
+
+
+def _labels(source: Source, asked: Columns) -> Chosen | None:
+    try:
+        return choose_labels(source, asked)
+    except InputError:
+        return None
+
+
+def _told(source: Source, chosen: Chosen | None) -> set[str]:
+    """The values of predictions and labels; none of columns that hold something else."""
+    columns = () if chosen is None else (chosen.prediction, chosen.label)
+    found: set[str] = set()
+    for column in columns:
+        if column is None:
+            continue
+        try:
+            values = as_labels(
+                source.read([column])[column], source.name, is_written=source.is_text
+            )
+        except InputError:
+            continue
+        found |= {str(value) for value in values.unique().drop_nulls()}
+    return found
