@@ -152,7 +152,7 @@ def test_a_result_is_a_frame_and_a_chart():
 
 def test_without_methods_it_tries_what_the_model_can():
     result = bench(DATA, model=ExtraTreesClassifier(3), **QUICK)
-    assert list(result.by_method) == ["control", "ensemble"]
+    assert list(result.by_method) == ["control", "ensemble", "bagging"]
 
 
 def test_an_estimators_plain_fit_is_its_own(tmp_path):
@@ -229,7 +229,7 @@ def test_the_time_of_what_will_run_is_measured():
 @pytest.mark.parametrize(
     ("scenario", "preset", "tried"),
     [
-        ("retrain", "quick", ["control", "ensemble"]),
+        ("retrain", "quick", ["control", "ensemble", "bagging"]),
         ("upgrade", "quick", ["control", "anchor", "rcp", "stay"]),
         ("retrain", "best", ["control", "label_smoothing", "knn_ls", "distill", "ensemble"]),
     ],

@@ -201,7 +201,8 @@ def test_trees_are_played_again_too(table):
     assert len(result.releases()) == 5 * 3
 
 
-def test_of_equal_chains_it_is_said_what_intervals_are_of(table):
+def test_of_equal_chains_it_is_said_what_intervals_are_of(table, monkeypatch):
+    monkeypatch.setattr("unchurn.study.equal_runs.FEW_ROWS", 50)
     model = "sklearn.naive_bayes:GaussianNB"
     options = {"target": "y", "scenario": BY_MONTH, "model": model, "runs": 2, "workers": 1}
     text = " ".join(bench(table, "control", **options).table().split())
