@@ -15,8 +15,10 @@ BASE = f"{PREDICTIONS}/base-model-0.parquet"
 CANDIDATE = f"{PREDICTIONS}/control-0.parquet"
 GATE = ("--max-bad-flips", "0.01", "--max-accuracy-loss", "0", "--html", "gate.html")
 RETRAINED = "demo/retrain/predictions"
-COMPARE = (f"{RETRAINED}/control-0.parquet", f"{RETRAINED}/safe_ema-1.parquet", "--retrains",
-           "demo/retrain", "--html", "compare.html")  # fmt: skip
+COMPARE = (
+    f"{RETRAINED}/control-0.parquet", f"{RETRAINED}/weight_decay+safe_ema-1.parquet",
+    "--retrains", "demo/retrain", "--html", "compare.html",
+)  # fmt: skip
 # Each picture: the page, and how much of its top is shown.
 PAGES = {
     "compare.png": ("compare.html", 800),
