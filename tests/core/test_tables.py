@@ -98,8 +98,12 @@ def test_an_arrow_file_that_ends_its_reader_is_one_line(tmp_path):
         ("a.feather", b"FEA1....", {}, "a.feather: damaged"),
         ("a.arrow", b"nonsense", {}, "a.arrow: damaged"),
         ("a.csv", b"\n1,2\n", {}, "its first line is empty"),
+        ("a.csv", b"a,b\n1,2\n1,2,3\n", {}, "a.csv: line 3 has 3 columns, the first 2: a text"),
+        ("a.tsv", b'a\tb\n"1\n1"\t2\n1\t2\t3\n', {}, "line 4 has 3 columns, the first 2: a text "
+         "that holds a tab needs quotes"),
+        ("a.csv", b'a,b\n1,2\n1,"2\n3,4\n', {}, "the quote that is opened in line 3 is never clos"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_read_says_how(tmp_path, name, content, form, message):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(InputError) as error:

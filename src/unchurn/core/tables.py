@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import io
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from unchurn.core.arrow_files import ARROW, read_arrow
 from unchurn.core.errors import InputError
 from unchurn.core.files import atomic_write, reading
+from unchurn.core.odd_lines import odd_line
 from unchurn.core.workbooks import OTHER_WORKBOOKS, WORKBOOKS, read_workbook
 
 if TYPE_CHECKING:
@@ -130,7 +132,15 @@ class TextTable:
             try:
                 return read(numbers or ())
             except pl.exceptions.ComputeError:  # NA among numbers
+                return read_text()
+
+        def read_text() -> pl.DataFrame:
+            try:
                 return read(())
+            except pl.exceptions.ComputeError as error:
+                if (problem := odd_line(self._lines(), self.delimiter, len(self.names))) is None:
+                    raise
+                raise InputError(f"{self.path}: {problem}") from error
 
         table = guarded(self.path, read_floats_or_text)
         table = table.select(own[name] for name in wanted)
@@ -139,6 +149,12 @@ class TextTable:
             number = pl.col(pl.String).str.replace(r"^(-?[0-9]+),([0-9]+)$", "${1}.${2}")
             table = table.with_columns(number)
         return table
+
+    def _lines(self) -> Iterator[str]:
+        """Its lines, with their ends."""
+        raw = self.path.open("rb") if self.content is None else io.BytesIO(self.content)
+        with io.TextIOWrapper(raw, "utf-8-sig", errors="replace", newline="") as lines:
+            yield from lines
 
 
 def open_text(path: Path, form: TextForm | None = None) -> TextTable:
