@@ -42,6 +42,15 @@ def test_frames_and_arrays_are_read_alike():
     assert labels_of(np.array([[0.1, 0.9], [0.8, 0.2]])) == [1, 0]
 
 
+def test_a_file_of_one_array_is_read_as_the_array(tmp_path):
+    np.save(tmp_path / "labels.npy", np.array(ROWS["prediction"]))
+    assert labels_of(tmp_path / "labels.npy") == ["cat", "dog", "dog"]
+    np.save(tmp_path / "p.npy", np.array([[0.1, 0.9], [0.8, 0.2]]))
+    assert labels_of(tmp_path / "p.npy") == [1, 0]
+    with pytest.raises(InputError, match=r"m: no column 'x': it is an array"):
+        predictions(tmp_path / "labels.npy", prediction="x")
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
@@ -50,6 +59,7 @@ def test_frames_and_arrays_are_read_alike():
         ("p.jsonl", b"{not json", "p.jsonl: damaged"),
         ("p.parquet", b"\x00\xff\x00", "p.parquet: damaged"),
         ("p.npz", b"PK\x03\x04rest", "p.npz: damaged"),
+        ("p.npy", b"\x93NUMPY\x01\x00", "p.npy: damaged"),
         ("p.xlsx", b"", "p.xlsx: damaged, or not an Excel workbook"),
         ("p.ods", b"", "p.ods: is a workbook: save it as .xlsx"),
         ("p.dat", b"", "the name must end in .csv"),

@@ -12,7 +12,7 @@ import numpy as np
 
 from unchurn.core.arrays import as_array
 from unchurn.core.errors import InputError, unknown
-from unchurn.core.numpy_files import check_claims
+from unchurn.core.numpy_files import check_claims, load_array
 from unchurn.core.tables import (
     TEXT,
     TextForm,
@@ -27,7 +27,7 @@ from unchurn.core.tables import (
 if TYPE_CHECKING:
     import polars as pl
 
-OTHER_KINDS = (".jsonl", ".ndjson", ".npz")  # besides those of tables
+OTHER_KINDS = (".jsonl", ".ndjson", ".npz", ".npy")  # besides those of tables
 ARRAY = "the array"  # what the only column of an array of labels is called
 PROBABILITIES = "probabilities_"  # how the columns of an array of probabilities begin
 N_AT_ONCE = 8  # columns that are in memory, where a file is looked through
@@ -95,6 +95,11 @@ def open_source(source: Any, name: str, form: TextForm | None = None) -> Source:
         table = pl.DataFrame({str(c): as_series(source[c]) for c in source.columns})
     else:
         table = _of_array(source, name)
+    return _of_table(table, name)
+
+
+def _of_table(table: pl.DataFrame, name: str) -> Source:
+    """A table that is in memory."""
     names = tuple(table.columns)
     return Source(name=name, names=names, held=table, is_array=names == (ARRAY,))
 
@@ -111,7 +116,7 @@ def _open_file(path: Path, name: str, form: TextForm | None) -> Source:
         text = open_text(path, form)
         return Source(name=name, names=_stripped(text.names), held=text)
     table = guarded(path, lambda: _read(path))
-    return Source(name=name, names=tuple(table.columns), held=table)
+    return _of_table(table, name)
 
 
 def _of_array(source: Any, name: str) -> pl.DataFrame:
@@ -175,12 +180,14 @@ def _read_parquet(path: Path, columns: Sequence[str]) -> pl.DataFrame:
 
 
 def _read(path: Path) -> pl.DataFrame:
-    """A whole table: JSON lines, NumPy's archive, Arrow or a workbook."""
+    """A whole table: JSON lines, NumPy's files, Arrow or a workbook."""
     import polars as pl
 
     kind = ending(path)
     if kind == ".npz":
         return _read_npz(path)
+    if kind == ".npy":
+        return _of_array(load_array(path), str(path))
     if kind not in OTHER_KINDS:
         return read_table(path)
     if path.stat().st_size == 0:
