@@ -38,7 +38,7 @@ def test_labels_on_flips_alone_give_rates_of_all_examples():
     assert found.mcnemar == compare(BASE, CANDIDATE, [0, 0, 0, 1, *BASE[4:]]).mcnemar
     unknown = ("accuracy_base", "accuracy_candidate", "churn_correct", "churn_incorrect")
     assert all(found.to_dict()[name] is None for name in unknown)
-    assert "| accuracy of base | – |  | unknown: only the flips are labelled |" in found.markdown()
+    assert "Unknown, as only the flips are labelled: accuracy of base, accuracy" in found.markdown()
     assert any("true labels cover the flips (4)" in note for note in found.notes)
     assert "accuracy -2.00 points" in words.headline(found)
 

@@ -34,6 +34,29 @@ def test_tables_hold_the_numbers_that_they_show():
     assert (churn.text, churn.value) == ("25.00%", 0.25)
 
 
+def test_slices_tell_what_turned_wrong_where_labels_do():
+    base, truth = np.zeros(120, int), np.zeros(120, int)
+    candidate = (np.arange(120) < 30).astype(int)  # all of them wrong, and all in de
+    half = {"country": ["de"] * 60 + ["fr"] * 60}
+    table = words.slices(compare(base, candidate, truth, slices=half))
+    de = dict(zip(table.headings, table.rows[0], strict=True))
+    assert (de["bad flips"].text, de["accuracy"].text) == ("50.00%", "-50.00")
+    assert "accuracy" not in words.slices(compare(base, candidate, slices=half)).headings
+    narrow = formats.text(table, 60)
+    assert max(map(len, narrow.splitlines())) <= 60
+    assert "differs" in narrow
+    assert "Not shown for want of width: 95 % interval, q" in narrow
+
+
+def test_a_half_that_counts_otherwise_by_threshold_is_told():
+    base, candidate = (np.column_stack([1 - p, p]) for p in np.array([[0.5, 0.9], [0.4, 0.9]]))
+    found = words.thresholds(compare(base, candidate, columns=Columns(positive="1")))
+    assert found.rows[2][1].text == "50.00%"  # as the most probable, both are 0
+    assert [note.text[:24] for note in found.notes] == ["At 0.5 it is not as abov"]
+    same = words.thresholds(compare(candidate, candidate, columns=Columns(positive="1")))
+    assert same.notes == ()
+
+
 def test_a_heading_with_a_class_in_it_shows_as_text():
     p = np.array([[0.2, 0.8], [0.9, 0.1]])
     table = {"id": [1, 2], "p_a|b": p[:, 0], "p_<i>": p[:, 1]}

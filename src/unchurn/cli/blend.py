@@ -110,7 +110,8 @@ def _show(result: Blend) -> None:
     console = make_patient_console()
     words.show_warnings(console, result.comparison)
     console.print(Text(headline(result), style="bold"))
-    console.print(words.rich_table(measures(result)))
+    words.show_table(console, measures(result))
+    console.print()
     if said := hint(result):
         console.print(Text(said))
     words.show_remarks(console, result.comparison)

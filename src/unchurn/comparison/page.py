@@ -39,10 +39,7 @@ def write_comparison(
         warnings=comparison.warnings,
         sentences=words.sentences(comparison),
         measures=words.measures(comparison),
-        tables=[
-            _sortable("Slices", slices, len(comparison.slices)),
-            _sortable("Classes", classes, len(comparison.classes)),
-        ],
+        tables=[_sortable("Slices", slices), _sortable("Classes", classes)],
         flips=_flips(comparison),
         remarks=words.remarks(comparison),
         version=__version__,
@@ -69,14 +66,13 @@ def _verdict(banner: words.Banner) -> dict[str, Any]:
     }
 
 
-def _sortable(title: str, table: Table, total: int) -> dict[str, Any]:
-    """A table with its title, and how much of it is shown."""
-    n = len(table.rows)
+def _sortable(title: str, table: Table) -> dict[str, Any]:
+    """A table with its title and notes."""
     return {
         "title": title,
-        "n": n,
+        "n": len(table.rows),
         "html": formats.html(_cut(table), title.lower()),
-        "shown": f"The first {n:,} of {total:,}." if total > n else "",
+        "notes": formats.notes_of(table),
     }
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from unchurn.report import formats
 from unchurn.report.formats import visible
-from unchurn.report.numbers import NONE, behind, between, percent, points
+from unchurn.report.numbers import NONE, behind, between, percent, points, signed
 from unchurn.report.table import Cell, Column, Note, Table
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
     from unchurn.comparison.result import Comparison
+    from unchurn.comparison.slices import Slice
     from unchurn.metrics.intervals import Interval
 
 NAMES = {
@@ -32,7 +34,8 @@ SIGNS = {"promote": "✅", "hold": "⏸️", "reject": "❌"}
 COLOURS = {"promote": "green", "hold": "yellow", "reject": "red"}
 N_SLICES = 10  # that are shown
 N_CLASSES = 12
-SHOWN_THRESHOLDS = (0.1, 0.3, 0.5, 0.7, 0.9)
+HALF = 0.5
+SHOWN_THRESHOLDS = (0.1, 0.3, HALF, 0.7, 0.9)
 EMPTY = Cell(text="")
 
 
@@ -126,13 +129,7 @@ def measures(comparison: Comparison) -> Table:
                 Cell(text=estimate.note),
             )
         )  # fmt: skip
-    if comparison.labels_cover == "flips":
-        unknown = Cell(text="unknown: only the flips are labelled")
-        rows += [
-            (Cell(text=shown), Cell(text=NONE), EMPTY, unknown)
-            for name, shown in NAMES.items()
-            if name not in comparison.estimates
-        ]
+    unknown = [shown for name, shown in NAMES.items() if name not in comparison.estimates]
     if comparison.mcnemar is not None:
         exact, mid = comparison.mcnemar
         both = Cell(text=f"{exact:.3g}; {mid:.3g}", value=exact)
@@ -144,31 +141,64 @@ def measures(comparison: Comparison) -> Table:
         divergence = Cell(text=f"{bits:.4f} bits", value=bits)
         rows.append((Cell(text="mean change of a probability"), change, EMPTY, of))
         rows.append((Cell(text="mean Jensen–Shannon divergence"), divergence, EMPTY, EMPTY))
-    return Table(columns=_columns("measure", "value", "95 % interval", ""), rows=tuple(rows))
+    only_flips = comparison.labels_cover == "flips"
+    note = Note(text=f"Unknown, as only the flips are labelled: {', '.join(unknown)}.")
+    return Table(
+        columns=_columns("measure", "value", "95 % interval", ""),
+        rows=tuple(rows),
+        notes=(note,) if only_flips else (),
+    )
 
 
 def slices(comparison: Comparison, most: int = N_SLICES) -> Table:
-    """The slices that differ most from the rest."""
+    """The slices that differ most from the rest; their flips for the worse where labels tell."""
+    shown = comparison.slices[:most]
+    with_labels = any(one.bad_flips is not None for one in shown)
+    judged = (Column(heading="bad flips", may_go=2), Column(heading="accuracy", may_go=1))
+    columns = (
+        Column(heading="slice", is_text=True, may_shorten=True),
+        Column(heading="examples"),
+        Column(heading="churn"),
+        Column(heading="95 % interval", may_go=4),
+        Column(heading="the rest"),
+        *(judged if with_labels else ()),
+        Column(heading="q", may_go=3),
+        Column(heading="", is_text=True),
+    )
     rows = tuple(
         (
             Cell(text=f"{one.column}={one.value}", is_foreign=True), _count(one.n),
             Cell(text=percent(one.churn.value), value=one.churn.value),
             Cell(text=between(one.churn), value=one.churn.low),
             Cell(text=percent(one.rest), value=one.rest),
+            *(_for_the_worse(one) if with_labels else ()),
             Cell(text=f"{one.q:.2g}" if one.q else "<1e-300", value=one.q),
             Cell(text="differs" if one.is_notable else ""),
         )
-        for one in comparison.slices[:most]
+        for one in shown
     )  # fmt: skip
-    headings = ("slice", "examples", "churn", "95 % interval", "the rest", "q", "")
-    notes = _of_many(len(rows), len(comparison.slices), "slices that differ most from the rest")
-    return Table(columns=_columns(*headings), rows=rows, notes=notes)
+    what = "accuracy: the candidate's less base's, in points."
+    notes = (
+        *_of_many(len(rows), len(comparison.slices), "slices that differ most from the rest"),
+        *((Note(text=what, of=("accuracy",)),) if with_labels else ()),
+    )
+    return Table(columns=columns, rows=rows, notes=notes)
+
+
+def _for_the_worse(one: Slice) -> tuple[Cell, Cell]:
+    """A slice's bad flips and change of accuracy, where some of it is labelled."""
+    if one.bad_flips is None or one.accuracy_difference is None:
+        return Cell(text=NONE), Cell(text=NONE)
+    change = one.accuracy_difference.value
+    return (
+        Cell(text=percent(one.bad_flips.value), value=one.bad_flips.value),
+        Cell(text=signed(change), value=change),
+    )
 
 
 def classes(comparison: Comparison, most: int = N_CLASSES) -> Table:
     """The classes with the most flips."""
-    headings = {"predicted_base": "predicted by base", "flips_from": "flips from",
-                "flips_to": "flips to"}  # fmt: skip
+    headings = {"predicted_base": "by base", "flips_from": "flips from", "flips_to": "flips to"}
     if comparison.n_labelled > 0:
         headings |= {"labelled": "labelled", "bad_flips": "bad flips", "good_flips": "good flips"}
     ranked = sorted(comparison.classes, key=lambda row: -(row["flips_from"] + row["flips_to"]))
@@ -177,7 +207,9 @@ def classes(comparison: Comparison, most: int = N_CLASSES) -> Table:
         for row in ranked[:most]
     )
     notes = _of_many(len(rows), len(ranked), "classes with the most flips")
-    return Table(columns=_columns("class", *headings.values()), rows=rows, notes=notes)
+    name = Column(heading="class", is_text=True, may_shorten=True)
+    columns = (name, *(Column(heading=heading) for heading in headings.values()))
+    return Table(columns=columns, rows=rows, notes=notes)
 
 
 def _of_many(shown: int, total: int, which: str) -> tuple[Note, ...]:
@@ -199,7 +231,21 @@ def thresholds(comparison: Comparison) -> Table:
     )
     heading = f"threshold for {comparison.thresholds_for}"
     first = Column(heading=heading, is_text=True, is_foreign=True)
-    return Table(columns=(first, *(Column(heading=NAMES[name]) for name in names)), rows=rows)
+    at_half = next((row for row in shown if row["threshold"] == HALF), {})
+    differs = any(
+        not math.isclose(at_half[name], comparison.estimates[name].value)
+        for name in names
+        if name in at_half and name in comparison.estimates
+    )
+    why = (
+        "At 0.5 it is not as above: here every prediction goes by its probability, and one of just "
+        "0.5 reaches the threshold."
+    )
+    return Table(
+        columns=(first, *(Column(heading=NAMES[name]) for name in names)),
+        rows=rows,
+        notes=(Note(text=why),) if differs else (),
+    )
 
 
 def remarks(comparison: Comparison) -> list[str]:
@@ -209,7 +255,8 @@ def remarks(comparison: Comparison) -> list[str]:
         shown = ", ".join(f"{what}: {column}" for what, column in taken.items())
         lines.append(f"{name}: {shown}")
     lines += [
-        f"left out: {count:,} rows {why}" for why, count in comparison.paired.excluded.items()
+        f"left out: {count:,} row{'s' * (count != 1)} {why}"
+        for why, count in comparison.paired.excluded.items()
     ]
     return [*lines, *comparison.notes]
 
@@ -243,10 +290,16 @@ def show(console: Console, comparison: Comparison, banner: Banner | None = None)
     for sentence in more:
         console.print(Text(sentence))
     for table in _tables(comparison):
-        console.print(rich_table(table))
-        for note in table.notes:
-            console.print(Text(note.text, style="dim"))
+        show_table(console, table)
+    console.print()
     show_remarks(console, comparison)
+
+
+def show_table(console: Console, table: Table) -> None:
+    """A table below what stands on the terminal, no wider than that."""
+    from rich.text import Text
+
+    console.print(Text(f"\n{formats.text(table, console.width)}"), end="")
 
 
 def show_warnings(console: Console, comparison: Comparison) -> None:
@@ -305,19 +358,3 @@ def _rich_checks(banner: Banner) -> RichTable:
         decision = Text(f"  {line.decision}", style=COLOURS[line.decision])
         grid.add_row(decision, Text(visible(f"{line.name}: {line.reason}")))
     return grid
-
-
-def rich_table(table: Table) -> RichTable:
-    """A table that fits the terminal's width."""
-    from rich import box
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in table.columns:
-        drawn.add_column(
-            Text(visible(column.heading)), justify="left" if column.is_text else "right"
-        )
-    for row in table.rows:
-        drawn.add_row(*(Text(visible(cell.text)) for cell in row))
-    return drawn
