@@ -46,9 +46,17 @@ def test_a_folder_that_holds_another_study_is_told_before_it_is_replaced(run):
     more = said("--methods", "control,ema,decay", "--runs", "3")  # nothing of it is lost
     assert "another study" not in more
     assert more.endswith("; report.html and charts there are of before")
-    for options in (("--seed", "1"), ("--methods", "control"), ("--runs", "2")):
-        plan = said("--methods", "control,ema,decay", "--runs", "3", *options, "--dry-run")
+    for methods, *options in (
+        ("control,ema,decay", "--runs", "3", "--seed", "1"),
+        ("control", "--runs", "3"),
+        ("control,ema,decay", "--runs", "2"),
+    ):
+        plan = said("--methods", methods, *options, "--dry-run")
         assert replaced.format("3 methods, 3 runs") in plan
+    # An option that takes several by comma may be written several times.
+    both = said("--methods", "control", "--methods", "ema,decay", "--runs", "3", "--dry-run")
+    assert "3 settings" in both
+    assert "another study" not in both
     assert replaced.format("3 methods, 3 runs") in said("--methods", "control", "--runs", "2")
     assert replaced.format("1 method, 2 runs") in said(*first, "--seed", "1", "--dry-run")
     assert "another study" not in said(*first, "--out", "b", "--dry-run")

@@ -26,6 +26,6 @@ def test_arguments_become_options(message, expected):
 
 
 def test_columns_come_from_options_of_their_names():
-    columns = make_columns({"id_": "key", "slices": "a, b", "cluster": "user", "other": 1})
-    assert (columns.id, columns.slices, columns.cluster) == ("key", ("a", "b"), "user")
+    columns = make_columns({"id_": "key", "slices": ["a, b", "c"], "cluster": "user", "other": 1})
+    assert (columns.id, columns.slices, columns.cluster) == ("key", ("a", "b", "c"), "user")
     assert columns.prediction is None

@@ -21,7 +21,7 @@ from unchurn.cli.completion import (
     some_of,
 )
 from unchurn.cli.console import make_console
-from unchurn.cli.options import Decimal, Delimiter, Encoding, as_delimiter, in_options
+from unchurn.cli.options import Decimal, Delimiter, Encoding, as_delimiter, by_comma, in_options
 from unchurn.cli.progress import show_schedule, with_progress
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def bench(
     ] = None,
     target: Annotated[str | None, typer.Option(help="Column of the table to predict.")] = None,
     aside: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(help="Columns that are no features, by comma: ids, dates, notes."),
     ] = None,
     id_: Annotated[
@@ -59,7 +59,7 @@ def bench(
     decimal: Decimal = None,
     encoding: Encoding = None,
     methods: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             help="Methods, by comma, also as knn_ls(k=5)+ema; else the preset's own.",
             autocompletion=some_of(METHODS),
@@ -188,7 +188,7 @@ def bench(
     from unchurn.study.config import BenchConfig, make_config
 
     options = {name: value for name, value in given.items() if name in BenchConfig.model_fields}
-    options["id"] = id_
+    options |= {"id": id_, "aside": by_comma(aside), "methods": by_comma(methods)}
     options["delimiter"] = as_delimiter(delimiter)
     options["model_args"] = _named_values(model_args) if model_args else None
     asked = make_config(config, options)

@@ -48,5 +48,5 @@ def _shortened(params: Iterable[Any]) -> list[Any]:
             if param.is_flag or param.min is not None or param.max is not None:
                 param.metavar = ""  # nothing is given, or its range is shown
             elif param.multiple:
-                param.metavar = "<paths>"
+                param.metavar = "<str>"
     return params

@@ -29,20 +29,23 @@ LabelsCover = Annotated[
 ]
 Retrains = Annotated[
     list[Path] | None,
-    typer.Option(help="Other retrainings of base's recipe: one or more files, or a bench folder."),
+    typer.Option(
+        metavar="<paths>",
+        help="Other retrainings of base's recipe: one or more files, or a bench folder.",
+    ),
 ]
 Id = Annotated[str | None, typer.Option("--id", help="Column to join by.")]
 Prediction = Annotated[str | None, typer.Option(help="Column of the predicted label.")]
 Label = Annotated[str | None, typer.Option(help="Column of the true label.")]
 Probabilities = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(help="How the columns of probabilities begin, their names by comma, or the one."),
 ]
 Positive = Annotated[str | None, typer.Option(help="The class that one probability is of.")]
 Threshold = Annotated[
     float | None, typer.Option(min=0, max=1, help="Predict the positive class from here on.")
 ]
-Slices = Annotated[str | None, typer.Option(help="Columns to slice by, by comma.")]
+Slices = Annotated[list[str] | None, typer.Option(help="Columns to slice by, by comma.")]
 Cluster = Annotated[str | None, typer.Option(help="Column of what groups rows, such as a user.")]
 MinSlice = Annotated[int, typer.Option(min=1, help="Examples that a slice needs.")]
 MinOverlap = Annotated[
@@ -77,9 +80,18 @@ def make_columns(options: dict[str, Any]) -> Columns:
     from unchurn.comparison.inputs.columns import Columns
 
     given: dict[str, Any] = {field.name: options.get(field.name) for field in fields(Columns)}
-    slices = given["slices"].split(",") if given["slices"] else ()
-    given |= {"id": options["id_"], "slices": tuple(name.strip() for name in slices)}
+    slices = (by_comma(given["slices"]) or "").split(",")
+    given |= {
+        "id": options["id_"],
+        "probabilities": by_comma(given["probabilities"]),
+        "slices": tuple(name.strip() for name in slices if name),
+    }
     return Columns(**given)
+
+
+def by_comma(given: list[str] | None) -> str | None:
+    """An option that takes several by comma, also if it was written several times."""
+    return ",".join(given) if given else None
 
 
 def make_form(options: dict[str, Any]) -> TextForm:

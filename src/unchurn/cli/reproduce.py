@@ -14,6 +14,7 @@ import typer
 
 from unchurn.cli.completion import DATASETS, ENGINES, METHODS, REPRODUCED, one_of, some_of
 from unchurn.cli.console import make_console
+from unchurn.cli.options import by_comma
 from unchurn.cli.progress import show_schedule, with_progress
 
 if TYPE_CHECKING:
@@ -44,11 +45,11 @@ def reproduce(
         ),
     ],
     dataset: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(help="Datasets, by comma; else all of it.", autocompletion=some_of(DATASETS)),
     ] = None,
     methods: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(help="Methods, by comma; else all.", autocompletion=some_of(METHODS)),
     ] = None,
     runs: Annotated[int, typer.Option(help="Retrainings of each setting.")] = 5,
@@ -94,7 +95,7 @@ def reproduce(
         _page(console, what, out)
     else:
         executor = make_executor(engine, workers, ray_address)
-        study = _Study(what, dataset, methods, runs, epochs, subset)
+        study = _Study(what, by_comma(dataset), by_comma(methods), runs, epochs, subset)
         _carry_out(console, study, out, executor, dry_run)
 
 
