@@ -8,6 +8,7 @@ import pytest
 
 from unchurn import StableClassifier, load_table, upgrade
 from unchurn.core.errors import InputError
+from unchurn.training.budget import earlier
 from unchurn.training.lean import as_accurate, newer_rows
 from unchurn.training.learners.base import RemarkWarning
 from unchurn.training.upgrade import FROM_ANSWERS, FROM_WEIGHTS, INSTEAD
@@ -94,7 +95,7 @@ def test_few_rows_say_nothing():
     def newer(n, saw=None):
         return newer_rows(np.arange(n) % 2, lambda rows: rows, seed=0, saw=saw)
 
-    assert newer(199) is None
+    assert newer(196) is None
     assert newer(200) is not None
     assert newer(3000, np.arange(3000) < 2921) is None  # 79 that the base has not seen
     assert newer(3000, np.arange(3000) < 2920) is not None
@@ -140,6 +141,18 @@ def test_only_what_the_base_has_not_seen_is_held_out(rng):
     assert not saw[newer.held].any()
     assert sorted([*newer.kept, *newer.held]) == list(range(400))
     assert len(newer.held) == 80
+
+
+def test_rows_that_are_sorted_by_class_are_held_out_of_every_class(rng):
+    labels = np.repeat(np.array(["a", "b", "c"]), 300)
+    newer = newer_rows(labels, lambda rows: labels[rows], seed=0, saw=None)
+    assert set(newer.labels) == {"a", "b", "c"}
+    assert (newer.held % 300 >= 180).all()  # the last two fifths of each
+    came = rng.permutation(900)  # a table's rows, shuffled
+    saw = earlier(np.repeat(np.arange(3), 300), came)
+    for rows in np.split(np.arange(900), 3):
+        assert saw[rows].sum() == 180
+        assert came[rows][saw[rows]].max() < came[rows][~saw[rows]].min()
 
 
 def test_a_class_of_one_row_stays_among_those_that_are_trained_on():

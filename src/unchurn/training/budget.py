@@ -71,7 +71,7 @@ def hold_out(numbers: IntArray, seed: int, saw: Mask | None = None) -> tuple[Int
     from sklearn.model_selection import train_test_split
 
     n = len(numbers)
-    known = _earlier(numbers) if saw is None else saw
+    known = earlier(numbers) if saw is None else saw
     unseen = np.arange(n) if known.sum() > n - 2 else np.flatnonzero(~known)
     n_held = min(math.ceil(HELD_OUT * n), math.ceil(len(unseen) / 2))
     counts = np.unique(numbers[unseen], return_counts=True)[1]
@@ -84,11 +84,15 @@ def hold_out(numbers: IntArray, seed: int, saw: Mask | None = None) -> tuple[Int
     return np.setdiff1d(np.arange(n), held), held
 
 
-def _earlier(numbers: IntArray) -> Mask:
-    """Of every class the first rows, in case they are sorted by class."""
+def earlier(numbers: IntArray, came: IntArray | None = None) -> Mask:
+    """Which rows are not RECENT, of every class as many, as they may be sorted by class.
+
+    `came`: the place in time of each row; if not given, they stand in that order.
+    """
     earlier = np.zeros(len(numbers), np.bool_)
+    in_order = np.arange(len(numbers)) if came is None else np.argsort(came, kind="stable")
     for number in np.unique(numbers):
-        rows = np.flatnonzero(numbers == number)
+        rows = in_order[numbers[in_order] == number]
         earlier[rows[: round((1 - RECENT) * len(rows))]] = True
     return earlier
 

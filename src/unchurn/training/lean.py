@@ -18,7 +18,7 @@ from unchurn.core.arrays import Array, IntArray
 from unchurn.methods import make_method
 from unchurn.methods.reference import Mask
 from unchurn.report.numbers import points
-from unchurn.training.budget import RECENT, Tried, hold_out, measured
+from unchurn.training.budget import Tried, earlier, hold_out, measured
 from unchurn.training.learners.base import RemarkWarning
 
 FEWEST = 40  # rows to measure on: fewer say nothing of accuracy
@@ -44,7 +44,7 @@ def newer_rows(
     """
     n = len(labels)
     numbers = np.unique(labels, return_inverse=True)[1]
-    known = np.arange(n) < (1 - RECENT) * n if saw is None else saw
+    known = earlier(numbers) if saw is None else saw
     if (~known).sum() < 2 * FEWEST:
         return None
     kept, held = hold_out(numbers, seed, known)

@@ -19,7 +19,7 @@ from unchurn.datasets.table import as_frame, is_frame, load_table
 from unchurn.methods import Method, make_method
 from unchurn.methods.cost import serving_cost
 from unchurn.methods.registry import written
-from unchurn.training.budget import RECENT, Tried
+from unchurn.training.budget import Tried, earlier
 from unchurn.training.checks import as_mask, as_seed
 from unchurn.training.estimator import StableClassifier
 from unchurn.training.frames import learn_preparation, prepared
@@ -196,8 +196,7 @@ def _leaning(
     if data is not None:
         labels, inputs = data.labels[data.y_train], data.x_train
         if data.order is not None:  # a table's rows were shuffled: those that came last are newer
-            came = data.order[: len(labels)]
-            saw = came < np.quantile(came, 1 - RECENT)
+            saw = earlier(data.y_train, data.order[: len(labels)])
     else:
         inputs, labels = train
         saw = None if saw is None else as_mask(saw, len(labels), "base_saw")
