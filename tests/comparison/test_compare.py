@@ -11,7 +11,7 @@ from scipy.spatial.distance import jensenshannon
 
 import unchurn
 from unchurn import compare, flips
-from unchurn.comparison import words
+from unchurn.comparison import tables, words
 from unchurn.comparison.inputs.columns import Columns
 from unchurn.comparison.result import MEASURES, flipped
 from unchurn.core.errors import InputError
@@ -145,7 +145,7 @@ def test_thresholds_are_for_the_class_that_is_named():
     def churn(positive):
         columns = Columns(positive=positive)
         result = compare(pl.DataFrame(base), pl.DataFrame(candidate), columns=columns)
-        assert words.thresholds(result).headings[0] == f"threshold for {positive}"
+        assert tables.thresholds(result).headings[0] == f"threshold for {positive}"
         return [row["threshold"] for row in result.thresholds if row["churn"]]
 
     assert churn("yes") == [0.5, 0.55, 0.6]

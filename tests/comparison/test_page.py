@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from unchurn import compare
-from unchurn.comparison import words
+from unchurn.comparison import tables, words
 from unchurn.comparison.result import flipped
 from unchurn.gate.verdict import Check, Verdict
 
@@ -82,7 +82,7 @@ def test_it_is_drawn_silent_and_offline(open_page, tmp_path):
     assert len(shown) == 3
     rows = page.locator("#measures tr").all()
     cells = [row.locator("th, td").all_text_contents() for row in rows]
-    table = words.measures(RESULT)
+    table = tables.measures(RESULT)
     texts = [list(table.headings), *([cell.text for cell in row] for row in table.rows)]
     noted = [[*row[:2], "".join(row[2:])] for row in texts]
     assert cells == noted  # an interval and its note share a cell

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from unchurn.comparison import words
+from unchurn.comparison import tables, words
 from unchurn.comparison.charts import charts
 from unchurn.comparison.limits_chart import limits_chart
 from unchurn.comparison.result import KINDS, Comparison, flipped
@@ -29,7 +29,7 @@ def write_comparison(
     """Write the page; it asks nothing of the network, and everything in it is escaped."""
     check_place(path)
     names = list(comparison.taken)[:2]
-    slices, classes = words.slices(comparison, N_SLICES), words.classes(comparison, N_CLASSES)
+    slices, classes = tables.slices(comparison, N_SLICES), tables.classes(comparison, N_CLASSES)
     write_page(
         path,
         Path(__file__).with_name("comparison.html"),
@@ -38,7 +38,7 @@ def write_comparison(
         verdict=banner and _verdict(banner),
         warnings=comparison.warnings,
         sentences=words.sentences(comparison),
-        measures=words.measures(comparison),
+        measures=tables.measures(comparison),
         tables=[_sortable("Slices", slices), _sortable("Classes", classes)],
         flips=_flips(comparison),
         remarks=words.remarks(comparison),
