@@ -56,7 +56,8 @@ def test_a_model_saved_when_labels_were_text_is_still_a_reference():
     np.testing.assert_array_equal(
         again.predict_proba(data.x_test), anchored.predict_proba(data.x_test)
     )
-    upgraded = upgrade(before, table_of([1, 2]), target="y")
+    with pytest.warns(RemarkWarning, match="the base may have seen"):
+        upgraded = upgrade(before, table_of([1, 2]), target="y")
     assert upgraded.method == FROM_WEIGHTS
     assert upgraded.model.classes_.tolist() == [1, 2]
     assert upgraded.comparison.n == len(data.y_test)

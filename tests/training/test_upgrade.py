@@ -71,13 +71,35 @@ def test_a_frame_is_prepared_as_the_bases_table_was():
     assert set(found.model.predict(frame.drop("y"))) == set(NAMES)
 
 
+def test_a_table_is_compared_on_rows_that_the_base_has_not_seen():
+    frame = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "kind": NAMES, "y": NAMES})
+    base = StableClassifier(method="control", **FEW).fit(frame[:160].drop("y"), NAMES[:160])
+    saw = np.arange(len(frame)) < 160
+    found = upgrade(base, frame, target="y", base_saw=saw, **FEW)
+    assert found.comparison.n == (~saw).sum() // 4
+    data = load_table(frame, "y", preparation=base.preparation_)
+    with pytest.warns(RemarkWarning, match="may have seen .* give X and y with base_saw, or X_tes"):
+        upgrade(base, data, **FEW)
+    other = load_table(frame[:100], "y")
+    with pytest.raises(InputError, match="load yours by preparation="):
+        upgrade(base, other, **FEW)
+
+
+def test_weights_are_those_of_the_rows(base):
+    """A class that weighs next to nothing is not learned."""
+    weights = np.where(NAMES[0] == NAMES, 1e-6, 1.0)
+    found = upgrade(base, X, NAMES, sample_weight=weights, method="control", epochs=30)
+    assert NAMES[0] not in found.model.predict(X)
+    with pytest.raises(InputError, match=r"sample_weight must have shape \(240,\)"):
+        upgrade(base, X, NAMES, sample_weight=weights[:9])
+
+
 def test_a_base_of_ours_that_knows_no_table_is_given_none(base):
     """Raw rows would be garbage to what was fitted to arrays that somebody had prepared."""
     frame = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "kind": NAMES, "y": NAMES})
-    with pytest.raises(InputError, match="does not say how its table was prepared: give X and y"):
-        upgrade(base, frame, target="y")
-    with pytest.raises(InputError, match="the reference does not say how its table was prepared"):
-        upgrade(base, frame.drop("y"), NAMES)
+    for rows in ({"X": frame, "target": "y"}, {"X": frame.drop("y"), "y": NAMES}):
+        with pytest.raises(InputError, match="does not say how its table was prepared: give X as"):
+            upgrade(base, **rows)
 
 
 def test_true_and_false_are_numbers_as_ever():

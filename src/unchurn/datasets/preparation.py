@@ -68,11 +68,6 @@ class NumberColumn:
         _check_numbers(column)
         numbers = as_numbers(column)
         gaps = np.isnan(numbers)
-        if gaps.any() and not self.has_gaps:
-            row = int(gaps.argmax())
-            raise InputError(
-                f"column {self.name!r} has a gap in row {row}; there was none to learn from"
-            )
         filled = np.where(gaps, self.median, numbers)
         if self.deviation == 0:
             scaled = np.zeros_like(filled)

@@ -89,7 +89,8 @@ def _of_ours(
     # What was pickled before models had a preparation has none.
     if preparation is not None and getattr(model, "preparation_", None) not in (None, preparation):
         raise InputError(
-            "the reference's table was prepared otherwise: give its reference_probabilities to fit"
+            "the reference's table was prepared otherwise: load yours by "
+            "preparation=reference.preparation_, or give its reference_probabilities to fit"
         )
     fitted, inputs = model.fitted_, scaled(model, inputs)
     own, new = alike(model.classes_, classes)

@@ -13,17 +13,17 @@ import numpy.typing as npt
 from unchurn.comparison.compare import compare
 from unchurn.comparison.result import Comparison
 from unchurn.core.arrays import Array, IntArray
-from unchurn.core.errors import InputError, unknown
-from unchurn.datasets.base import Dataset, split
-from unchurn.datasets.table import as_frame, is_frame, load_table
+from unchurn.core.errors import InputError
+from unchurn.datasets.base import Dataset
+from unchurn.datasets.table import is_frame
 from unchurn.methods import Method, make_method
 from unchurn.methods.cost import serving_cost
 from unchurn.methods.registry import written
-from unchurn.training.budget import Tried, earlier
-from unchurn.training.checks import as_mask, as_seed
+from unchurn.training.budget import Tried
+from unchurn.training.checks import as_seed
 from unchurn.training.estimator import StableClassifier
 from unchurn.training.frames import learn_preparation, prepared
-from unchurn.training.labels import given_labels
+from unchurn.training.given import Given, of_dataset, of_rows, taken, without_target
 from unchurn.training.lean import Newer, as_accurate, newer_rows
 from unchurn.training.learners.base import RemarkWarning
 from unchurn.training.references import (
@@ -49,7 +49,6 @@ WITHIN_BUDGET = {
     FROM_WEIGHTS: "warm_start(a=1.0)+anchor+safe_ema",
     FROM_ANSWERS: "longer(times=2)+anchor+safe_ema",
 }
-TEST_SIZE = 0.25  # of rows that come without others to test on
 KEPT = ("module", "epochs", "batch_size", "learning_rate")  # of a base of ours
 
 
@@ -72,6 +71,7 @@ def upgrade(
     y_test: npt.ArrayLike | None = None,
     X_unlabelled: npt.ArrayLike | None = None,  # noqa: N803
     base_saw: npt.ArrayLike | None = None,
+    sample_weight: npt.ArrayLike | None = None,
     method: str | Method | None = None,
     **options: Any,
 ) -> Upgraded:
@@ -83,11 +83,11 @@ def upgrade(
         The model in production: a StableClassifier, the path of a saved one, or anything fitted
         with `predict`, `predict_proba` and `classes_`.
     X, y
-        All rows to train on, old and new, and their labels. Or a `Dataset`. Or a frame as the base
-        takes it, with y or with the column `target` that has the labels: the new model's inputs are
-        prepared as those of a base of ours are, else as `load_table` does, text and gaps too. The
-        base is given all of the frame; what cannot be a feature, as a date, the new model does
-        without, and a warning names it.
+        All rows to train on, old and new, and their labels, in their order of time if it is known.
+        Or a `Dataset`. Or a frame as the base takes it, with y or with the column `target` that has
+        the labels: the new model's inputs are prepared as those of a base of ours are, else as
+        `load_table` does, text and gaps too. The base is given all of the frame; what cannot be a
+        feature, as a date, the new model does without, and a warning names it.
     target
         The column of the labels, where X is a frame.
     X_test, y_test
@@ -98,6 +98,8 @@ def upgrade(
     base_saw
         True for each row of X that the base was trained on. Bad flips are then counted on others:
         of what it knows by heart the base has too much right.
+    sample_weight
+        Of each row of X; all equal if not given.
     method
         How to train; if not given, averaged weights anchored to the base, which training also
         starts from where the base is the same network for the same classes; where it is not,
@@ -121,25 +123,20 @@ def upgrade(
     """
     base = open_model(base)
     _check_base(base)
-    data: Any = X
     if is_frame(X) and target is not None:
-        if is_ours(base):
-            data = _as_dataset(base, X, target)
-        else:
-            X, y = _without(X, target, y)  # noqa: N806
+        X, y = without_target(X, target, y)  # noqa: N806
     preparation = None
-    if isinstance(data, Dataset):
+    if isinstance(X, Dataset):
         if any(given is not None for given in (y, X_test, y_test, base_saw)):
-            raise InputError("a table or dataset has labels and a test part of its own")
-        train: tuple[Any, ...] = (data,)
-        every = data.labels
-        x_test, labels, classes = data.x_test, every[data.y_test], every[np.unique(data.y_train)]
+            raise InputError("a dataset has labels and a test part of its own: give X and y")
+        train, (x_test, labels) = of_dataset(X, sample_weight)
+        classes = X.labels[np.unique(X.y_train)]  # in the data's order: 2 before 10
     else:
         # Of all rows, so that trials on some of them know every gap; a base of ours prepares
         # frames itself, and so must its successor.
         preparation = learn_preparation(X, base)
-        train, (x_test, labels), base_saw = _parts(X, y, X_test, y_test, base_saw)
-        classes = np.unique(train[1])
+        train, (x_test, labels) = of_rows(X, y, X_test, y_test, saw=base_saw, weights=sample_weight)
+        classes = np.unique(train.labels)
         for rows in (x_test, X_unlabelled):
             prepared(rows, preparation)  # refused here, not when hours have been spent
     own_classes, true_classes = np.asarray(base.classes_), np.unique(labels)
@@ -156,23 +153,27 @@ def upgrade(
     tried: tuple[Tried, ...] = ()
     given_method = method
 
-    def fitted(how: str | Method, rows: tuple[Any, ...], saw: Any) -> StableClassifier:
+    def fitted(how: str | Method, rows: Given) -> StableClassifier:
         looks = make_method(how).reference() is not None
         # What was chosen so as not to lean on the base does not take labels from it, either.
         more = X_unlabelled if looks or how is given_method else None
         is_used = looks or more is not None or has_budget
         model = StableClassifier(method=how, reference=base if is_used else None, **options)
-        return model.fit(*rows, X_unlabelled=more, reference_saw=saw, preparation=preparation)
+        return model.fit(
+            *rows.examples,
+            rows.weights,
+            X_unlabelled=more,
+            reference_saw=rows.saw,
+            preparation=preparation,
+        )
 
     if method is None:
         usual = FROM_WEIGHTS if can_start else FROM_ANSWERS
         method = WITHIN_BUDGET[usual] if has_budget else usual
         if not has_budget:
             seed = as_seed(options.get("random_state"))
-            method, tried = _leaning(
-                INSTEAD[usual], train, answers=answers, saw=base_saw, seed=seed, fitted=fitted
-            )
-    model = fitted(method, train, base_saw)
+            method, tried = _leaning(INSTEAD[usual], train, answers, fitted, seed)
+    model = fitted(method, train)
     model.tried_ = model.tried_ or tried
     before, truth = answers(x_test), in_terms_of(classes, labels, true_classes)
     return Upgraded(
@@ -184,40 +185,25 @@ def upgrade(
 
 def _leaning(
     recipes: tuple[str, ...],
-    train: tuple[Any, ...],
-    *,
+    train: Given,
     answers: Callable[[Any], Array],
-    saw: Any,
+    fitted: Callable[[str, Given], StableClassifier],
     seed: int,
-    fitted: Callable[..., StableClassifier],
 ) -> tuple[str, tuple[Tried, ...]]:
     """The recipe that leans on the base as far as costs no accuracy on newer rows."""
-    data = train[0] if isinstance(train[0], Dataset) else None
-    if data is not None:
-        labels, inputs = data.labels[data.y_train], data.x_train
-        if data.order is not None:  # a table's rows were shuffled: those that came last are newer
-            saw = earlier(data.y_train, data.order[: len(labels)])
-    else:
-        inputs, labels = train
-        saw = None if saw is None else as_mask(saw, len(labels), "base_saw")
 
     def before(rows: IntArray) -> Array:
-        return _named(answers(_taken(inputs, rows)))
+        return _named(answers(taken(train.x, rows)))
 
-    newer = newer_rows(_named(labels), before, seed=seed, saw=saw)
+    newer = newer_rows(_named(train.labels), before, seed=seed, saw=train.saw)
     if newer is None:
         return recipes[0], ()
 
     def predict(recipe: str, newer: Newer) -> Array:
-        rows = (
-            (_taken(inputs, newer.kept), labels[newer.kept])
-            if data is None
-            else (data.trained_on(newer.kept),)
-        )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RemarkWarning)  # said when it is trained for good
-            model = fitted(recipe, rows, None if data or saw is None else saw[newer.kept])
-        return _named(model.predict(_taken(inputs, newer.held)))
+            model = fitted(recipe, train.take(newer.kept))
+        return _named(model.predict(taken(train.x, newer.held)))
 
     return as_accurate(recipes, newer, predict)
 
@@ -234,70 +220,6 @@ def _check_base(base: Model) -> None:
             "base must be fitted and have predict, predict_proba and classes_, not "
             f"{type(base).__name__}"
         )
-
-
-def _as_dataset(base: StableClassifier, frame: Any, target: str) -> Dataset:
-    """A table prepared as that of a base of ours was."""
-    if (preparation := getattr(base, "preparation_", None)) is None:
-        raise InputError(
-            "the base does not say how its table was prepared: give X and y as the base takes them"
-        )
-    return load_table(frame, target, test_size=TEST_SIZE, preparation=preparation)
-
-
-def _without(frame: Any, target: str, y: Any) -> tuple[Any, Any]:
-    """A frame without the column of the labels, and these, of a base that takes frames itself."""
-    if y is not None:
-        raise InputError("give y, or target= of a column, not both")
-    if target not in frame.columns:
-        raise InputError(unknown("column", target, map(str, frame.columns)))
-    if gaps := as_frame(frame)[str(target)].null_count():
-        raise InputError(f"target {target!r} has {gaps} missing value(s): drop these rows")
-    rest = frame.drop(columns=target) if hasattr(frame, "iloc") else frame.drop(target)
-    return rest, frame[target].to_numpy()
-
-
-def _parts(
-    x: Any, y: Any, x_test: Any, y_test: Any, saw: Any
-) -> tuple[tuple[Any, Any], tuple[Any, Any], Any]:
-    """Rows and labels to train on and to compare on, and which of the first the base saw.
-
-    If none are given to compare on, it is a quarter of the rows that the base did not see.
-    """
-    if y is None or isinstance(y, str):
-        raise InputError("which are the labels? Give y, or a frame and target= of a column")
-    if (x_test is None) != (y_test is None):
-        raise InputError("give X_test and y_test, or neither")
-    labels = given_labels(y, "y", x, "X")
-    if x_test is not None:
-        return (x, labels), (x_test, given_labels(y_test, "y_test", x_test, "X_test")), saw
-    seen = np.zeros(len(labels), np.bool_) if saw is None else as_mask(saw, len(labels), "base_saw")
-    if seen.all():
-        raise InputError("the base has seen every row: give X_test and y_test")
-    if saw is None:
-        warnings.warn(
-            "the base may have seen the rows that it is judged on, of which it then has too much "
-            "right: give base_saw, or X_test and y_test",
-            RemarkWarning,
-            stacklevel=3,
-        )
-    unseen = np.flatnonzero(~seen)
-    try:
-        _, test, _, held = split(unseen, labels[unseen], test_size=TEST_SIZE, stratify=True)
-    except ValueError as error:  # too few rows for every class to be in both parts
-        raise InputError(
-            f"give X_test and y_test: too few rows to hold some out ({error})"
-        ) from error
-    train = np.setdiff1d(np.arange(len(labels)), test)
-    known = None if saw is None else seen[train]
-    return (_taken(x, train), labels[train]), (_taken(x, test), held), known
-
-
-def _taken(x: Any, rows: Array) -> Any:
-    """Some rows of an array, or of a pandas or Polars frame, as what it is."""
-    if hasattr(x, "iloc"):
-        return x.iloc[rows]
-    return x[rows] if hasattr(x, "shape") else np.asarray(x)[rows]
 
 
 def _is_same_network(base: StableClassifier, classes: Array, options: dict[str, Any]) -> bool:
