@@ -237,9 +237,15 @@ def test_new_rows_are_prepared_as_the_old_ones_were(tmp_path, write):
     assert (preparation.transform(unseen)[:, 3:6] == 0).all()
     with pytest.raises(InputError, match="no column 'age'"):
         preparation.transform(data.test_rows.drop("age"))
-    gap = data.test_rows.with_columns(height=pl.lit(None, dtype=pl.Float64))
-    with pytest.raises(InputError, match="'height' has a gap in row 0; there was none to learn"):
-        preparation.transform(gap)
+
+
+def test_a_gap_where_training_had_none_is_its_median(write):
+    data = load_csv(write(TABLE), target="bought")
+    rows, median = data.test_rows, data.train_rows["height"].median()
+    with pytest.warns(UserWarning, match=f"'height' has gaps, of which .* its median, {median:g}"):
+        filled = data.preparation.transform(rows.with_columns(height=None))
+    as_given = data.preparation.transform(rows.with_columns(height=pl.lit(median)))
+    np.testing.assert_array_equal(filled, as_given)
 
 
 def test_new_rows_whose_numbers_are_none_are_named(write):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -68,6 +69,12 @@ class NumberColumn:
         _check_numbers(column)
         numbers = as_numbers(column)
         gaps = np.isnan(numbers)
+        if gaps.any() and not self.has_gaps:
+            warnings.warn(
+                f"column {self.name!r} has gaps, of which training had none: its median, "
+                f"{self.median:g}, takes their place",
+                stacklevel=2,
+            )
         filled = np.where(gaps, self.median, numbers)
         if self.deviation == 0:
             scaled = np.zeros_like(filled)
