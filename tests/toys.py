@@ -176,6 +176,7 @@ NOTHING = {
     "ensemble": "ensemble(m=1)",
     "ema": "ema(decay=0)",
     "safe_ema": "safe_ema(decay=0)",
+    "auto_ema": "auto_ema(decay=0)",
     "decay": "decay(final=1)",
     "swa": "swa(part=0)",
     "smelu": "smelu(beta=0)",

@@ -86,7 +86,7 @@ def test_strength_makes_a_difference(name):
         base = np.roll(plain, 1, axis=0)
         assert (small(name).serve(plain, base) != plain).any()
         np.testing.assert_array_equal(nothing(name).serve(plain, base), plain)
-    elif name != "control":
+    elif name not in ("control", "auto_ema"):  # which in so short a training averages nothing
         assert (probabilities(small(name)) != plain).any()
 
 

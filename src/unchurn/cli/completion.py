@@ -15,7 +15,8 @@ DATASETS = (
 )  # fmt: skip
 METHODS = (
     "control", "label_smoothing", "knn_ls", "anchor", "l1_reg", "l2_reg", "bi_tempered",
-    "codistill_ce", "codistill_kl", "mixup", "ensemble", "ema", "decay", "safe_ema", "swa",
+    "codistill_ce", "codistill_kl", "mixup", "ensemble", "ema", "decay", "safe_ema",
+    "auto_ema", "swa",
     "smelu", "early", "weight_decay", "bagging", "distill", "elodi", "medoid", "twin",
     "codistill_symmetric", "rcp", "focal", "warm_start", "project", "stay", "longer",
 )  # fmt: skip
@@ -24,7 +25,7 @@ SCENARIOS = ("retrain", "resample", "upgrade", "replay")
 MODELS = ("mlp", "lenet5", "lightgbm", "xgboost")
 REPRODUCED = (
     "table1", "table2", "table3", "figure1", "figure2", "figure3", "theorem1", "theorem2",
-    "beyond", "beyond-resampled", "upgrade", "page", "beyond-page", "upgrade-page",
+    "beyond", "beyond-resampled", "beyond-short", "upgrade", "page", "beyond-page", "upgrade-page",
 )  # fmt: skip
 PARTS = ("test", "validation")
 ENGINES = ("local", "ray")

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from unchurn.study.store import Store
 
 PAGE, BEYOND_PAGE, UPGRADE_PAGE, FIGURE1 = "page", "beyond-page", "upgrade-page", "figure1"
-BEYOND, RESAMPLED, UPGRADE = "beyond", "beyond-resampled", "upgrade"  # studies of our own
+# Studies of our own.
+BEYOND, RESAMPLED, SHORT, UPGRADE = "beyond", "beyond-resampled", "beyond-short", "upgrade"
 LONGEST = 80  # characters of a part's name that lists its methods
 THEOREMS = {"theorem1": 1, "theorem2": 2}
 
@@ -39,7 +40,7 @@ def reproduce(
         typer.Argument(
             help="table1, table2, table3, figure1, figure2, figure3, theorem1, theorem2; trial-…: "
             "what the paper leaves open; beyond: what came after it; beyond-resampled: the same "
-            "when the data is drawn anew; upgrade: successors of a model in production; page, "
+            "when the data is drawn anew; beyond-short: where training is short; upgrade: successors of a model in production; page, "
             "beyond-page, upgrade-page: all results so far on one page.",
             autocompletion=one_of(REPRODUCED),
         ),
@@ -83,7 +84,7 @@ def reproduce(
     given = locals()
     console = make_console()
     pages = (PAGE, BEYOND_PAGE, UPGRADE_PAGE)
-    names = [*STUDIES, FIGURE1, *THEOREMS, BEYOND, RESAMPLED, UPGRADE, *pages]
+    names = [*STUDIES, FIGURE1, *THEOREMS, BEYOND, RESAMPLED, SHORT, UPGRADE, *pages]
     if what not in names:
         raise InputError(unknown("table, figure or study", what, names))
     _refuse_ignored(what, given)
@@ -110,7 +111,7 @@ def _refuse_ignored(what: str, given: dict[str, Any]) -> None:
     refused: tuple[str, ...] = (*of_studies, "dry_run", "quick")
     if what in STUDIES:
         refused = ("quick",)
-    elif what in (BEYOND, RESAMPLED, UPGRADE):
+    elif what in (BEYOND, RESAMPLED, SHORT, UPGRADE):
         refused = ("runs", "epochs", "subset", "quick")
     elif what in THEOREMS:
         refused = of_studies
@@ -151,6 +152,7 @@ class _Study:
             ours = {
                 BEYOND: beyond.experiment,
                 RESAMPLED: beyond.resampled,
+                SHORT: beyond.short,
                 UPGRADE: upgrade.experiment,
             }
             return {self._name(dataset, methods): ours[self.what](dataset, methods)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from unchurn.methods.anchor import Anchor, anchor_labels
+from unchurn.methods.auto_ema import AutoEma
 from unchurn.methods.bagging import Bagging
 from unchurn.methods.base import Batch, Extras, Fit, HeldOut, Method, cross_entropy
 from unchurn.methods.bi_tempered import BiTempered, bi_tempered_loss, tempered_softmax
@@ -42,6 +43,7 @@ from unchurn.methods.weight_decay import WeightDecay
 __all__ = [
     "METHODS",
     "Anchor",
+    "AutoEma",
     "Bagging",
     "Batch",
     "BiTempered",

@@ -10,6 +10,7 @@ import numpy as np
 
 from unchurn.core.errors import InputError, unknown
 from unchurn.methods.anchor import Anchor
+from unchurn.methods.auto_ema import AutoEma
 from unchurn.methods.bagging import Bagging
 from unchurn.methods.base import Method
 from unchurn.methods.bi_tempered import BiTempered
@@ -54,6 +55,7 @@ METHODS: dict[str, type[Method]] = {
     "ema": Ema,
     "decay": Decay,
     "safe_ema": SafeEma,
+    "auto_ema": AutoEma,
     "swa": Swa,
     "smelu": Smelu,
     "early": Early,
