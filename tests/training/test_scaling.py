@@ -1,4 +1,4 @@
-"""Raw inputs are scaled, small ones are not touched, and a successor scales as its base does."""
+"""Columns of numbers are scaled, whatever their size, and a successor scales as its base does."""
 
 import numpy as np
 import pytest
@@ -35,13 +35,30 @@ def test_it_is_scikit_learns_scaling(rng):
     assert np.allclose(learn_scaling(x).apply(x), expected, atol=1e-5)
 
 
-def test_small_inputs_stay_as_they_are(rng):
-    x = rng.normal(size=(30, 2)).astype(np.float32)
-    x[3, 1] = 40  # one that is far out makes no column large
-    assert learn_scaling(x) is None
-    assert learn_scaling(x + 3) is None
-    assert learn_scaling(x + 11) is not None
-    assert learn_scaling(x * 20) is not None
+@pytest.mark.parametrize("size", [0.01, 0.1, 1, 1000])
+def test_no_size_of_numbers_is_learned_from_better_than_another(size):
+    x, x_test, y, y_test = raw_wine()
+    factor = size / x.std(axis=0)
+    model = StableClassifier(random_state=0).fit(x * factor, y)
+    assert model.score(x_test * factor, y_test) > 0.9
+
+
+def test_flags_and_small_pixels_stay_as_they_are(rng):
+    flags = rng.integers(0, 2, size=(30, 2))
+    assert learn_scaling(flags) is None
+    both = np.column_stack([flags, rng.normal(5, 2, size=30)])
+    scaled = learn_scaling(both).apply(both)
+    np.testing.assert_array_equal(scaled[:, :2], flags)
+    assert abs(scaled[:, 2].mean()) < 1e-6
+    assert learn_scaling(rng.random((9, 4, 4))) is None
+
+
+def test_a_rare_number_does_not_end_far_out():
+    pixels = np.zeros((1000, 2))
+    pixels[:3, 0], pixels[::2, 1] = 0.5, 0.5
+    rare, usual = learn_scaling(pixels).apply(pixels).max(axis=0)
+    assert usual == pytest.approx(1)
+    assert rare == pytest.approx(3)  # of 18 deviations
 
 
 @pytest.mark.parametrize(("n", "code"), [(1, 1e4), (20, 9999), (50, -999)])
@@ -116,8 +133,8 @@ def test_a_successor_scales_as_its_base_does():
     assert upgraded.model.score(x_test, y_test) > 0.9
 
 
-def test_a_base_of_small_inputs_has_a_successor_that_does_not_scale(rng):
-    x, y = rng.normal(size=(60, 2)), np.arange(60) % 2
+def test_a_base_of_flags_has_a_successor_that_does_not_scale(rng):
+    x, y = rng.integers(0, 2, size=(60, 2)), np.arange(60) % 2
     base = StableClassifier(epochs=1).fit(x, y)
     x[0] = 1000
     successor = StableClassifier(method="warm_start", reference=base, epochs=1).fit(x, y)

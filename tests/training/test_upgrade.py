@@ -19,6 +19,7 @@ from unchurn.datasets.base import split
 from unchurn.training.budget import hold_out
 from unchurn.training.examples import Rows
 from unchurn.training.learners.base import RemarkWarning
+from unchurn.training.networks import mlp
 from unchurn.training.references import Said, what_model_says
 from unchurn.training.upgrade import FROM_ANSWERS, FROM_WEIGHTS
 
@@ -184,10 +185,11 @@ def test_what_starts_from_weights_says_that_other_classes_have_others(base):
 
 
 def test_unlabelled_rows_are_trained_on_as_the_reference_labels_them(base):
-    model = StableClassifier(method="anchor(a=1)", reference=base, **FEW)
+    how = {"module": mlp, "method": "anchor(a=1)", "reference": base, **FEW}  # no scaling
+    model = StableClassifier(**how)
     model.fit(X[:100], NAMES[:100], X_unlabelled=X[100:])
     # All targets are then what the reference says, as if it were given for all rows.
-    same = StableClassifier(method="anchor(a=1)", reference=base, **FEW).fit(X, NAMES)
+    same = StableClassifier(**how).fit(X, NAMES)
     assert model.predict_proba(X).tobytes() == same.predict_proba(X).tobytes()
     plain = StableClassifier(method="control", reference=base, **FEW)
     with_more = plain.fit(X[:100], NAMES[:100], X_unlabelled=X[100:]).predict_proba(X)

@@ -40,8 +40,9 @@ def reproduce(
         typer.Argument(
             help="table1, table2, table3, figure1, figure2, figure3, theorem1, theorem2; trial-…: "
             "what the paper leaves open; beyond: what came after it; beyond-resampled: the same "
-            "when the data is drawn anew; beyond-short: where training is short; upgrade: successors of a model in production; page, "
-            "beyond-page, upgrade-page: all results so far on one page.",
+            "when the data is drawn anew; beyond-short: where training is short; upgrade: "
+            "successors of a model in production; page, beyond-page, upgrade-page: all results so "
+            "far on one page.",
             autocompletion=one_of(REPRODUCED),
         ),
     ],

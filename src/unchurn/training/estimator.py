@@ -94,11 +94,11 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    Networks do not learn from columns of thousands beside columns of tenths. Where a column's
-    root mean square is above 10, the networks of ours ("mlp", "lenet5") take all standardised, by
-    columns, or images as a whole; a scaler before it is not needed, nor does one harm. Smaller
-    inputs, those of a `Dataset`, and all inputs of a network of your own are taken as
-    they are. What starts from the weights of a `reference` scales as that does. Numbers that
+    Networks learn badly from numbers of other sizes than 1. The networks of ours ("mlp", "lenet5")
+    take columns of numbers standardised, but for those of nothing but 0 and 1, and images as a
+    whole if their pixels are far above 1; a scaler before it is not needed, nor does one harm. The
+    inputs of a `Dataset`, and all inputs of a network of your own are taken as they are. What
+    starts from the weights of a `reference` scales as that does. Numbers that
     float32 does not tell apart, as times in seconds, are still to be made smaller before.
 
     Passes scikit-learn's `check_estimator` but for the equivalence of weights and repetitions:

@@ -2,7 +2,8 @@
 
 A table that is loaded by name or path is prepared; an array may come as it was measured. Columns of
 thousands beside columns of tenths keep a network from learning, and its answers are then chance:
-two models of scikit-learn's wine, as it comes, agree on little.
+two models of scikit-learn's wine, as it comes, agree on little. Numbers that are small but far from
+a mean of 0 and a deviation of 1 slow it down: of R's Vowel, as it comes, half is learned.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ import numpy as np
 from unchurn.core.arrays import Array, Float32, Float64
 from unchurn.core.errors import InputError
 
-LARGEST = 10.0  # root mean square of a column; up to here networks learn from numbers as they are
+LARGEST = 10.0  # root mean square of an image's pixels, up to which they are taken as they are
 FAR = 5.0  # spreads of the middle half from the median, beyond which a number says nothing of size
+FARTHEST = 3.0  # from the mean, in what is called a deviation
 N_ROWS = 100_000  # evenly among all, from which scales are learned
 BLOCK = 4096  # rows that are scaled at a time
 
@@ -56,27 +58,32 @@ class Scaling:
 
 
 def learn_scaling(inputs: Array) -> Scaling | None:
-    """Mean and deviation of each column, of images of all pixels; None where no column is large.
+    """Mean and deviation of each column; of images of all pixels, if these are large. Else None.
 
-    Then nothing is changed, to the bit: so shares, the paper's pixels from 0 to 1 and what was
-    standardised before are trained on as they are. Single numbers that are far out, as codes of
+    The paper's pixels, from 0 to 1, are taken as they are, to the bit, and so are columns of
+    nothing but 0 and 1, as a table's categories are. Single numbers that are far out, as codes of
     what is missing (-999) are, count as the farthest of the others: else they would make all of
-    these equal.
+    these equal. Nor do rare ones count for much, as a pixel that is seldom black: none of those
+    that are learned from ends farther than FARTHEST from the mean.
     """
-    if np.abs(inputs).max() <= LARGEST:
+    are_images = inputs.ndim > 2
+    if are_images and np.abs(inputs).max() <= LARGEST:
         return None
     columns = inputs[:: math.ceil(len(inputs) / N_ROWS)].astype(np.float64)
-    if inputs.ndim > 2:
+    if are_images:
         columns = columns.reshape(-1, 1)
     low, median, high = np.quantile(columns, (0.25, 0.5, 0.75), axis=0)
     reach = np.where(high > low, FAR * (high - low), np.inf)
     columns = columns.clip(median - reach, median + reach)
     mean, deviation = columns.mean(axis=0), columns.std(axis=0)
-    if np.hypot(mean, deviation).max() <= LARGEST:
+    if are_images and np.hypot(mean, deviation).max() <= LARGEST:
         return None
+    deviation = np.maximum(deviation, np.abs(columns - mean).max(axis=0) / FARTHEST)
     # A constant is shifted only: a successor may see more of that column.
     deviation[columns.min(axis=0) == columns.max(axis=0)] = 1
-    return Scaling(mean=mean, factor=1 / deviation)
+    is_flag = ((columns == 0) | (columns == 1)).all(axis=0)
+    mean[is_flag], deviation[is_flag] = 0, 1
+    return None if is_flag.all() else Scaling(mean=mean, factor=1 / deviation)
 
 
 def scale(scaling: Scaling | None, inputs: Array) -> Array:
