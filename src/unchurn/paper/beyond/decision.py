@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from unchurn.paper.beyond.rows import Over, Row, changed
 from unchurn.paper.beyond.study import CANDIDATE
-from unchurn.paper.beyond.tables import FRESH
+from unchurn.paper.beyond.tables import ALL_TABLES, FRESH
 from unchurn.paper.markdown import markdown_table
 from unchurn.paper.studies import RECIPES
 from unchurn.report.numbers import bare_percent, difference
@@ -51,16 +51,7 @@ class Decision:
     @property
     def table(self) -> str:
         """A line for each fresh table."""
-        recipes = (self.former.recipe, self.candidate.recipe)
-        headings = ["table", "rows", "accuracy", "churn"]
-        headings += [h for r in recipes for h in (f"`{r}`", "accuracy − plain's")]
-        lines = []
-        for name, rows in self.fresh.items():
-            by_recipe, plain = {row.recipe: row for row in rows}, rows[0].control
-            about = [bare_percent(plain.accuracy.mean), bare_percent(plain.churn.mean)]
-            cells = [cell for recipe in recipes for cell in _cells(by_recipe[recipe])]
-            lines.append([name, f"{FRESH[name].rows:,}", *about, *cells])
-        return markdown_table(headings, lines)
+        return each_table(self.fresh, (self.former.recipe, self.candidate.recipe))
 
 
 def decide(rows: dict[str, list[Row]]) -> Decision | None:
@@ -68,7 +59,7 @@ def decide(rows: dict[str, list[Row]]) -> Decision | None:
     candidate = make_setting(CANDIDATE).facts().written
     fresh, tasks = ({n: rows[n] for n in names if n in rows} for names in (FRESH, RECIPES))
     found = [
-        _over(own.values(), recipe)
+        over_datasets(own.values(), recipe)
         for own in (fresh, tasks)
         for recipe in (FORMER_DEFAULT, candidate)
     ]
@@ -78,7 +69,20 @@ def decide(rows: dict[str, list[Row]]) -> Decision | None:
     return Decision(fresh, *found)
 
 
-def _over(each: Iterable[list[Row]], recipe: str) -> Over:
+def each_table(rows: dict[str, list[Row]], recipes: Sequence[str]) -> str:
+    """A line for each table: plain training, and what recipes change."""
+    headings = ["table", "rows", "accuracy", "churn"]
+    headings += [h for r in recipes for h in (f"`{r}`", "accuracy − plain's")]
+    lines = []
+    for name, own in rows.items():
+        by_recipe, plain = {row.recipe: row for row in own}, own[0].control
+        about = [bare_percent(plain.accuracy.mean), bare_percent(plain.churn.mean)]
+        cells = [cell for recipe in recipes for cell in _cells(by_recipe[recipe])]
+        lines.append([name, f"{ALL_TABLES[name].rows:,}", *about, *cells])
+    return markdown_table(headings, lines)
+
+
+def over_datasets(each: Iterable[list[Row]], recipe: str) -> Over:
     """A recipe over those datasets that have it."""
     rows = tuple(row for own in each for row in own if row.recipe == recipe)
     return Over(recipe=recipe, rows=rows)

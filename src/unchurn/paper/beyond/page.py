@@ -22,8 +22,24 @@ from unchurn.paper.beyond.rows import (
     over_tables,
     read_rows,
 )
-from unchurn.paper.beyond.study import AFTERWARDS, FORMER, LATER, SMOOTH, TOGETHER, settings
-from unchurn.paper.beyond.tables import BEYOND, BEYOND_RESAMPLED, FRESH, TABLES
+from unchurn.paper.beyond.study import (
+    AFTERWARDS,
+    FORMER,
+    LATER,
+    SHORT,
+    SMOOTH,
+    TOGETHER,
+    settings,
+)
+from unchurn.paper.beyond.successor import Succession, succession
+from unchurn.paper.beyond.tables import (
+    BEYOND,
+    BEYOND_RESAMPLED,
+    BEYOND_SHORT,
+    FRESH,
+    NEWEST,
+    TABLES,
+)
 from unchurn.paper.markdown import markdown_table, render_page
 from unchurn.paper.records import read_all, write_numbers
 from unchurn.paper.studies import RECIPES
@@ -68,6 +84,7 @@ class _Results:
     rows: dict[str, list[Row]]  # by dataset
     in_part: dict[str, tuple[int, int]]  # how many settings of how many, where not of all
     resampled: list[Resampled]  # of the tables, then of tasks
+    succession: Succession | None  # of the newest tables, once all are there
 
 
 def _read(folder: Path) -> _Results:
@@ -81,7 +98,7 @@ def _read(folder: Path) -> _Results:
     add_papers(
         {name: own for name, own in rows.items() if name in RECIPES}, folder.with_name(REPRODUCTION)
     )
-    return _Results(rows, in_part, resampled)
+    return _Results(rows, in_part, resampled, succession(rows, read_rows(folder, BEYOND_SHORT)))
 
 
 def _in_part(rows: dict[str, list[Row]]) -> dict[str, tuple[int, int]]:
@@ -144,6 +161,9 @@ def _render(folder: Path, results: _Results) -> str:
         decision=decide(rows),
         default_recipe=DEFAULT,
         n_fresh=len(FRESH),
+        succession=results.succession,
+        n_newest=len(NEWEST),
+        n_short=SHORT,
         charts=_charts(results),
         goals=goals,
         choice=_choice,
