@@ -22,7 +22,7 @@ from unchurn.paper.beyond.page import page, write_beyond
 from unchurn.paper.beyond.resampled import both_ways
 from unchurn.paper.beyond.rows import Row, over_tables, read_rows
 from unchurn.paper.beyond.study import FREE, SEVERAL, SINGLE, SMOOTH, experiment, settings
-from unchurn.paper.beyond.tables import ALL_TABLES, FRESH, load_other
+from unchurn.paper.beyond.tables import ALL_TABLES, FRESH, NEWEST, load_other
 from unchurn.paper.records import keep, read
 from unchurn.paper.studies import RECIPES
 from unchurn.study.collect import collect
@@ -71,6 +71,8 @@ def test_unknown_names_are_told():
 def test_the_script_writes_the_tables_that_there_are():
     script = Path(beyond.__file__).with_name("tables.R").read_text()
     listed = set(re.findall(r'"(\w+)"[,)]', script.partition("list(")[2].partition("))")[0] + ")"))
+    listed |= set(NEWEST)  # which it reads from where they are listed
+    assert '"newest.csv"' in script
     assert listed == {n for n, table in ALL_TABLES.items() if table.source != "scikit-learn"}
 
 
