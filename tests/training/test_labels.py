@@ -166,3 +166,11 @@ def test_dates_are_classes_that_are_saved(tmp_path):
     loaded = StableClassifier.load(tmp_path / "model")
     assert loaded.classes_.dtype == days.dtype
     assert (loaded.predict(x) == fitted.predict(x)).all()
+
+
+def test_numbers_with_fractions_are_no_classes():
+    x = np.zeros((4, 2))
+    with pytest.raises(
+        InputError, match=r"Unknown label type: continuous.* text .* y.astype\(str\)"
+    ):
+        StableClassifier().fit(x, [0.5, 1.0, 2.0, 0.5])

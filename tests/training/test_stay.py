@@ -62,7 +62,7 @@ def test_churn_alone_needs_no_labels():
     base, new = two()
     model = Stay(base, new).choose(X, max_churn=0.02)
     assert 0 < (model.predict(X) != base.predict(X)).mean() <= 0.02
-    with pytest.raises(InputError, match="max_bad_flips needs true labels"):
+    with pytest.raises(InputError, match="max_bad_flips needs true labels: give y"):
         model.choose(X, max_bad_flips=0.1)
 
 

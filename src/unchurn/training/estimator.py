@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from unchurn.core.arrays import Array
@@ -25,7 +24,12 @@ from unchurn.training.examples import Rows
 from unchurn.training.fitting import Fitting
 from unchurn.training.frames import check_preparation, learn_preparation, prepared
 from unchurn.training.inputs import checked_examples, checked_inputs, remember_columns
-from unchurn.training.labels import check_no_gaps, check_true_labels, labels_of_test_part
+from unchurn.training.labels import (
+    check_classes,
+    check_no_gaps,
+    check_true_labels,
+    labels_of_test_part,
+)
 from unchurn.training.networks import Factory, make_factory
 from unchurn.training.references import (
     Model,
@@ -188,7 +192,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         else:
             preparation, examples = data.preparation, (data.x_train, data.y_train)
         inputs, labels = checked_examples(self, *examples, preparation)
-        check_classification_targets(labels)
+        check_classes(labels)
         classes, numbers = np.unique(labels, return_inverse=True)
         if len(classes) < 2:
             raise InputError("y has 1 class: at least 2 are needed")

@@ -23,8 +23,18 @@ def given_labels(y: Any, name: str, x: Any, of: str) -> Array:
         raise InputError(f"{of} has {len(x):,} rows and {name} {len(labels):,} labels")
     if not len(labels):
         raise InputError(f"{of} has no rows")
-    check_classification_targets(labels)
+    check_classes(labels)
     return labels
+
+
+def check_classes(labels: Array) -> None:
+    """Refuse labels that are no classes, as numbers with fractions."""
+    try:
+        check_classification_targets(labels)
+    except ValueError as error:
+        raise InputError(
+            f"{error} Classes are whole numbers, text or booleans: y.astype(str)"
+        ) from error
 
 
 def check_no_gaps(y: Any, name: str = "y") -> None:

@@ -76,8 +76,8 @@ def as_accurate(
     if recipe == recipes[-1]:
         lost = tried[0].accuracy - max(one.accuracy for one in tried[1:])
         warnings.warn(
-            f"the base's answers look outdated: on {len(newer.held):,} newer rows held out, "
-            f"leaning on them has {points(lost).removeprefix('+')} less right; retrained by "
+            f"the base's answers look outdated, or learned by heart: on {len(newer.held):,} newer "
+            f"rows, leaning on them has {points(lost).removeprefix('+')} less right; retrained by "
             f"{recipe}, which does not",
             RemarkWarning,
             stacklevel=4,

@@ -64,6 +64,8 @@ class Stay(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The rows should be of neither model's training. The budget is kept on them exactly, on
         others about; `y` may be left out if only `max_churn` is given.
         """
+        if y is None and max_bad_flips is not None:
+            raise InputError("max_bad_flips needs true labels: give y")
         classes = self.classes_
         labels = None if y is None else _numbers(as_array(y, "y"), classes)
         self.ratio = choose_ratio(
