@@ -9,17 +9,16 @@ import numpy as np
 
 import unchurn
 
-data = unchurn.load("digits")
-x, x_test = (part.reshape(len(part), -1) for part in (data.x_train, data.x_test))
+data = unchurn.load("phishing")
 trees = lightgbm.LGBMClassifier(n_estimators=60, n_jobs=1, verbose=-1)
-trees.fit(x[:400], data.y_train[:400])
+trees.fit(data.x_train[:3000], data.y_train[:3000])
 
 for name, method in (("trained anew", "control"), ("upgraded", None)):
     found = []
     for seed in range(3):
         successor = unchurn.upgrade(
-            trees, x, data.y_train, X_test=x_test, y_test=data.y_test, method=method,
-            random_state=seed,
+            trees, data.x_train, data.y_train, X_test=data.x_test, y_test=data.y_test,
+            method=method, random_state=seed,
         )  # fmt: skip
         estimates = successor.comparison.estimates
         found.append([estimates[key].value for key in ("accuracy_candidate", "bad_flips")])
