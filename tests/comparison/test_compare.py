@@ -161,6 +161,14 @@ def test_gaps_of_any_kind_are_gaps():
     assert compare([0, 1, 0], [0, 1, 1], labels=missing).n_labelled == 2
 
 
+def test_a_list_with_a_gap_is_read_as_a_series_is():
+    said, other, truth = ["a", "b", math.nan, "b"], ["a", None, "a", "b"], ["a", "b", "a", math.nan]
+    lists = compare(said, other, truth)
+    series = compare(*(pd.Series(values, dtype=object) for values in (said, other, truth)))
+    assert lists.paired.classes == ("a", "b")
+    assert lists.to_dict() == series.to_dict()
+
+
 def test_a_slice_may_be_one_name():
     base = pl.DataFrame({"prediction": [0, 1], "country": ["de", "de"]})
     assert [s.column for s in compare(base, [0, 1], slices="country", min_slice=1).slices] == [

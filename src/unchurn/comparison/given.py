@@ -25,7 +25,7 @@ from unchurn.comparison.inputs.predictions import (
 from unchurn.comparison.inputs.sources import Source, open_source
 from unchurn.comparison.kind_of_noise import kinds_of_noise, note_on
 from unchurn.comparison.noise_floor import retraining_files
-from unchurn.core.arrays import as_fraction
+from unchurn.core.arrays import as_fraction, have_one_index
 from unchurn.core.errors import InputError
 from unchurn.core.tables import TextForm
 
@@ -141,8 +141,7 @@ def _retrainings(given: Any, base: Any, candidate: Any) -> list[Any]:
 
 def _check_indexes(*given: Any) -> None:
     """Refuse pandas objects that are joined by place though their indexes differ."""
-    indexes = [source.index for source in given if hasattr(source, "iloc")]
-    if any(not index.equals(indexes[0]) for index in indexes[1:]):
+    if not have_one_index(*given):
         raise InputError(
             "the pandas indexes differ: if they are ids, make them a column, "
             "rename_axis('id').reset_index(); if they only number rows, give every table a column "

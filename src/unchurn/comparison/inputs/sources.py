@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unchurn.core.arrays import as_array
+from unchurn.core.arrays import as_array, is_nan
 from unchurn.core.errors import InputError, unknown
 from unchurn.core.numpy_files import check_claims, load_array
 from unchurn.core.tables import (
@@ -169,7 +168,7 @@ def _is_gap(value: Any) -> bool:
     """Whether it is None, NaN, or what pandas has for them."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
-    return isinstance(value, float) and math.isnan(value)
+    return is_nan(value)
 
 
 def _read_parquet(path: Path, columns: Sequence[str]) -> pl.DataFrame:
