@@ -45,8 +45,7 @@ def decide(comparison: Comparison, policy: Policy | dict[str, Any] | str | Path)
             checks.append(_check(comparison, name, limit))
     if policy.must_not_flip:
         checks.append(_must_not_flip(comparison, policy.must_not_flip))
-    if comparison.is_order_doubtful:  # nothing is promoted by what other rows were measured on
-        checks.append(Check("order", "hold", "rows paired by their place hardly agree"))
+    checks += [Check(doubt.check, "hold", doubt.reason) for doubt in comparison.doubts]
     return Verdict(tuple(checks))
 
 
