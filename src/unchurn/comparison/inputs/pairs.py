@@ -62,6 +62,7 @@ class Paired:
     one_class: str | None  # set if the models only separate this class from the rest
     slices: dict[str, pl.Series]
     clusters: IntArray | None
+    n_base: int  # rows that base predicts, also those that the candidate does not
     excluded: dict[str, int]  # rows left out, by reason
     notes: tuple[str, ...]
 
@@ -69,6 +70,11 @@ class Paired:
     def n(self) -> int:
         """How many examples there are."""
         return len(self.base)
+
+    @property
+    def missing(self) -> float:
+        """The share of base's rows for which the candidate has no prediction."""
+        return (self.n_base - self.n) / self.n_base
 
 
 @dataclass(frozen=True)
@@ -149,6 +155,7 @@ def pair(
         one_class=one_class,
         slices=slices,
         clusters=None if cluster is None else number([cluster.fill_null("")])[1][0],
+        n_base=len(base.ids),
         excluded=excluded,
         notes=tuple(notes),
     )
