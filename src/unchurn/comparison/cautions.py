@@ -26,8 +26,8 @@ def find_cautions(given: Given, cover: str | None, floor: Floor | None = None) -
     if cover == "all":  # labels on flips alone are mostly on what one of the two has wrong
         found += _mostly_the_other(given.base, paired, paired.base)
         found += _mostly_the_other(given.candidate, paired, paired.candidate)
-    if floor is not None and floor.caution is not None:
-        found.append(floor.caution)
+    if floor is not None:
+        found += [*floor.copies, *([] if floor.caution is None else [floor.caution])]
     spaced = _spaces([*models, *([] if given.labels is None else [given.labels])])
     return (*_missing(given), *spaced, *_cases(paired), *found)
 

@@ -81,7 +81,7 @@ def read_given(
     one_source = open_source(base, names[0], form)
     two_source = open_source(candidate, names[1], form)
     truth_source = None if labels is None else open_source(labels, "labels", form)
-    sources = [open_source(x, f"retraining {i}", form) for i, x in enumerate(retrained, 1)]
+    sources = [open_source(x, _called(x, i), form) for i, x in enumerate(retrained, 1)]
     # A list of flips has the models' ids, whatever they are called there.
     truths = [] if truth_source is None or is_flip_list(truth_source, asked) else [truth_source]
     asked, by_index = how_joined([one_source, two_source, *truths, *sources], asked)
@@ -137,6 +137,12 @@ def _retrainings(given: Any, base: Any, candidate: Any) -> list[Any]:
     models = [Path(one) if isinstance(one, str | Path) else None for one in (base, candidate)]
     others = [one for one in several if not isinstance(one, str | Path)]
     return [*(retraining_files(paths, *models) if paths else []), *others]
+
+
+def _called(retraining: Any, number: int) -> str:
+    """What a retraining is called, with its file's name where it has one."""
+    file = f" ({Path(retraining).name})" if isinstance(retraining, str | Path) else ""
+    return f"retraining {number}{file}"
 
 
 def _check_indexes(*given: Any) -> None:
