@@ -226,6 +226,12 @@ def index_column(source: Source) -> str | None:
     return INDEXES[-1] if INDEXES[-1] in source.names else None
 
 
+def says_what_it_is(name: str) -> bool:
+    """Whether a column is called as ids, predictions, labels or probabilities are."""
+    plain = plain_name(name)
+    return plain.startswith(PREFIXES) or any(plain in known for known in NAMES.values())
+
+
 def by_plain_name(names: Iterable[str]) -> dict[str, str]:
     """Columns by their plain names; the first of those that have the same."""
     return {plain_name(name): name for name in reversed([*names])}

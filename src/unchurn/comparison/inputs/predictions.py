@@ -22,10 +22,11 @@ from unchurn.comparison.inputs.columns import (
     Columns,
     choose_columns,
     choose_labels,
+    says_what_it_is,
 )
 from unchurn.comparison.inputs.ids import ABSENT, alike, find, repeated
 from unchurn.comparison.inputs.scores import HALF, REST, Rule, Scores, in_words, read_scores
-from unchurn.comparison.inputs.sources import as_series, open_source
+from unchurn.comparison.inputs.sources import Source, as_series, open_source
 from unchurn.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -108,6 +109,7 @@ def read_predictions(
     opened = open_source(source, name)
     chosen = choose_columns(opened, asked, by_index=by_index)
     table = opened.read(chosen.needed, numbers=chosen.probabilities)
+    _check_header(opened, table, chosen)
     rule = Rule(
         name=name,
         positive=None if asked.positive is None else plain_names([asked.positive])[0],
@@ -161,6 +163,7 @@ def read_labels(source: Any, name: str, asked: Columns, *, by_index: bool = Fals
     opened = open_source(source, name)
     chosen = choose_labels(opened, asked, by_index=by_index)
     table = opened.read(chosen.needed)
+    _check_header(opened, table, chosen)
     column = str(chosen.label)
     ids = _ids(table, name, chosen.id, is_written=opened.is_text)
     labels = as_labels(table[column], name, is_written=opened.is_text)
@@ -262,6 +265,19 @@ def _ids(table: pl.DataFrame, name: str, column: str | None, *, is_written: bool
     if column is None:
         return pl.int_range(table.height, eager=True)
     return as_ids(table[column], name, is_written=is_written)
+
+
+def _check_header(source: Source, table: pl.DataFrame, chosen: Chosen) -> None:
+    """Refuse a text whose first line is an example, not names: one of its cells is there again."""
+    if not source.is_text or any(says_what_it_is(name) for name in source.names):
+        return
+    for column in (chosen.prediction, chosen.label, chosen.cluster, *chosen.slices):
+        if column is not None and column in table[column]:
+            raise InputError(
+                f"{source.name}: seems to have no header: by its first line a column is called "
+                f"{column!r}, which is among its values, too. Write names above the columns, such "
+                "as prediction; if it is a name, choose another"
+            )
 
 
 def _check_ids(ids: pl.Series, name: str, others: pl.Series | None = None) -> None:
