@@ -17,7 +17,7 @@ from unchurn.comparison.inputs.classes import (
     number,
 )
 from unchurn.comparison.inputs.columns import Columns
-from unchurn.comparison.inputs.ids import alike, find
+from unchurn.comparison.inputs.ids import alike, find, n_shared, written_otherwise
 from unchurn.comparison.inputs.predictions import Groups, Labels, Predictions
 from unchurn.comparison.inputs.scores import REST
 from unchurn.core.arrays import IntArray
@@ -119,12 +119,13 @@ def pair(
     n = len(base.ids if rows.base is None else rows.base)
     excluded = {**base.excluded, **candidate.excluded}
     for model, other in ((base, candidate), (candidate, base)):
-        if only := len(model.ids) - n - _n_shared(other.ids_without_prediction, model.ids):
+        if only := len(model.ids) - n - n_shared(other.ids_without_prediction, model.ids):
             excluded[f"only in {model.name}"] = only
     if n == 0:
+        otherwise = written_otherwise(base.ids, candidate.ids, n)
         raise InputError(
             f"{base.name} and {candidate.name} have no id in common: {base.ids[0]!r} is the first "
-            f"of one, {candidate.ids[0]!r} of the other"
+            f"of one, {candidate.ids[0]!r} of the other{otherwise}"
         )
     ids = _at(base.ids, rows.base)
     labelled = None if labels is None else _labelled(base, labels, ids)
@@ -188,12 +189,6 @@ def _shared_rows(base: pl.Series, candidate: pl.Series) -> _SharedRows:
         return _SharedRows(None, found)
     kept = np.flatnonzero(found >= 0)
     return _SharedRows(kept, found[kept])
-
-
-def _n_shared(some: pl.Series, ids: pl.Series) -> int:
-    """How many of some ids are among others."""
-    found = find(*alike(some, ids)) if len(some) else np.empty(0, int)
-    return len(some) if found is None else int((found >= 0).sum())
 
 
 def _labelled(base: Predictions, labels: Labels, ids: pl.Series) -> _Labelled:
