@@ -118,3 +118,18 @@ def test_copies_among_retrainings_are_named_but_not_where_retraining_changes_not
     alike = compare(base, candidate, retrains=[base, base, base])
     assert not [w for w in alike.warnings if "copy" in w]
     assert any("retraining alone changes nothing" in note for note in alike.notes)
+
+
+def test_the_sentences_say_on_how_many_examples_and_on_which_side_of_the_range(rng):
+    truth = rng.integers(0, 2, 2000)
+
+    def model(wrong):
+        return frame(np.where(rng.random(2000) < wrong, 1 - truth, truth))
+
+    base, *others = (model(0.1) for _ in range(5))
+    labels = frame(truth).rename({"prediction": "label"})
+    for wrong, where in ((0.3, "below"), (0.001, "above")):
+        result = compare(base, model(wrong), labels, retrains=[o[:1499] for o in others])
+        moves, has = words.sentences(result)[1:]
+        assert moves.startswith("Retraining alone moves, on the 1,499 examples that all have, ")
+        assert has.endswith(f", and the candidate's is {where} that.")

@@ -193,7 +193,7 @@ def noise_floor(
     clusters = None if candidate.clusters is None else candidate.clusters[rows]
     moved = (candidate.base != candidate.candidate)[rows]
     moves = np.stack(flips)
-    floor = floor_of(moves, moved, candidate.n, clusters, of_kind)
+    floor = floor_of(moves, moved, clusters, of_kind)
     said = _said(pairs, places)
     floor = replace(
         floor,
@@ -275,7 +275,6 @@ def accuracies_of(right: npt.NDArray[np.bool_], clusters: IntArray | None = None
 def floor_of(
     retrained: Any,
     moved: Any,
-    n_rows: int,
     clusters: IntArray | None = None,
     of_kind: str = SEED_ONLY,
 ) -> Floor:
@@ -283,8 +282,6 @@ def floor_of(
     n_runs, n = retrained.shape
     each = retrained.mean(axis=1)
     notes = [of_kind]
-    if n < n_rows:
-        notes.append(f"the noise floor is of the {n:,} examples that every retraining has")
     if not retrained.any():
         notes.append("every retraining predicts what base does: retraining alone changes nothing")
     if moved.any() and (retrained == moved).all(axis=1).any():

@@ -67,9 +67,11 @@ def floor_sentence(comparison: Comparison) -> str | None:
     floor = comparison.floor
     if floor is None:
         return None
+    on = "" if floor.n == comparison.n else f", on the {floor.n:,} examples that all have,"
     text = (
-        f"Retraining alone moves {percent(floor.churn.value)}{behind(floor.churn)}; the candidate "
-        f"moves {points(floor.excess.value)} beyond it{behind(floor.excess, in_points=True)}."
+        f"Retraining alone moves{on} {percent(floor.churn.value)}{behind(floor.churn)}; the "
+        f"candidate moves {points(floor.excess.value)} beyond it"
+        f"{behind(floor.excess, in_points=True)}."
     )
     if floor.is_another_retraining is None:
         return text
@@ -95,7 +97,8 @@ def accuracies_sentence(comparison: Comparison) -> str | None:
     if found.is_another_retraining is None:
         return f"{text}."
     low, high = found.expected
-    outside = "" if found.is_another_retraining else ", and the candidate's is outside"
+    where = "below" if found.candidate < low else "above"
+    outside = "" if found.is_another_retraining else f", and the candidate's is {where} that"
     return f"{text}; one more retraining may have {percent(low)} to {percent(high)}{outside}."
 
 
