@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from unchurn.metrics.intervals import Interval
 
 SIGNS = {"promote": "✅", "hold": "⏸️", "reject": "❌"}
+N_CHECKS = 12  # of a verdict, that are all listed on the terminal
 COLOURS = {"promote": "green", "hold": "yellow", "reject": "red"}
 
 
@@ -40,6 +41,17 @@ class Banner:
     decision: str
     meaning: str
     lines: tuple[BannerLine, ...]
+
+    @property
+    def in_the_way(self) -> list[BannerLine]:
+        """The reasons against promoting, those that reject first."""
+        against = [line for line in self.lines if line.decision != "promote"]
+        return sorted(against, key=lambda line: line.decision == "hold")
+
+    @property
+    def passed(self) -> list[BannerLine]:
+        """The others."""
+        return [line for line in self.lines if line.decision == "promote"]
 
 
 def sentences(comparison: Comparison) -> list[str]:
@@ -187,13 +199,19 @@ def _checks(banner: Banner) -> Table:
 
 
 def _rich_checks(banner: Banner) -> RichTable:
-    """The same for the terminal: a line each."""
+    """The same for the terminal: a line each; of many, one for all that pass."""
     from rich.table import Table as RichTable
     from rich.text import Text
 
     grid = RichTable.grid(padding=(0, 1))
     grid.add_column(no_wrap=True)
-    for line in banner.lines:
-        decision = Text(f"  {line.decision}", style=COLOURS[line.decision])
-        grid.add_row(decision, Text(visible(f"{line.name}: {line.reason}")))
+    is_long = len(banner.lines) > N_CHECKS
+    said = [
+        (line.decision, f"{line.name}: {line.reason}")
+        for line in (banner.in_the_way if is_long else banner.lines)
+    ]
+    if is_long and banner.passed:
+        said.append(("promote", f"{len(banner.passed)} checks, which --json and --html list"))
+    for decision, reason in said:
+        grid.add_row(Text(f"  {decision}", style=COLOURS[decision]), Text(visible(reason)))
     return grid
