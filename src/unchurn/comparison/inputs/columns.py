@@ -184,7 +184,7 @@ def has_any_probability(source: Source, given: str) -> bool:
 def told_by_model(source: Source, asked: Columns) -> set[str]:
     """The columns that hold what a model said, by their names or as asked for."""
     names = source.names
-    prediction = asked.prediction or _guess(names, "prediction")
+    prediction = asked.prediction if asked.prediction in names else _guess(names, "prediction")
     label = asked.label if asked.label in names else None
     beginning = asked.probabilities or _beginning(names, prediction, label)
     try:
