@@ -298,7 +298,7 @@ def test_labels_may_come_from_anywhere(rng):
 
 
 @pytest.mark.parametrize(("truth", "said"), [
-    ([True, False], "proba_false, proba_true;"), (["dog", "cat"], "proba_cat, proba_dog;"),
+    (["yes", "no"], "proba_no, proba_yes;"), (["dog", "cat"], "proba_cat, proba_dog;"),
 ])  # fmt: skip
 def test_probabilities_by_number_and_labels_by_name_say_how_to_call_the_columns(truth, said):
     base = pl.DataFrame({"id": [1, 2], "proba_0": [0.2, 0.9], "proba_1": [0.8, 0.1]})
