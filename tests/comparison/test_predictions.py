@@ -63,6 +63,7 @@ def test_labels_may_have_a_file_of_their_own(tmp_path):
     ("table", "columns", "message"),
     [
         ({"id": [1, 1], "prediction": [0, 1]}, {}, "m: 1 ids are there more than once, such as 1"),
+        ({"id": [1, 1], "prediction": [0, 1]}, {}, "who has several, name it with cluster="),
         ({"id": [1, None], "prediction": [0, 1]}, {}, "m: 1 rows have no id, first row 1"),
         ({"id": [1], "guess": [0], "hunch": [0]}, {}, "m: which column is the prediction?"),
         ({"id": [1], "prediction": [0]}, {"id": "key"}, "m: no column 'key': there are id"),

@@ -60,7 +60,7 @@ def compare(
     Parameters
     ----------
     base, candidate
-        A file's path (CSV, Parquet, Arrow, .xlsx, JSON lines, NPZ, .npy), a Polars or pandas frame,
+        A file's path (CSV, Parquet, Arrow, .xlsx, JSON, NPZ, .npy), a Polars or pandas frame,
         an array of labels or an array (n, classes) of probabilities; a row per example, joined by
         id where there is one.
     labels

@@ -297,4 +297,8 @@ def _check_ids(ids: pl.Series, name: str, others: pl.Series | None = None) -> No
         return
     if twice := repeated(ids):
         row = first(ids.is_duplicated())
-        raise InputError(f"{name}: {twice:,} ids are there more than once, such as {ids[row]!r}")
+        raise InputError(
+            f"{name}: {twice:,} ids are there more than once, such as {ids[row]!r}: drop the rows "
+            "that are repeated, or join with id= by what each row has of its own; if it is a user "
+            "or the like, who has several, name it with cluster="
+        )
