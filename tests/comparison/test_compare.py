@@ -185,6 +185,12 @@ def test_a_slice_may_be_one_name():
             "no column 'nosuch' for label= in either file: there are prediction, tags$",
         ),
         ({"slices": "no"}, "no column 'no' for slices= in either file: there are prediction, ta"),
+        ({"slices": pd.Series(["de", "fr"], name="country")}, r"give slices=\{'country': …\}$"),
+        (
+            {"slices": np.array(["de", "fr"])},
+            r"slices must have a name: give slices=\{'slice': …\}",
+        ),
+        ({"labels": np.array([0.2, 0.7])}, r"of probabilities give an array \(n, 2\) of both"),
         ({"slices": ["tags"]}, r"base: column 'tags' is List\(String\), no slice"),
         ({"cluster": "tags"}, r"base: column 'tags' is List\(String\), no cluster"),
     ],

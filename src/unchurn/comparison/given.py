@@ -68,6 +68,9 @@ def read_given(
 ) -> Given:
     """Read what `compare` is given, by the same arguments, and join it by id."""
     slices = (slices,) if isinstance(slices, str) else slices
+    if hasattr(slices, "dtype"):  # an array of values, or a series
+        name = getattr(slices, "name", None) or "slice"
+        raise InputError(f"slices must have a name: give slices={{{str(name)!r}: …}}")
     own_slices = slices if isinstance(slices, dict) else {}
     own_cluster = None if isinstance(cluster, str) else cluster
     asked = as_columns(columns)
