@@ -188,7 +188,7 @@ def test_a_slice_may_be_one_name():
         ({"slices": pd.Series(["de", "fr"], name="country")}, r"give slices=\{'country': …\}$"),
         (
             {"slices": np.array(["de", "fr"])},
-            r"slices must have a name: give slices=\{'slice': …\}",
+            r"must have a name: give slices=\{'slice': …\}",
         ),
         ({"labels": np.array([0.2, 0.7])}, r"of probabilities give an array \(n, 2\) of both"),
         ({"slices": ["tags"]}, r"base: column 'tags' is List\(String\), no slice"),

@@ -130,6 +130,7 @@ def pair(
     ids = _at(base.ids, rows.base)
     labelled = None if labels is None else _labelled(base, labels, ids)
     coded, notes = _coded(base, candidate, rows, ids, labelled)
+    notes += [*base.notes, *candidate.notes]
     one_class = one_class or base.only_class or candidate.only_class
     if one_class is not None:
         coded = _against_rest(coded, one_class)

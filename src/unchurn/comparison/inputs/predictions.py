@@ -25,7 +25,15 @@ from unchurn.comparison.inputs.columns import (
     says_what_it_is,
 )
 from unchurn.comparison.inputs.ids import ABSENT, alike, find, repeated
-from unchurn.comparison.inputs.scores import HALF, REST, Rule, Scores, in_words, read_scores
+from unchurn.comparison.inputs.scores import (
+    HALF,
+    REST,
+    Rule,
+    Scores,
+    in_words,
+    n_not_most_probable,
+    read_scores,
+)
 from unchurn.comparison.inputs.sources import Source, as_series, open_source
 from unchurn.core.errors import InputError
 
@@ -57,6 +65,7 @@ class Predictions:
     one_score: str | None  # the one column that decides, of the positive class
     halved: str | None  # the one column, of the positive class, that decides at one half
     warnings: tuple[str, ...]  # what may make the answer another than was meant
+    notes: tuple[str, ...]
 
     @property
     def has_ids(self) -> bool:
@@ -155,6 +164,7 @@ def read_predictions(
         one_score=one_score,
         halved=halved,
         warnings=() if halved is None else _one_sided(halved, probabilities, name),
+        notes=() if given is None else _not_most_probable(given, scores.by_class, name),
     )
 
 
@@ -230,6 +240,19 @@ def _one_sided(column: str, probabilities: dict[str, pl.Series], name: str) -> t
     return (
         f"{name}: every row is predicted {always}, for {column!r} is at {end}: is it a logit or in "
         "percent? Or name another threshold",
+    )
+
+
+def _not_most_probable(
+    given: pl.Series, probabilities: dict[str, pl.Series], name: str
+) -> tuple[str, ...]:
+    """A note that predictions are not what the probabilities beside them make likeliest."""
+    n = n_not_most_probable(given, probabilities)
+    if n == 0:
+        return ()
+    return (
+        f"{name}: {n:,} prediction{'s are' if n > 1 else ' is'} not of the most probable class: "
+        "taken as they are, by another threshold perhaps",
     )
 
 
