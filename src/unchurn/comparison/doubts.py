@@ -46,11 +46,11 @@ def _doubt_gaps(given: Given) -> str | None:
     for model in (given.candidate, given.base) if given.labels is None else ():
         if model.labels is not None:
             sides["the labels"] = model.labels
-    retrained = {one.name: one.predicted for one in given.retrains}
+    columns = sides | {one.name: one.predicted for one in given.retrains}
+    times = {name: _spelled_as_gaps(column) for name, column in columns.items()}
     for spelled in MISSING:
-        known = _times(spelled, sides)
-        there = known | _times(spelled, retrained)
-        if there and len(known) < 2:
+        there = {name: counts[spelled] for name, counts in times.items() if spelled in counts}
+        if there and len(there.keys() & sides) < 2:
             n = sum(there.values())
             return (
                 f"{spelled!r} counts as a class, and is in {', '.join(there)} alone "
@@ -59,10 +59,11 @@ def _doubt_gaps(given: Given) -> str | None:
     return None
 
 
-def _times(spelled: str, columns: dict[str, pl.Series]) -> dict[str, int]:
-    """How often each column of names has this one, where it has."""
+def _spelled_as_gaps(column: pl.Series) -> dict[str, int]:
+    """How often each name that stands for a gap is among labels."""
     import polars as pl
 
-    texts = {name: column for name, column in columns.items() if column.dtype == pl.String}
-    counts = {name: int((column == spelled).sum()) for name, column in texts.items()}
-    return {name: n for name, n in counts.items() if n}
+    if column.dtype != pl.String:
+        return {}
+    found = column.cast(pl.Enum(MISSING), strict=False).drop_nulls()  # sooner than by `is_in`
+    return dict(found.value_counts().iter_rows())

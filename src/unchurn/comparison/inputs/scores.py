@@ -116,10 +116,8 @@ def n_not_most_probable(predicted: pl.Series, by_class: dict[str, pl.Series]) ->
 
     if not by_class:
         return 0
-    names = pl.Series(list(by_class), dtype=pl.String)
-    said = predicted.cast(pl.String)
-    places = said.replace_strict(names, range(len(names)), default=-1, return_dtype=pl.Int32)
-    at, n = places.fill_null(-1).to_numpy(), len(predicted)
+    said = predicted.cast(pl.String).cast(pl.Enum(list(by_class)), strict=False)
+    at, n = said.to_physical().cast(pl.Int32).fill_null(-1).to_numpy(), len(predicted)
     own, best = np.full(n, np.nan), np.full(n, -np.inf)
     for place, values in enumerate(by_class.values()):
         numbers = values.to_numpy()
