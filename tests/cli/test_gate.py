@@ -151,11 +151,13 @@ def test_of_many_checks_those_in_the_way_are_listed_and_the_others_counted(run, 
     table.write_csv(tmp_path / "b.csv")
     moved.write_csv(tmp_path / "c.csv")
     asked = ("gate", "b.csv", "c.csv", "--slices", "part", "--max-slice-churn", "0.55")
+    asked += ("--max-churn", "0.1")
     code, out, _ = run(*asked)
     assert code == 3
     lines = out.splitlines()
     assert lines[1].startswith("  hold    slice_churn of part=14: 50.00%")
-    assert "  promote 14 checks, which --json and --html list" in map(str.rstrip, lines)
+    assert any(line.startswith("  promote churn: 3.33%") for line in lines)
+    assert "  promote 14 checks of slices, which --json and --html list" in map(str.rstrip, lines)
     assert "part=3:" not in out
     _, out, _ = run(*asked, "--json")
-    assert len(json.loads(out)["verdict"]["checks"]) == 15
+    assert len(json.loads(out)["verdict"]["checks"]) == 16

@@ -199,19 +199,19 @@ def _checks(banner: Banner) -> Table:
 
 
 def _rich_checks(banner: Banner) -> RichTable:
-    """The same for the terminal: a line each; of many, one for all that pass."""
+    """The same for the terminal: a line each; of many, one for all slices that pass."""
     from rich.table import Table as RichTable
     from rich.text import Text
 
     grid = RichTable.grid(padding=(0, 1))
     grid.add_column(no_wrap=True)
-    is_long = len(banner.lines) > N_CHECKS
-    said = [
-        (line.decision, f"{line.name}: {line.reason}")
-        for line in (banner.in_the_way if is_long else banner.lines)
-    ]
-    if is_long and banner.passed:
-        said.append(("promote", f"{len(banner.passed)} checks, which --json and --html list"))
+    lines, folded = list(banner.lines), 0
+    if len(lines) > N_CHECKS:
+        overall = [line for line in banner.passed if not line.name.startswith("slice_")]
+        lines, folded = [*banner.in_the_way, *overall], len(banner.passed) - len(overall)
+    said = [(line.decision, f"{line.name}: {line.reason}") for line in lines]
+    if folded:
+        said.append(("promote", f"{folded} checks of slices, which --json and --html list"))
     for decision, reason in said:
         grid.add_row(Text(f"  {decision}", style=COLOURS[decision]), Text(visible(reason)))
     return grid
