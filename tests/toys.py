@@ -80,6 +80,8 @@ def write_table(path, columns):
         frame.write_ipc(path)
     elif path.suffix == ".npz":
         np.savez(path, **{name: np.array(values) for name, values in columns.items()})
+    elif path.suffix == ".json":
+        frame.write_json(path)
     else:
         frame.write_ndjson(path)
     return path

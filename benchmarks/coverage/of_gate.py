@@ -58,7 +58,7 @@ class Drawn:
         """
         base, candidate = self.right[0], self.right[1]
         moved = self.right[1:] != base
-        floor = floor_of(moved[1:], moved[0], len(base))
+        floor = floor_of(moved[1:], moved[0])
         bad, good = base & ~candidate, candidate & ~base
         _, churn, bads, loss, *_ = self.truths
         level = 1 - (1 - LEVEL) / SLICES

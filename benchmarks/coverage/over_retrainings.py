@@ -174,7 +174,7 @@ def _one_floor(rng: Generator, case: Scenario) -> Array:
     moved = right[1:] != right[0]
     hits = []
     for runs in RUNS:
-        found = floor_of(moved[1 : runs + 1], moved[0], case.n, case.users)
+        found = floor_of(moved[1 : runs + 1], moved[0], case.users)
         low, high = found.expected
         accuracies = right[2 : runs + 2].mean(axis=1)
         least, most = accuracy_prediction_interval(accuracies, case.n)

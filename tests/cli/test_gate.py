@@ -138,3 +138,26 @@ def test_a_limit_that_needs_labels_says_both_ways_to_give_them(run, files):
     code, _, err = run("gate", base, base, "--max-bad-flips", "0.1")
     assert code == 2
     assert "give --labels (a file of them), or --label (their column in a model's file)" in err
+
+
+def test_of_many_checks_those_in_the_way_are_listed_and_the_others_counted(run, tmp_path):
+    """Of 15 slices, the last flips half of its rows, which a limit of 55 % leaves open."""
+    n = 1500
+    table = pl.DataFrame({"id": range(n), "prediction": ["a", "b"] * (n // 2)})
+    table = table.with_columns(part=pl.col("id") // 100)
+    moved = table.with_columns(
+        pl.when(pl.col("id") < 1450).then("prediction").otherwise(pl.lit("c"))
+    )
+    table.write_csv(tmp_path / "b.csv")
+    moved.write_csv(tmp_path / "c.csv")
+    asked = ("gate", "b.csv", "c.csv", "--slices", "part", "--max-slice-churn", "0.55")
+    asked += ("--max-churn", "0.1")
+    code, out, _ = run(*asked)
+    assert code == 3
+    lines = out.splitlines()
+    assert lines[1].startswith("  hold    slice_churn of part=14: 50.00%")
+    assert any(line.startswith("  promote churn: 3.33%") for line in lines)
+    assert "  promote 14 checks of slices, which --json and --html list" in map(str.rstrip, lines)
+    assert "part=3:" not in out
+    _, out, _ = run(*asked, "--json")
+    assert len(json.loads(out)["verdict"]["checks"]) == 16

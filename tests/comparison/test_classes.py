@@ -8,6 +8,7 @@ import pytest
 
 from unchurn import compare
 from unchurn.comparison.inputs.classes import UNLABELLED, Coded, count, cross, in_order, number
+from unchurn.core.errors import InputError
 
 
 @pytest.mark.parametrize(
@@ -91,3 +92,19 @@ def test_millions_are_as_a_few(rng, step):
         inside = np.arange(n) % 3 == int(one["value"])
         assert one["churn"]["value"] == np.mean((a != b)[inside])
         assert one["rest"] == np.mean((a != b)[~inside])
+
+
+def test_booleans_are_0_and_1_beside_these_alone_and_go_by_bases_names(tmp_path):
+    said, other, truth = [0, 1, 1, 0], [False, True, False, False], [0, 1, 1, 1]
+    for base, candidate in ((said, other), (other, said)):
+        found = compare(np.array(base), np.array(candidate), np.array(truth))
+        assert found.estimates["churn"].value == 0.25
+        assert found.paired.classes == (("0", "1") if base is said else ("false", "true"))
+        assert found.estimates["accuracy_base"].value == (0.75 if base is said else 0.5)
+    pl.DataFrame({"prediction": said, "label": truth}).write_csv(tmp_path / "b.csv")
+    pl.DataFrame({"prediction": other, "label": [t == 1 for t in truth]}).write_csv(
+        tmp_path / "c.csv"
+    )
+    assert compare(tmp_path / "b.csv", tmp_path / "c.csv").estimates["churn"].value == 0.25
+    with pytest.raises(InputError, match="no class in common"):
+        compare([0, 1, 2, 2], np.array(other))

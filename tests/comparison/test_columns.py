@@ -103,3 +103,18 @@ def test_columns_may_be_a_dict_of_their_fields():
         InputError, match="columns must be Columns or a dict of its fields, not 'ti"
     ):
         compare(base, other, columns="ticket")
+
+
+def test_a_prediction_that_one_file_calls_otherwise_is_guessed_in_the_other():
+    base = pl.DataFrame({"id": [1, 2, 3], "prediction": ["a", "b", "b"], "x": ["a", "a", "a"]})
+    candidate = base.rename({"prediction": "pred_label"})
+    for one, two in ((base, candidate), (candidate, base)):
+        result = compare(one, two, columns={"prediction": "pred_label"}, retrains=[base, candidate])
+        assert result.estimates["churn"].value == 0
+        assert result.taken["base" if one is base else "candidate"]["prediction"] == "prediction"
+    with pytest.raises(InputError, match="candidate: no column 'prediction': there are id, said"):
+        compare(
+            base, candidate.rename({"pred_label": "said"}), columns={"prediction": "prediction"}
+        )
+    with pytest.raises(InputError, match="base: no column 'label_'"):
+        compare(base, base, columns={"prediction": "label_"})

@@ -161,6 +161,14 @@ def test_gaps_of_any_kind_are_gaps():
     assert compare([0, 1, 0], [0, 1, 1], labels=missing).n_labelled == 2
 
 
+def test_a_list_with_a_gap_is_read_as_a_series_is():
+    said, other, truth = ["a", "b", math.nan, "b"], ["a", None, "a", "b"], ["a", "b", "a", math.nan]
+    lists = compare(said, other, truth)
+    series = compare(*(pd.Series(values, dtype=object) for values in (said, other, truth)))
+    assert lists.paired.classes == ("a", "b")
+    assert lists.to_dict() == series.to_dict()
+
+
 def test_a_slice_may_be_one_name():
     base = pl.DataFrame({"prediction": [0, 1], "country": ["de", "de"]})
     assert [s.column for s in compare(base, [0, 1], slices="country", min_slice=1).slices] == [
@@ -177,6 +185,12 @@ def test_a_slice_may_be_one_name():
             "no column 'nosuch' for label= in either file: there are prediction, tags$",
         ),
         ({"slices": "no"}, "no column 'no' for slices= in either file: there are prediction, ta"),
+        ({"slices": pd.Series(["de", "fr"], name="country")}, r"give slices=\{'country': …\}$"),
+        (
+            {"slices": np.array(["de", "fr"])},
+            r"must have a name: give slices=\{'slice': …\}",
+        ),
+        ({"labels": np.array([0.2, 0.7])}, r"of probabilities give an array \(n, 2\) of both"),
         ({"slices": ["tags"]}, r"base: column 'tags' is List\(String\), no slice"),
         ({"cluster": "tags"}, r"base: column 'tags' is List\(String\), no cluster"),
     ],
@@ -290,7 +304,7 @@ def test_labels_may_come_from_anywhere(rng):
 
 
 @pytest.mark.parametrize(("truth", "said"), [
-    ([True, False], "proba_false, proba_true;"), (["dog", "cat"], "proba_cat, proba_dog;"),
+    (["yes", "no"], "proba_no, proba_yes;"), (["dog", "cat"], "proba_cat, proba_dog;"),
 ])  # fmt: skip
 def test_probabilities_by_number_and_labels_by_name_say_how_to_call_the_columns(truth, said):
     base = pl.DataFrame({"id": [1, 2], "proba_0": [0.2, 0.9], "proba_1": [0.8, 0.1]})

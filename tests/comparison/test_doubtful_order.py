@@ -18,7 +18,7 @@ def model(rng, truth, right, classes=2):
 def doubts(*sources, **options):
     found = compare(*sources, **options)
     said = [one for one in found.warnings if "paired by their place and hardly agree" in one]
-    assert found.is_order_doubtful == bool(said)
+    assert [doubt.check for doubt in found.doubts] == ["order"] * bool(said)
     return bool(said)
 
 

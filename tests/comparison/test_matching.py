@@ -247,3 +247,31 @@ def test_the_only_column_is_the_prediction_whatever_it_is_called(said, has_label
     found = compare(*(pl.DataFrame({"answer": values, **beside}) for values in (said, swapped)))
     assert found.estimates["churn"].value == 0.5
     assert found.taken["base"]["id"] == "the row's place"
+
+
+def test_too_few_rows_in_both_say_what_is_missing():
+    base = pl.DataFrame({"id": range(100), "prediction": ["a", "b"] * 50})
+    empty = base.with_columns(pl.when(pl.col("id") < 40).then("prediction"))
+    said = r"have a prediction in both: of 60, the prediction is empty in candidate. If .*= 0\.4"
+    with pytest.raises(InputError, match=f"only 40 of the 100 rows of base .* {said}"):
+        compare(base, empty)
+    with pytest.raises(InputError, match=r"40 of the 100 rows of candidate .* is empty in base"):
+        compare(empty, base)
+    with pytest.raises(InputError, match=r"40 of the 100 rows of base .* are in both: .* give"):
+        compare(base, empty.drop_nulls())
+
+
+def test_ids_that_differ_in_their_spelling_alone_are_told():
+    ids = [f"{i:04d}" for i in range(800, 1200)]  # half of them are the same without zeros
+    base = pl.DataFrame({"id": ids, "prediction": ["a", "b"] * 200})
+    plain = base.with_columns(pl.col("id").cast(int))
+    said = r"differ in case, spaces or leading zeros, as '0800' and '800': write ids alike$"
+    with pytest.raises(InputError, match=f"200 of the 400 rows .* {said}"):
+        compare(base, plain, min_overlap=0.9)
+    with pytest.raises(InputError, match=f"no id in common: .* {said}"):
+        compare(base[:200], plain[:200])
+    upper = [base.with_columns(id=pl.lit(of) + pl.col("id")) for of in ("u-a", "U-A")]
+    with pytest.raises(InputError, match=r"in common: .* as 'u-a0800' and 'U-A0800': write ids"):
+        compare(*upper)
+    with pytest.raises(InputError, match=r"9999 of the other$"):
+        compare(plain, plain.with_columns(pl.col("id") + 9199))

@@ -273,7 +273,7 @@ def test_however_many_examples_the_page_stays_small(open_page, tmp_path):
     assert (tmp_path / "page.html").stat().st_size < 2_000_000  # Vega alone is 900,000
     assert page.locator("#flips tbody tr").count() == 1000
     assert "The first 1,000 of 100,000, bad ones first" in page.locator("body").inner_text()
-    assert "The 20 of 500 classes" in page.locator("body").inner_text()
+    assert "among 20 of 500 classes" in page.locator("body").inner_text()
     for table in ("slices", "classes"):
         assert page.locator(f"#{table} tbody tr").count() == 200
     assert said == []

@@ -63,6 +63,7 @@ def test_labels_may_have_a_file_of_their_own(tmp_path):
     ("table", "columns", "message"),
     [
         ({"id": [1, 1], "prediction": [0, 1]}, {}, "m: 1 ids are there more than once, such as 1"),
+        ({"id": [1, 1], "prediction": [0, 1]}, {}, "who has several, name it with cluster="),
         ({"id": [1, None], "prediction": [0, 1]}, {}, "m: 1 rows have no id, first row 1"),
         ({"id": [1], "guess": [0], "hunch": [0]}, {}, "m: which column is the prediction?"),
         ({"id": [1], "prediction": [0]}, {"id": "key"}, "m: no column 'key': there are id"),
@@ -113,3 +114,25 @@ def test_a_guessed_score_is_of_the_class_1_or_of_none():
     )
     named = predictions(pl.DataFrame({"prediction": [0, 1], "score": [0.3, 0.9]}))
     assert named.taken["probabilities"] == ("score (taken for the probability of class 1)")
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("cat\ndog\ncat\n", {}),
+        ("7,cat\n8,dog\n9,cat\n", {"prediction": "cat"}),
+        ("7,cat,ant\n8,dog,bee\n9,eel,ant\n", {"prediction": "cat", "label": "ant"}),
+    ],
+)
+def test_a_text_without_a_header_does_not_lose_its_first_row(tmp_path, text, asked):
+    (tmp_path / "a.csv").write_text(text)
+    with pytest.raises(InputError, match=r"a\.csv: seems to have no header: .* Write names above"):
+        read_predictions(tmp_path / "a.csv", "a.csv", Columns(**asked))
+
+
+def test_a_class_may_be_called_as_its_column(tmp_path):
+    (tmp_path / "a.csv").write_text("id,spam\n1,spam\n2,ham\n")
+    assert len(read_predictions(tmp_path / "a.csv", "a", Columns(prediction="spam")).ids) == 2
+    (tmp_path / "b.csv").write_text("ham\nspam\nham\n")
+    with pytest.raises(InputError, match="labels: seems to have no header"):
+        read_labels(tmp_path / "b.csv", "labels", Columns())

@@ -26,7 +26,7 @@ def labels_of(source, **columns):
 
 
 @pytest.mark.parametrize(
-    "name", ["p.csv", "p.parquet", "p.jsonl", "p.ndjson", "p.npz", "p.xlsx", "p.feather"]
+    "name", ["p.csv", "p.parquet", "p.json", "p.jsonl", "p.ndjson", "p.npz", "p.xlsx", "p.feather"]
 )
 def test_every_kind_of_file_is_read_alike(tmp_path, name):
     found = predictions(write(tmp_path / name, ROWS))
@@ -60,6 +60,10 @@ def test_a_file_of_one_array_is_read_as_the_array(tmp_path):
         ("p.parquet", b"\x00\xff\x00", "p.parquet: damaged"),
         ("p.npz", b"PK\x03\x04rest", "p.npz: damaged"),
         ("p.npy", b"\x93NUMPY\x01\x00", "p.npy: damaged"),
+        ("p.csv", b"", "p.csv: is empty"),
+        ("p.json", b"", "p.json: is empty"),
+        ("p.json", b'{"id": {"0": 1}}', "p.json: is no list of rows: pandas writes one by"),
+        ("p.json", b'[{"id": 1}, ', "p.json: damaged"),
         ("p.xlsx", b"", "p.xlsx: damaged, or not an Excel workbook"),
         ("p.ods", b"", "p.ods: is a workbook: save it as .xlsx"),
         ("p.dat", b"", "the name must end in .csv"),
@@ -74,8 +78,12 @@ def test_bad_files_are_named(tmp_path, name, content, message):
 
 def test_objects_are_never_unpickled(tmp_path):
     np.savez(tmp_path / "p.npz", prediction=np.array([{"a": 1}], object))
-    with pytest.raises(InputError, match="damaged"):
+    fix = r"holds Python objects, which are never read: save it as text, \.astype\(str\), or as"
+    with pytest.raises(InputError, match=rf"p\.npz: prediction {fix} numbers"):
         predictions(tmp_path / "p.npz")
+    np.save(tmp_path / "p.npy", np.array(["cat", "dog"], object), allow_pickle=True)
+    with pytest.raises(InputError, match=rf"p\.npy: the array {fix}"):
+        predictions(tmp_path / "p.npy")
 
 
 def test_json_lines_with_missing_keys(tmp_path):

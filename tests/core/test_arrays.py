@@ -51,6 +51,8 @@ def test_labels_are_integers_or_strings(values, expected):
         (np.array([None, "a"]), "row 0 is None"),
         (np.array(["a", 1], object), "row 1 is 1"),
         (np.array([float("nan"), "a"], object), "row 0 is nan"),
+        (["a", float("nan")], "row 1 is nan"),
+        (("a", np.float32("nan")), "row 1 is .*nan"),
         (np.array([0.5, 0.2], object), "row 0 is 0.5"),
         (np.array([2**70, 1], object), "beyond 64 bits"),
         (np.array([b"b"]), r"integers or strings, not \|S1"),

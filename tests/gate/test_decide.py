@@ -1,4 +1,5 @@
 import numpy as np
+import polars as pl
 import pytest
 
 from unchurn import compare
@@ -162,3 +163,30 @@ def test_labels_of_other_classes_prove_nothing(rng):
     said = np.array(["cat", "dog"])[rng.integers(0, 2, 100)]
     with pytest.raises(InputError, match="the models and the labels have no class in common"):
         compare(said, said, labels=np.char.upper(said))
+
+
+@pytest.mark.parametrize("by_id", [True, False])
+def test_a_candidate_that_fails_to_predict_is_held_unless_that_is_allowed(by_id):
+    """1,000 of 4,000 rows: not there, or empty."""
+    base = pl.DataFrame({"id": range(4000), "prediction": ["a", "b"] * 2000})
+    there = pl.col("id") % 4 != 0
+    candidate = base.filter(there)
+    if not by_id:
+        candidate = base.with_columns(pl.when(there).then("prediction"))
+    found = compare(base, candidate)
+    (said,) = found.warnings
+    assert said.startswith("candidate has no prediction for 1,000 of the 4,000 rows of base (25.00")
+    verdict = found.gate({"max_churn": 0.1})
+    assert (verdict.decision, verdict.checks[-1].name) == ("hold", "missing")
+    assert "1,000 of base's 4,000 rows (25.00%)" in verdict.checks[-1].reason
+    assert "max_missing = 0.25 in the policy" in verdict.checks[-1].reason
+    assert found.gate({"max_churn": 0.1, "max_missing": 0.25}).decision == "promote"
+    assert compare(candidate, base).gate({"max_churn": 0.1}).decision == "promote"
+
+
+def test_a_few_rows_that_a_candidate_fails_to_predict_are_left_out():
+    base = pl.DataFrame({"id": range(1000), "prediction": ["a", "b"] * 500})
+    for n, is_held in ((990, False), (989, True)):
+        found = compare(base, base[:n])
+        assert bool(found.warnings) == is_held
+        assert (found.gate({"max_churn": 0.1}).decision == "hold") == is_held

@@ -34,9 +34,11 @@ def test_a_candidate_equal_to_base_is_told_why_it_is_held():
     for check in same.gate({"max_slice_accuracy_loss": 0.005}).checks:
         assert check.decision == "hold"
         assert check.reason.endswith(
-            "it cannot promote with so few examples: even without a flip it would take 736, and "
-            "there are 400"
+            "without a gain in accuracy it cannot promote with so few examples: even without a "
+            "flip it would take 736, and there are 400"
         )
+    gained = compared(20, 400, labels=(np.arange(400) < 20).astype(int))
+    assert gained.gate({"max_accuracy_loss": 0.005}).decision == "promote"
     users = np.arange(8000) // 20
     clustered = compared(0, 8000, cluster=users)
     assert "so few clusters: even without a flip it would take 736, and there are 400" in reason(

@@ -2,6 +2,7 @@ import json
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +10,8 @@ from sklearn.metrics import accuracy_score, hamming_loss, zero_one_loss
 
 from unchurn import ChurnSummary, churn, churn_summary, flips
 from unchurn.core.errors import InputError
+
+SERIES = pd.Series([0, 1])
 
 # Three columns of labels of one length, as integers or as strings.
 label = st.integers(-2, 2)
@@ -176,6 +179,12 @@ def test_summary_is_frozen_and_readable():
         (lambda: churn([0], ["a"]), "first is int64 but second is <U1"),
         (lambda: churn([0.2], [0.4]), "take the argmax"),
         (lambda: churn([], []), "first is empty"),
+        (lambda: churn(["a", math.nan], ["a", "b"]), "first must be all .* row 1 is nan"),
+        (lambda: flips([0, 1], [0, 1], ["a", None]), "labels must be all .* row 1 is None"),
+        (lambda: churn_summary([["a", "b"], ["a", math.nan]], ["a", "b"]), "row 1 is nan"),
+        (lambda: churn(SERIES, SERIES[::-1]), "indexes differ.* reset_index"),
+        (lambda: flips([0, 1], SERIES, SERIES[::-1]), "indexes differ"),
+        (lambda: churn_summary([SERIES, SERIES], SERIES[::-1]), "indexes differ"),
         (lambda: churn_summary([[0, 1]], [0, 1]), "at least 2 runs, not 1"),
         (lambda: churn_summary([0, 1], [0, 1]), r"predictions\[0\] must have one dimension"),
         (lambda: churn_summary([[0, 1], [0]], [0, 1]), r"predictions\[1\] has 1"),
@@ -184,3 +193,9 @@ def test_summary_is_frozen_and_readable():
 def test_bad_input_is_named(call, message):
     with pytest.raises(InputError, match=message):
         call()
+
+
+def test_pandas_series_of_one_index_are_compared_by_it_and_with_arrays_by_place():
+    moved = SERIES[::-1]
+    assert churn(moved, moved) == 0
+    assert churn(moved, [0, 1]) == 1

@@ -271,3 +271,12 @@ def test_every_format_renders_a_table_without_rows(form):
 def test_an_unknown_format_is_named():
     with pytest.raises(InputError, match="no format of table 'xml': there are text, markdown"):
         formats.render(TWO_ROWS, "xml")
+
+
+def test_names_that_share_a_beginning_stay_distinct_where_they_are_shortened():
+    columns = (Column(heading="class", is_text=True, may_shorten=True), Column(heading="n"))
+    names = [f"customer_support/billing/{kind}_invoice" for kind in ("late", "lost")]
+    table = Table(columns=columns, rows=tuple((Cell(text=name), Cell(text="1")) for name in names))
+    _, one, two = formats.text(table, 30).splitlines()
+    assert one != two
+    assert max(len(one), len(two)) <= 30

@@ -55,6 +55,10 @@ def gate(
     max_slice_accuracy_loss: Annotated[
         float | None, typer.Option(help="Accuracy loss of any slice.")
     ] = None,
+    max_missing: Annotated[
+        float | None,
+        typer.Option(help="Fraction of base's rows that the candidate may fail to predict (0.01)."),
+    ] = None,
     must_not_flip: Annotated[
         Path | None, typer.Option(help="File of ids, one a line, that must not flip.")
     ] = None,

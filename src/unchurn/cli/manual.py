@@ -32,7 +32,7 @@ PANELS = {
     "gate": {
         "Policy": "--policy --max-churn --max-bad-flips --max-excess-churn --max-accuracy-loss "
         "--max-excess-loss --max-slice-churn --max-slice-bad-flips --max-slice-accuracy-loss "
-        "--must-not-flip --explain",
+        "--max-missing --must-not-flip --explain",
         "Input": "--labels --labels-cover --retrains --min-overlap",
         **COLUMNS,
         **SLICES,

@@ -13,7 +13,9 @@ from unchurn.comparison.inputs.pairs import Paired
 from unchurn.comparison.inputs.predictions import Labels, Predictions
 from unchurn.comparison.noise_floor import Floor
 from unchurn.core.arrays import IntArray
+from unchurn.report.numbers import percent
 
+MAX_MISSING = 0.01  # of base's rows, up to which it goes without saying that they are left out
 STRIKING = 3  # standard deviations from half and half that are no accident
 
 
@@ -24,10 +26,22 @@ def find_cautions(given: Given, cover: str | None, floor: Floor | None = None) -
     if cover == "all":  # labels on flips alone are mostly on what one of the two has wrong
         found += _mostly_the_other(given.base, paired, paired.base)
         found += _mostly_the_other(given.candidate, paired, paired.candidate)
-    if floor is not None and floor.caution is not None:
-        found.append(floor.caution)
+    if floor is not None:
+        found += [*floor.copies, *([] if floor.caution is None else [floor.caution])]
     spaced = _spaces([*models, *([] if given.labels is None else [given.labels])])
-    return (*spaced, *_cases(paired), *found)
+    return (*_missing(given), *spaced, *_cases(paired), *found)
+
+
+def _missing(given: Given) -> tuple[str, ...]:
+    """That the candidate fails to predict what base does."""
+    paired = given.paired
+    if paired.missing <= MAX_MISSING:
+        return ()
+    return (
+        f"{given.candidate.name} has no prediction for {paired.n_base - paired.n:,} of the "
+        f"{paired.n_base:,} rows of {given.base.name} ({percent(paired.missing)}), which are left "
+        "out",
+    )
 
 
 def _spaces(parts: Sequence[Predictions | Labels]) -> tuple[str, ...]:

@@ -8,6 +8,8 @@ from typing import Any
 
 import altair as alt
 
+from unchurn.report.names import shortened
+
 # Colours that are told apart on white and on black.
 COLOURS = {
     "churn": "#4e79a7", "bad flips": "#e15759", "good flips": "#59a14f",
@@ -15,6 +17,8 @@ COLOURS = {
 }  # fmt: skip
 PLAIN, MARKED = "#8c8c8c", "#e15759"
 LONGEST = 60  # letters of a name
+BESIDE = 24  # letters of one that stands beside an axis
+LABELS = alt.Axis(labelLimit=170)  # pixels that as many letters take: Vega would cut off their end
 BELOW = alt.Legend(orient="bottom", title=None, symbolOpacity=1)
 TICKS = alt.Axis(tickCount=6)  # more would not fit a phone
 Drawn = tuple[str, str, Any]  # title, how to read it, chart
@@ -25,12 +29,11 @@ def as_percent(value: float) -> float:
     return round(100 * value, 4)
 
 
-def shown_names(texts: Iterable[str]) -> list[str]:
+def shown_names(texts: Iterable[str], longest: int = LONGEST) -> list[str]:
     """Names cut to a length that can be shown, and still told apart."""
     seen: Counter[str] = Counter()
     names = []
-    for text in texts:
-        name = text if len(text) <= LONGEST else text[:LONGEST] + "…"
+    for name in shortened([*texts], longest):
         seen[name] += 1
         names.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
     return names

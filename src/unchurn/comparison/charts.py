@@ -9,7 +9,9 @@ import altair as alt
 
 from unchurn.comparison.chart_parts import (
     BELOW,
+    BESIDE,
     COLOURS,
+    LABELS,
     MARKED,
     PLAIN,
     TICKS,
@@ -68,11 +70,18 @@ def _slices(comparison: Comparison) -> Drawn | None:
     shown = comparison.slices[:N_SLICES]
     if not shown:
         return None
-    names = shown_names(f"{one.column}={one.value}" for one in shown)
+    whole = [f"{one.column}={one.value}" for one in shown]
     rows = [
-        {"name": name, "differs": "differs" if one.is_notable else "like the rest", "n": one.n}
+        {
+            "name": name,
+            "slice": slice_,
+            "differs": "differs" if one.is_notable else "like the rest",
+            "n": one.n,
+        }
         | _percents(one.churn)
-        for name, one in zip(names, shown, strict=True)
+        for name, slice_, one in zip(
+            shown_names(whole, BESIDE), shown_names(whole), shown, strict=True
+        )
     ]
     scale = alt.Scale(domain=["differs", "like the rest"], range=[MARKED, PLAIN])
     some = any(one.is_notable for one in shown)
@@ -188,11 +197,12 @@ def _with_intervals(
 ) -> alt.LayerChart:
     """A point and its interval for each name, in the order given."""
     names = [row["name"] for row in rows]
-    shown = {"name:N": " ", "value:Q": title, "low:Q": "from", "high:Q": "to"}
+    name = "slice:N" if "slice" in rows[0] else "name:N"
+    shown = {name: " ", "value:Q": title, "low:Q": "from", "high:Q": "to"}
     if "n" in rows[0]:
         shown["n:Q"] = "examples"
     base = alt.Chart(alt.InlineData(values=rows), height=26 * len(rows)).encode(
-        alt.Y("name:N", title=None, sort=names, axis=alt.Axis(labelLimit=150)),
+        alt.Y("name:N", title=None, sort=names, axis=LABELS),
         colour,
         tooltip=[alt.Tooltip(field, title=heading) for field, heading in shown.items()],
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from unchurn.comparison.cautions import find_cautions
-from unchurn.comparison.doubtful_order import doubt_order
+from unchurn.comparison.doubts import find_doubts
 from unchurn.comparison.given import Given, read_given
 from unchurn.comparison.inputs.classes import cross
 from unchurn.comparison.inputs.columns import Columns
@@ -60,7 +60,7 @@ def compare(
     Parameters
     ----------
     base, candidate
-        A file's path (CSV, Parquet, Arrow, .xlsx, JSON lines, NPZ, .npy), a Polars or pandas frame,
+        A file's path (CSV, Parquet, Arrow, .xlsx, JSON, NPZ, .npy), a Polars or pandas frame,
         an array of labels or an array (n, classes) of probabilities; a row per example, joined by
         id where there is one.
     labels
@@ -114,10 +114,10 @@ def compare_given(
     """The same of what is read already; `compare` says what the arguments are."""
     cover = labels_cover or ("flips" if given.is_flip_list else None)
     result = _compared(given.paired, floor, given.taken, min_slice, cover)
-    doubt = doubt_order(given)
+    doubts = find_doubts(given)
     cautions = find_cautions(given, result.labels_cover, floor)
-    warnings = cautions if doubt is None else (doubt, *cautions)
-    return replace(result, warnings=warnings, is_order_doubtful=doubt is not None)
+    warnings = (*(doubt.warning for doubt in doubts), *cautions)
+    return replace(result, warnings=warnings, doubts=doubts)
 
 
 def _compared(

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import numpy as np
 
-from unchurn.comparison.chart_parts import BELOW, COLOURS, Drawn, shown_names
+from unchurn.comparison.chart_parts import BELOW, BESIDE, COLOURS, LABELS, Drawn, shown_names
 
 if TYPE_CHECKING:
     from unchurn.comparison.result import Comparison
 
-N_CLASSES = 20  # with the most flips: more are not legible
+N_CLASSES = 20  # more are not legible
+AROUND = 16  # letters of a class beside the heat map
 N_NUMBERS = 10  # classes up to which every cell of the heat map has its number
 LEGIBLE = 0.12  # of the longest bar: a shorter part has no room for its number
 
@@ -24,24 +25,34 @@ def directions(comparison: Comparison) -> Drawn | None:
     title = "From which class to which"
     if len(comparison.paired.classes) == 2:
         return title, "How many predictions flipped each way.", _two_ways(comparison)
-    ranked = sorted(
-        range(len(comparison.classes)),
-        key=lambda i: -comparison.classes[i]["flips_from"] - comparison.classes[i]["flips_to"],
-    )
-    chosen = sorted(
-        i
-        for i in ranked[:N_CLASSES]
-        if comparison.classes[i]["flips_from"] + comparison.classes[i]["flips_to"]
-    )
     caption = "How many predictions flipped from base's class to the candidate's."
-    if len(ranked) > N_CLASSES:
-        caption += f" The {N_CLASSES} of {len(ranked):,} classes with the most flips."
+    chosen, n_classes = _flipping(comparison), len(comparison.classes)
+    if n_classes > N_CLASSES:
+        caption += f" The most frequent, among {len(chosen)} of {n_classes:,} classes."
     return title, caption, _heat_map(comparison, chosen)
+
+
+def _flipping(comparison: Comparison) -> list[int]:
+    """The classes that flip; of many, those of the most frequent pairs, not all of which fit.
+
+    Those with the most flips each need not flip into one another.
+    """
+    paired, flipped = comparison.paired, comparison.outcomes.flipped
+    n = len(paired.classes)
+    pairs = n * paired.base[flipped].astype(np.int64) + paired.candidate[flipped]
+    found, counts = np.unique(pairs, return_counts=True)
+    chosen: set[int] = set()
+    for pair in found[np.argsort(-counts, kind="stable")]:
+        with_pair = chosen | {int(pair) // n, int(pair) % n}
+        if len(with_pair) > N_CLASSES:
+            break
+        chosen = with_pair
+    return sorted(chosen)
 
 
 def _two_ways(comparison: Comparison) -> Any:
     """A bar for each way, bad and good flips in it."""
-    outcomes, names = comparison.outcomes, shown_names(comparison.paired.classes)
+    outcomes, names = comparison.outcomes, shown_names(comparison.paired.classes, BESIDE // 2)
     ways = [f"{names[0]} → {names[1]}", f"{names[1]} → {names[0]}"]
     kinds = {"bad flips": outcomes.bad, "good flips": outcomes.good}
     kinds["unlabelled"] = outcomes.flipped & ~outcomes.labelled
@@ -64,7 +75,7 @@ def _two_ways(comparison: Comparison) -> Any:
     widest = max(row["end"] for row in rows)
     legible = [row for row in rows if row["flips"] > LEGIBLE * widest]
     base = alt.Chart(alt.InlineData(values=rows), height=80).encode(
-        alt.Y("way:N", title=None, axis=alt.Axis(labelLimit=150)).scale(domain=ways)
+        alt.Y("way:N", title=None, axis=LABELS).scale(domain=ways)
     )
     bars = base.mark_bar().encode(
         alt.X("start:Q", title="flips", axis=alt.Axis(tickCount=ticks, format=",d")),
@@ -89,19 +100,21 @@ def _heat_map(comparison: Comparison, chosen: list[int]) -> Any:
     before, after = place[paired.base[flipped]], place[paired.candidate[flipped]]
     both = (before >= 0) & (after >= 0)
     counts = np.bincount(size * before[both] + after[both], minlength=size * size)
-    names = shown_names(paired.classes[i] for i in chosen)
+    whole = shown_names(paired.classes[i] for i in chosen)
+    names = shown_names(whole, AROUND)
     rows = [
-        {"from": names[cell // size], "to": names[cell % size], "flips": int(counts[cell])}
-        for cell in np.flatnonzero(counts)
+        {"from": names[row], "to": names[column], "flips": int(counts[size * row + column])}
+        | {"base": whole[row], "candidate": whole[column]}
+        for row, column in (divmod(int(cell), size) for cell in np.flatnonzero(counts))
     ]
-    axis: dict[str, Any] = {"labelLimit": 100, "domain": False, "ticks": False}
+    axis: dict[str, Any] = {"labelLimit": 110, "domain": False, "ticks": False}
     angle = 0 if sum(map(len, names)) < 30 else -45  # short names stand upright even on a phone
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         alt.X("to:N", title="candidate", axis=alt.Axis(labelAngle=angle, **axis)).scale(
             domain=names
         ),
         alt.Y("from:N", title="base", axis=alt.Axis(**axis)).scale(domain=names),
-        tooltip=["from:N", "to:N", "flips:Q"],
+        tooltip=["base:N", "candidate:N", "flips:Q"],
     )
     # Strength as opacity: it reads alike on white and on black.
     scale = alt.Scale(range=["rgba(78, 121, 167, 0.08)", "rgba(78, 121, 167, 0.8)"], domainMin=0)

@@ -25,7 +25,7 @@ from unchurn.comparison.inputs.predictions import (
 from unchurn.comparison.inputs.sources import Source, open_source
 from unchurn.comparison.kind_of_noise import kinds_of_noise, note_on
 from unchurn.comparison.noise_floor import retraining_files
-from unchurn.core.arrays import as_fraction
+from unchurn.core.arrays import as_fraction, have_one_index
 from unchurn.core.errors import InputError
 from unchurn.core.tables import TextForm
 
@@ -68,6 +68,9 @@ def read_given(
 ) -> Given:
     """Read what `compare` is given, by the same arguments, and join it by id."""
     slices = (slices,) if isinstance(slices, str) else slices
+    if hasattr(slices, "dtype"):  # an array of values, or a series
+        name = getattr(slices, "name", None) or "slice"
+        raise InputError(f"slices must have a name: give slices={{{str(name)!r}: …}}")
     own_slices = slices if isinstance(slices, dict) else {}
     own_cluster = None if isinstance(cluster, str) else cluster
     asked = as_columns(columns)
@@ -81,7 +84,7 @@ def read_given(
     one_source = open_source(base, names[0], form)
     two_source = open_source(candidate, names[1], form)
     truth_source = None if labels is None else open_source(labels, "labels", form)
-    sources = [open_source(x, f"retraining {i}", form) for i, x in enumerate(retrained, 1)]
+    sources = [open_source(x, _called(x, i), form) for i, x in enumerate(retrained, 1)]
     # A list of flips has the models' ids, whatever they are called there.
     truths = [] if truth_source is None or is_flip_list(truth_source, asked) else [truth_source]
     asked, by_index = how_joined([one_source, two_source, *truths, *sources], asked)
@@ -139,10 +142,15 @@ def _retrainings(given: Any, base: Any, candidate: Any) -> list[Any]:
     return [*(retraining_files(paths, *models) if paths else []), *others]
 
 
+def _called(retraining: Any, number: int) -> str:
+    """What a retraining is called, with its file's name where it has one."""
+    file = f" ({Path(retraining).name})" if isinstance(retraining, str | Path) else ""
+    return f"retraining {number}{file}"
+
+
 def _check_indexes(*given: Any) -> None:
     """Refuse pandas objects that are joined by place though their indexes differ."""
-    indexes = [source.index for source in given if hasattr(source, "iloc")]
-    if any(not index.equals(indexes[0]) for index in indexes[1:]):
+    if not have_one_index(*given):
         raise InputError(
             "the pandas indexes differ: if they are ids, make them a column, "
             "rename_axis('id').reset_index(); if they only number rows, give every table a column "

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
-from unchurn.comparison.chart_parts import BELOW, TICKS, as_percent, shown_names
+from unchurn.comparison.chart_parts import BELOW, BESIDE, LABELS, TICKS, as_percent, shown_names
 
 if TYPE_CHECKING:
     from unchurn.comparison.words import Banner, BannerLine
@@ -26,14 +26,14 @@ def limits_chart(banner: Banner) -> dict[str, Any] | None:
     lines.sort(key=lambda line: list(KINDS).index(line.decision))
     if not lines:
         return None
-    names = shown_names(_turned(line.name) for line in lines[:N_LIMITS])
+    names = shown_names((_turned(line.name) for line in lines[:N_LIMITS]), BESIDE)
     rows = [{"name": name, **_row(line)} for name, line in zip(names, lines, strict=False)]
     there = [kind for kind in KINDS if any(row["decision"] == kind for row in rows)]
     colour = alt.Scale(domain=there, range=[KINDS[kind][0] for kind in there])
     shape = alt.Scale(domain=there, range=[KINDS[kind][1] for kind in there])
     fields = ("check:N", "decision:N", "value:Q", "low:Q", "high:Q", "limit:Q")
     base = alt.Chart(alt.InlineData(values=rows), height=30 * len(rows)).encode(
-        alt.Y("name:N", title=None, sort=names, axis=alt.Axis(labelLimit=150)),
+        alt.Y("name:N", title=None, sort=names, axis=LABELS),
         tooltip=[alt.Tooltip(field) for field in fields],
     )
     coloured = base.encode(alt.Color("decision:N", scale=colour, legend=BELOW))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from unchurn.comparison.copies import cautions_on_copies
 from unchurn.comparison.inputs.classes import UNLABELLED
 from unchurn.comparison.inputs.ids import find
 from unchurn.comparison.inputs.matching import check_overlap
@@ -93,6 +94,7 @@ class Floor:
     notes: tuple[str, ...]
     accuracy: Accuracies | None = None  # where there are labels, and not on flips alone
     caution: str | None = None  # that it may be of another recipe than base's
+    copies: tuple[str, ...] = ()  # that retrainings may be copies
 
     @cached_property
     def excess(self) -> Interval:
@@ -191,8 +193,13 @@ def noise_floor(
     clusters = None if candidate.clusters is None else candidate.clusters[rows]
     moved = (candidate.base != candidate.candidate)[rows]
     moves = np.stack(flips)
-    floor = floor_of(moves, moved, candidate.n, clusters, of_kind)
-    floor = replace(floor, caution=caution_on_recipe(moves, _said(pairs, places), clusters))
+    floor = floor_of(moves, moved, clusters, of_kind)
+    said = _said(pairs, places)
+    floor = replace(
+        floor,
+        caution=caution_on_recipe(moves, said, clusters),
+        copies=cautions_on_copies(base.name, [one.name for one in retrains], moves, said),
+    )
     if candidate.labels is None or (candidate.labels[rows] == UNLABELLED).all():
         return floor
     labelled = candidate.labels[rows] != UNLABELLED
@@ -268,7 +275,6 @@ def accuracies_of(right: npt.NDArray[np.bool_], clusters: IntArray | None = None
 def floor_of(
     retrained: Any,
     moved: Any,
-    n_rows: int,
     clusters: IntArray | None = None,
     of_kind: str = SEED_ONLY,
 ) -> Floor:
@@ -276,14 +282,10 @@ def floor_of(
     n_runs, n = retrained.shape
     each = retrained.mean(axis=1)
     notes = [of_kind]
-    if n < n_rows:
-        notes.append(f"the noise floor is of the {n:,} examples that every retraining has")
-    if (each == 0).any():
-        notes.append("a retraining agrees with base everywhere: is it the same model?")
+    if not retrained.any():
+        notes.append("every retraining predicts what base does: retraining alone changes nothing")
     if moved.any() and (retrained == moved).all(axis=1).any():
         notes.append("a retraining flips what the candidate flips: is it the candidate?")
-    if len({row.tobytes() for row in retrained[each > 0]}) < np.count_nonzero(each):
-        notes.append("two retrainings flip the very same examples: are they the same model?")
     low, high = expected = prediction_interval(each, n)
     if n_runs == 1:
         notes.append("one retraining gives no interval: is a difference chance? Retrain twice more")

@@ -54,15 +54,11 @@ def _limits(banner: words.Banner | None) -> list[dict[str, Any]]:
 
 def _verdict(banner: words.Banner) -> dict[str, Any]:
     """The decision and its checks: those that stand in the way first."""
-    lines = {
-        decision: [line for line in banner.lines if line.decision == decision]
-        for decision in ("reject", "hold", "promote")
-    }
     return {
         "decision": banner.decision,
         "meaning": banner.meaning,
-        "checks": lines["reject"] + lines["hold"],
-        "passed": lines["promote"],
+        "checks": banner.in_the_way,
+        "passed": banner.passed,
     }
 
 

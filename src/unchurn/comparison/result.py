@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from unchurn.comparison.doubts import Doubt
 from unchurn.comparison.inputs.pairs import Paired
 from unchurn.comparison.labels_cover import Cover
 from unchurn.comparison.noise_floor import Floor
@@ -58,7 +59,7 @@ class Comparison:
     taken: dict[str, dict[str, str]]  # by file, what each of its columns was taken for
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()  # what may make it another answer than was meant: shown first
-    is_order_doubtful: bool = False  # rows that are paired by their place hardly agree
+    doubts: tuple[Doubt, ...] = ()  # those of the warnings by which a gate promotes nothing
 
     @property
     def n(self) -> int:

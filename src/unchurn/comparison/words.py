@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from unchurn.metrics.intervals import Interval
 
 SIGNS = {"promote": "✅", "hold": "⏸️", "reject": "❌"}
+N_CHECKS = 12  # of a verdict, that are all listed on the terminal
 COLOURS = {"promote": "green", "hold": "yellow", "reject": "red"}
 
 
@@ -40,6 +41,17 @@ class Banner:
     decision: str
     meaning: str
     lines: tuple[BannerLine, ...]
+
+    @property
+    def in_the_way(self) -> list[BannerLine]:
+        """The reasons against promoting, those that reject first."""
+        against = [line for line in self.lines if line.decision != "promote"]
+        return sorted(against, key=lambda line: line.decision == "hold")
+
+    @property
+    def passed(self) -> list[BannerLine]:
+        """The others."""
+        return [line for line in self.lines if line.decision == "promote"]
 
 
 def sentences(comparison: Comparison) -> list[str]:
@@ -67,9 +79,11 @@ def floor_sentence(comparison: Comparison) -> str | None:
     floor = comparison.floor
     if floor is None:
         return None
+    on = "" if floor.n == comparison.n else f", on the {floor.n:,} examples that all have,"
     text = (
-        f"Retraining alone moves {percent(floor.churn.value)}{behind(floor.churn)}; the candidate "
-        f"moves {points(floor.excess.value)} beyond it{behind(floor.excess, in_points=True)}."
+        f"Retraining alone moves{on} {percent(floor.churn.value)}{behind(floor.churn)}; the "
+        f"candidate moves {points(floor.excess.value)} beyond it"
+        f"{behind(floor.excess, in_points=True)}."
     )
     if floor.is_another_retraining is None:
         return text
@@ -95,7 +109,8 @@ def accuracies_sentence(comparison: Comparison) -> str | None:
     if found.is_another_retraining is None:
         return f"{text}."
     low, high = found.expected
-    outside = "" if found.is_another_retraining else ", and the candidate's is outside"
+    where = "below" if found.candidate < low else "above"
+    outside = "" if found.is_another_retraining else f", and the candidate's is {where} that"
     return f"{text}; one more retraining may have {percent(low)} to {percent(high)}{outside}."
 
 
@@ -184,13 +199,19 @@ def _checks(banner: Banner) -> Table:
 
 
 def _rich_checks(banner: Banner) -> RichTable:
-    """The same for the terminal: a line each."""
+    """The same for the terminal: a line each; of many, one for all slices that pass."""
     from rich.table import Table as RichTable
     from rich.text import Text
 
     grid = RichTable.grid(padding=(0, 1))
     grid.add_column(no_wrap=True)
-    for line in banner.lines:
-        decision = Text(f"  {line.decision}", style=COLOURS[line.decision])
-        grid.add_row(decision, Text(visible(f"{line.name}: {line.reason}")))
+    lines, folded = list(banner.lines), 0
+    if len(lines) > N_CHECKS:
+        overall = [line for line in banner.passed if not line.name.startswith("slice_")]
+        lines, folded = [*banner.in_the_way, *overall], len(banner.passed) - len(overall)
+    said = [(line.decision, f"{line.name}: {line.reason}") for line in lines]
+    if folded:
+        said.append(("promote", f"{folded} checks of slices, which --json and --html list"))
+    for decision, reason in said:
+        grid.add_row(Text(f"  {decision}", style=COLOURS[decision]), Text(visible(reason)))
     return grid

@@ -30,7 +30,22 @@ def as_array(values: npt.ArrayLike, name: str) -> Array:
             return np.asarray(tensor.detach())
         except TypeError as error:  # bfloat16 and its like have no NumPy counterpart
             raise InputError(f"{name} has dtype {tensor.dtype}: pass {name}.float()") from error
-    return np.asarray(values)
+    array = np.asarray(values)
+    # NumPy makes the text "nan" of a missing value beside text, which would be a class.
+    if array.dtype.kind == "U" and isinstance(values, list | tuple) and any(map(is_nan, values)):
+        return np.array(values, object)
+    return array
+
+
+def is_nan(value: Any) -> bool:
+    """Whether any value, of any type, is a number that is none."""
+    return isinstance(value, float | np.floating) and math.isnan(value)
+
+
+def have_one_index(*given: Any) -> bool:
+    """Whether those of them that are pandas' objects have the same index."""
+    indexes = [one.index for one in given if hasattr(one, "iloc")]
+    return all(index.equals(indexes[0]) for index in indexes[1:])
 
 
 def as_labels(values: npt.ArrayLike, name: str) -> Array:

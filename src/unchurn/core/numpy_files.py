@@ -14,6 +14,7 @@ from typing import IO
 import numpy as np
 
 from unchurn.core.arrays import Array
+from unchurn.core.errors import InputError
 
 DEFLATE = 1032  # times its own size: no gzip or zip file holds more
 LAST_LETTER = 0x10FFFF  # of Unicode
@@ -62,16 +63,17 @@ def load_arrays(path: Path) -> dict[str, Array]:
 def check_claims(path: Path) -> None:
     """Refuse a .npy or .npz file that claims more than it can hold; what is neither is left be.
 
-    As NumPy does with what is damaged, by ValueError: `core.files.reading` names the file.
+    As NumPy does with what is damaged, by ValueError: `core.files.reading` names the file. Python's
+    objects, which would have to be unpickled, are no damage, and are refused with the fix.
     """
     size = path.stat().st_size
     with path.open("rb") as file:
         magic = file.read(len(MAGIC))
         file.seek(0)
         if magic == MAGIC:
-            _check_header(file, size, "its header")
+            _check_header(file, size, path, "its header")
         elif magic[:2] == b"PK":
-            _check_archive(file, size)
+            _check_archive(file, size, path)
 
 
 def check_text(array: Array, name: str) -> Array:
@@ -85,7 +87,7 @@ def check_text(array: Array, name: str) -> Array:
     return array
 
 
-def _check_archive(file: IO[bytes], size: int) -> None:
+def _check_archive(file: IO[bytes], size: int, path: Path) -> None:
     with zipfile.ZipFile(file) as archive:
         members = archive.infolist()
         for member in members:
@@ -98,16 +100,22 @@ def _check_archive(file: IO[bytes], size: int) -> None:
             with archive.open(member) as inner:
                 if inner.read(len(MAGIC)) == MAGIC:
                     inner.seek(0)
-                    _check_header(inner, member.file_size, member.filename)
+                    _check_header(inner, member.file_size, path, member.filename)
 
 
-def _check_header(file: IO[bytes], size: int, name: str) -> None:
+def _check_header(file: IO[bytes], size: int, path: Path, name: str) -> None:
     """Hold a header's shape and type against the bytes that follow it."""
     version = np.lib.format.read_magic(file)
     read = np.lib.format.read_array_header_1_0 if version == (1, 0) else (
         np.lib.format.read_array_header_2_0
     )  # fmt: skip
     shape, _, dtype = read(file)
+    if dtype.hasobject:
+        array = name.removesuffix(".npy") if name.endswith(".npy") else "the array"
+        raise InputError(
+            f"{path}: {array} holds Python objects, which are never read: save it as text, "
+            ".astype(str), or as numbers"
+        )
     claimed = math.prod(shape) * max(dtype.itemsize, 1)  # text of no length takes no bytes at all
     if claimed > size - file.tell():
         raise ValueError(

@@ -172,7 +172,7 @@ def open_text(path: Path, form: TextForm | None = None) -> TextTable:
         lines = beginning.decode("utf-8-sig", "replace").splitlines()
         first, second = [*lines, "", ""][:2]
         if not first.strip():
-            raise InputError(f"{path}: its first line is empty")
+            raise InputError(f"{path}: {'its first line is' if beginning.strip() else 'is'} empty")
         usual = DELIMITERS.get(ending(path).removesuffix(".gz"), ",")
         delimiter = form.delimiter or usual
         decimal = form.decimal or "."

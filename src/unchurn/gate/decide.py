@@ -13,8 +13,10 @@ from unchurn.gate.policy import Limit, Policy, make_policy, read_policy
 from unchurn.gate.retraining_checks import excess_churn, excess_loss, of_a_retraining
 from unchurn.gate.slice_checks import slice_checks
 from unchurn.gate.verdict import Check, Decision, Verdict, held_against
+from unchurn.report.numbers import percent
 
 if TYPE_CHECKING:
+    from unchurn.comparison.inputs.pairs import Paired
     from unchurn.comparison.result import Comparison
 
 NEED_LABELS = ("bad_flips", "accuracy_loss", "excess_loss")
@@ -45,9 +47,25 @@ def decide(comparison: Comparison, policy: Policy | dict[str, Any] | str | Path)
             checks.append(_check(comparison, name, limit))
     if policy.must_not_flip:
         checks.append(_must_not_flip(comparison, policy.must_not_flip))
-    if comparison.is_order_doubtful:  # nothing is promoted by what other rows were measured on
-        checks.append(Check("order", "hold", "rows paired by their place hardly agree"))
+    checks += _missing(comparison.paired, policy.max_missing)
+    checks += [Check(doubt.check, "hold", doubt.reason) for doubt in comparison.doubts]
     return Verdict(tuple(checks))
+
+
+def _missing(paired: Paired, limit: float) -> list[Check]:
+    """Hold a candidate that fails to predict what base does: nothing tells what it would say."""
+    if paired.missing <= limit:
+        return []
+    allowed = math.ceil(paired.missing * 100) / 100
+    return [
+        Check(
+            "missing",
+            "hold",
+            f"{paired.n_base - paired.n:,} of base's {paired.n_base:,} rows "
+            f"({percent(paired.missing)}) have no prediction of the candidate, limit "
+            f"{percent(limit)}: if that is meant, say max_missing = {allowed:g} in the policy",
+        )
+    ]
 
 
 def _check(comparison: Comparison, name: str, limit: Limit) -> Check:

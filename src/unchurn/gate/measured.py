@@ -12,6 +12,7 @@ from unchurn.comparison.outcomes import BAD, EVERY, FLIPPED, Counts
 from unchurn.metrics.intervals import LEVEL, Interval
 
 MOST = 1e4  # times as many examples: more is no advice
+WITHOUT_GAIN = "without a gain in accuracy "
 STEPS = 12  # of a bisection from 1 to MOST: to a quarter of a percent
 
 
@@ -83,7 +84,8 @@ def what_ends(measured: Measured, limit: float, reject_level: float = LEVEL) -> 
     unit = "clusters" if clustered else "examples"
     if limit <= 0 and measured.name != "accuracy_loss":
         return "it cannot promote: no number of examples shows that nothing flips"
-    if value >= 0 and (few := too_few(there, limit, clustered)):
+    unless = WITHOUT_GAIN if measured.name == "accuracy_loss" else ""
+    if value >= 0 and (few := too_few(there, limit, clustered, unless)):
         return few
     is_inside = value <= limit
     level = LEVEL if is_inside else reject_level
@@ -94,15 +96,18 @@ def what_ends(measured: Measured, limit: float, reject_level: float = LEVEL) -> 
     return f"about {more(there, times, unit)} like these would {decision}"
 
 
-def too_few(there: int, limit: float, clustered: bool) -> str:
-    """That a limit cannot promote with so few examples, or clusters; nothing if it can."""
+def too_few(there: int, limit: float, clustered: bool, unless: str) -> str:
+    """That a limit cannot promote with so few examples, or clusters; nothing if it can.
+
+    What may be below zero may promote with fewer: `unless` says so.
+    """
     least = least_units(limit)
     if not there < least < math.inf:
         return ""
     unit = "clusters" if clustered else "examples"
     return (
-        f"it cannot promote with so few {unit}: even without a flip it would take {least:,}, "
-        f"and there are {there:,}"
+        f"{unless}it cannot promote with so few {unit}: even without a flip it would take "
+        f"{least:,}, and there are {there:,}"
     )
 
 

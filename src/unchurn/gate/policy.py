@@ -8,11 +8,13 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from unchurn.comparison.cautions import MAX_MISSING
 from unchurn.core.errors import InputError, field_problem
 from unchurn.core.plain import read_plain
 from unchurn.gate.measured import least_units
 from unchurn.report.numbers import percent
 
+NO_LIMITS = ("max_missing", "min_slice")  # what a policy has besides what flips
 WORDS = {
     "churn": "predictions that change",
     "bad_flips": "right predictions that become wrong",
@@ -61,6 +63,7 @@ class Policy(BaseModel):
     max_slice_churn: Share | None = None
     max_slice_bad_flips: Share | None = None
     max_slice_accuracy_loss: Limit | None = None
+    max_missing: float = Field(default=MAX_MISSING, ge=0, le=1, strict=True)
     min_slice: int = Field(default=50, ge=1)
     must_not_flip: list[str | int] = []
 
@@ -90,8 +93,12 @@ class Policy(BaseModel):
         if self.must_not_flip:
             lines.append(f"{len(self.must_not_flip)} examples must not flip: one that does rejects")
         if not lines:
-            limits = [key for key in Policy.model_fields if key != "min_slice"]
+            limits = [key for key in Policy.model_fields if key not in NO_LIMITS]
             raise InputError(f"the policy sets no limit: set one of {', '.join(limits)}")
+        allowed = percent(self.max_missing)
+        lines.append(
+            f"rows of base for which the candidate has no prediction: at most {allowed}, else hold"
+        )
         return lines
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from unchurn.comparison.noise_floor import ENOUGH
 from unchurn.core.errors import InputError
-from unchurn.gate.measured import more, n_more, times_to_end, too_few
+from unchurn.gate.measured import WITHOUT_GAIN, more, n_more, times_to_end, too_few
 from unchurn.gate.policy import Limit
 from unchurn.gate.verdict import Check, Decision, held_against
 from unchurn.metrics.intervals import Interval
@@ -97,15 +97,17 @@ def _check(name: str, excess: Excess, floor: Floor, limit: Limit, shield: str | 
     elif decision == "promote":
         why = "harm is not proven"
     else:
-        why = f"the data leave it open; {_what_ends(excess, n_runs, limit.limit)}"
+        unless = WITHOUT_GAIN if name == "excess_loss" else "unless it moves less than they do "
+        why = f"the data leave it open; {_what_ends(excess, n_runs, limit.limit, unless)}"
     if decision == "promote" and floor.caution is not None:
         decision, why = "hold", f"{why}, but retrainings seem to be of another recipe than base's"
     return held_against(name, decision, why, found, limit.limit)
 
 
-def _what_ends(excess: Excess, n_runs: int, limit: float) -> str:
+def _what_ends(excess: Excess, n_runs: int, limit: float, unless: str) -> str:
     """How many more examples, or else retrainings, at what is seen now would end a hold."""
-    if excess.value >= 0 and (few := too_few(excess.units, limit, excess.units < excess.n)):
+    clustered = excess.units < excess.n
+    if excess.value >= 0 and (few := too_few(excess.units, limit, clustered, unless)):
         return few
     is_inside = excess.value <= limit
     decision = "promote" if is_inside else "reject"

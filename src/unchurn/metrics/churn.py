@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from unchurn.core.arrays import Array, FloatArray, IntArray, as_labels
+from unchurn.core.arrays import Array, FloatArray, IntArray, as_labels, have_one_index
 from unchurn.core.errors import InputError
 
 Given = Literal["either", "first"]  # the runs of a pair whose right predictions are looked at
@@ -209,7 +209,7 @@ def mean_sd(values: FloatArray) -> MeanSd:
 
 
 def _alike(**columns: npt.ArrayLike) -> list[Array]:
-    """Check that label columns have one length and one kind (all numbers or all strings)."""
+    """Check that label columns have one length, index and kind (all numbers or all strings)."""
     arrays = {name: as_labels(values, name) for name, values in columns.items()}
     (name, array), *others = arrays.items()
     for other_name, other in others:
@@ -217,6 +217,11 @@ def _alike(**columns: npt.ArrayLike) -> list[Array]:
             raise InputError(f"{name} has {array.size} labels but {other_name} has {other.size}")
         if (other.dtype.kind == "U") != (array.dtype.kind == "U"):
             raise InputError(f"{name} is {array.dtype} but {other_name} is {other.dtype}")
+    if not have_one_index(*columns.values()):
+        raise InputError(
+            "the pandas indexes differ: bring all into one order, as second.loc[first.index]; if "
+            "they are and the indexes only number rows, drop these, reset_index(drop=True)"
+        )
     return list(arrays.values())
 
 

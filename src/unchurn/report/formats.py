@@ -9,11 +9,11 @@ import json
 import math
 import re
 import textwrap
-import unicodedata
 from collections.abc import Callable, Iterable
 
 from unchurn.core.errors import InputError, unknown
 from unchurn.core.files import safe_cell
+from unchurn.report.names import places, shortened
 from unchurn.report.table import Cell, Note, Table
 
 GAP = "  "  # between the columns of text
@@ -55,9 +55,14 @@ def text(table: Table, width: int | None = None) -> str:
         else:
             break
         sizes = _sizes(table, shown, with_spread)
-    lines = [_line(table, shown, sizes, table.headings)]
-    for row in table.rows:
-        lines.append(_line(table, shown, sizes, [_in_text(cell, with_spread) for cell in row]))
+    rows = [[*table.headings]]
+    rows += [[_in_text(cell, with_spread) for cell in row] for row in table.rows]
+    for i, size in zip(shown, sizes, strict=True):
+        if table.columns[i].may_shorten:
+            there = [row for row in rows if i < len(row)]
+            for row, words in zip(there, shortened([row[i] for row in there], size), strict=True):
+                row[i] = words
+    lines = [_line(table, shown, sizes, row) for row in rows]
     notes = list(_notes(table, "Asterisk", left_out))
     if left_out:
         notes.append(f"Not shown for want of width: {', '.join(left_out)}.")
@@ -178,8 +183,8 @@ def _sizes(table: Table, shown: list[int], with_spread: bool) -> list[int]:
     return [
         max(
             [
-                _width(table.columns[i].heading),
-                *(_width(_in_text(row[i], with_spread)) for row in full),
+                places(table.columns[i].heading),
+                *(places(_in_text(row[i], with_spread)) for row in full),
             ]
         )
         for i in shown
@@ -203,38 +208,19 @@ def _total(sizes: list[int]) -> int:
     return sum(sizes) + len(GAP) * (len(sizes) - 1)
 
 
-def _line(table: Table, shown: list[int], sizes: list[int], cells: Iterable[str]) -> str:
+def _line(table: Table, shown: list[int], sizes: list[int], cells: list[str]) -> str:
     """One line of text; the last cell of a short row may be as long as it is."""
-    given = list(cells)
     padded = []
     for i, size in zip(shown, sizes, strict=True):
-        if i < len(given):
-            words = _shortened(given[i], size) if table.columns[i].may_shorten else given[i]
-            space = " " * max(size - _width(words), 0)
-            padded.append(words + space if table.columns[i].is_text else space + words)
+        if i < len(cells):
+            space = " " * max(size - places(cells[i]), 0)
+            padded.append(cells[i] + space if table.columns[i].is_text else space + cells[i])
     return GAP.join(padded).rstrip()
-
-
-def _shortened(words: str, size: int) -> str:
-    """Words within so many places, the last of them an ellipsis where some are cut."""
-    if _width(words) <= size:
-        return words
-    while _width(words) >= size:
-        words = words[:-1]
-    return words + "…"
 
 
 def _in_text(cell: Cell, with_spread: bool) -> str:
     """A cell on one line."""
     return visible(f"{'*' if cell.is_best else ''}{cell.whole if with_spread else cell.text}")
-
-
-def _width(words: str) -> int:
-    """How many places a terminal gives to it: letters of the East take two, accents none."""
-    return sum(
-        0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF")
-        for c in words
-    )
 
 
 def _in_markdown(cell: Cell) -> str:

@@ -22,19 +22,21 @@ from unchurn.core.errors import InputError
 def asked_of(source: Source, models: Sequence[Source], asked: Columns) -> Columns:
     """What is asked of one model's file.
 
-    Probabilities that only other models have are not asked of one that has predictions instead:
-    the option is one for all, and one file may have both where another has labels alone.
+    An option is one for all: the prediction that only another file calls so is here the column
+    that is called as predictions are; and probabilities that only others have are not asked of one
+    that has predictions instead.
     """
+    if asked.prediction is not None and asked.prediction not in source.names:
+        chosen = _chosen(source, replace(asked, prediction=None))
+        has_other = any(asked.prediction in one.names for one in models)
+        if has_other and chosen is not None and chosen.prediction is not None:
+            asked = replace(asked, prediction=None)
     if asked.probabilities is None or has_any_probability(source, asked.probabilities):
         return asked
     without = replace(asked, probabilities=None)
     if not any(has_probabilities(one, asked.probabilities) for one in models):
         return asked
-    try:
-        choose_columns(source, without)
-    except InputError:
-        return asked
-    return without
+    return asked if _chosen(source, without) is None else without
 
 
 def check_predictions(models: Sequence[Source], labels: Source | None, asked: Columns) -> None:

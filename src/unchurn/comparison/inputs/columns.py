@@ -184,7 +184,7 @@ def has_any_probability(source: Source, given: str) -> bool:
 def told_by_model(source: Source, asked: Columns) -> set[str]:
     """The columns that hold what a model said, by their names or as asked for."""
     names = source.names
-    prediction = asked.prediction or _guess(names, "prediction")
+    prediction = asked.prediction if asked.prediction in names else _guess(names, "prediction")
     label = asked.label if asked.label in names else None
     beginning = asked.probabilities or _beginning(names, prediction, label)
     try:
@@ -224,6 +224,12 @@ def index_column(source: Source) -> str | None:
     if first in INDEXES:
         return first
     return INDEXES[-1] if INDEXES[-1] in source.names else None
+
+
+def says_what_it_is(name: str) -> bool:
+    """Whether a column is called as ids, predictions, labels or probabilities are."""
+    plain = plain_name(name)
+    return plain.startswith(PREFIXES) or any(plain in known for known in NAMES.values())
 
 
 def by_plain_name(names: Iterable[str]) -> dict[str, str]:

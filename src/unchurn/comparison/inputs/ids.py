@@ -57,6 +57,32 @@ def alike(left: pl.Series, right: pl.Series) -> tuple[pl.Series, pl.Series]:
     return left.cast(pl.String), right.cast(pl.String)
 
 
+def n_shared(some: pl.Series, ids: pl.Series) -> int:
+    """How many of some ids are among others."""
+    found = find(*alike(some, ids)) if len(some) else np.empty(0, int)
+    return len(some) if found is None else int((found >= 0).sum())
+
+
+def written_otherwise(one: pl.Series, two: pl.Series, n_paired: int) -> str:
+    """What an error adds where ids are the same but for case, spaces and leading zeros, if so."""
+    import polars as pl
+
+    texts = one.cast(pl.String), two.cast(pl.String)
+    ours, theirs = (t.str.strip_chars().str.to_lowercase().str.replace("^0+(.)", "${1}")
+                    for t in texts)  # fmt: skip
+    if ours.n_unique() < len(ours) or theirs.n_unique() < len(theirs):
+        return ""
+    found = find(ours, theirs)
+    rows = np.arange(len(one)) if found is None else found
+    at = np.flatnonzero(rows != ABSENT)
+    if len(at) <= max(n_paired, min(len(one), len(two)) / 2):
+        return ""
+    left, right = texts[0].gather(at), texts[1].gather(rows[at])
+    differs = (left != right).arg_max() or 0
+    such = f"as {left[differs]!r} and {right[differs]!r}"
+    return f". They differ in case, spaces or leading zeros, {such}: write ids alike"
+
+
 def repeated(ids: pl.Series) -> int:
     """How many ids were there before."""
     if (numbers := _numbers(ids)) is not None and (spread := _spread(numbers)) is not None:

@@ -21,7 +21,7 @@ from unchurn.comparison.inputs.columns import (
     said_by_models,
 )
 from unchurn.comparison.inputs.id_names import check_names_of_ids
-from unchurn.comparison.inputs.ids import ABSENT, alike, find
+from unchurn.comparison.inputs.ids import ABSENT, alike, find, n_shared, written_otherwise
 from unchurn.comparison.inputs.order import N_COLUMNS, check_order, is_measured
 from unchurn.comparison.inputs.predictions import Predictions
 from unchurn.comparison.inputs.sources import Source
@@ -185,14 +185,24 @@ def check_overlap(
     base: Predictions, other: Predictions, n_paired: int, min_overlap: float = MIN_OVERLAP
 ) -> None:
     """Refuse two models of which only a small part belongs together."""
-    larger = max((base, other), key=lambda model: len(model.ids))
-    share = n_paired / len(larger.ids)
-    if share < min_overlap:
+    larger, smaller = sorted((base, other), key=lambda model: -len(model.ids))
+    n = len(larger.ids)
+    share = n_paired / n
+    if share >= min_overlap:
+        return
+    few = f"only {n_paired:,} of the {n:,} rows of {larger.name} ({percent(share)})"
+    meant = f"If that is meant, give min_overlap= {_below(share)}"
+    empty = n_shared(smaller.ids_without_prediction, larger.ids)
+    if empty > (n - n_paired) / 2:
         raise InputError(
-            f"only {n_paired:,} of the {len(larger.ids):,} rows of {larger.name} "
-            f"({percent(share)}) are in both: {base.ids[0]!r} is the first id of {base.name}, "
-            f"{other.ids[0]!r} of {other.name}. If that is meant, give min_overlap= {_below(share)}"
+            f"{few} have a prediction in both: of {empty:,}, the prediction is empty in "
+            f"{smaller.name}. {meant}"
         )
+    otherwise = written_otherwise(base.ids, other.ids, n_paired)
+    raise InputError(
+        f"{few} are in both: {base.ids[0]!r} is the first id of {base.name}, {other.ids[0]!r} of "
+        f"{other.name}{otherwise or f'. {meant}'}"
+    )
 
 
 def check_retrainings(floor_n: int, n: int, min_overlap: float) -> None:

@@ -17,7 +17,7 @@ from unchurn.comparison.inputs.classes import (
     number,
 )
 from unchurn.comparison.inputs.columns import Columns
-from unchurn.comparison.inputs.ids import alike, find
+from unchurn.comparison.inputs.ids import alike, find, n_shared, written_otherwise
 from unchurn.comparison.inputs.predictions import Groups, Labels, Predictions
 from unchurn.comparison.inputs.scores import REST
 from unchurn.core.arrays import IntArray
@@ -62,6 +62,7 @@ class Paired:
     one_class: str | None  # set if the models only separate this class from the rest
     slices: dict[str, pl.Series]
     clusters: IntArray | None
+    n_base: int  # rows that base predicts, also those that the candidate does not
     excluded: dict[str, int]  # rows left out, by reason
     notes: tuple[str, ...]
 
@@ -69,6 +70,11 @@ class Paired:
     def n(self) -> int:
         """How many examples there are."""
         return len(self.base)
+
+    @property
+    def missing(self) -> float:
+        """The share of base's rows for which the candidate has no prediction."""
+        return (self.n_base - self.n) / self.n_base
 
 
 @dataclass(frozen=True)
@@ -113,16 +119,18 @@ def pair(
     n = len(base.ids if rows.base is None else rows.base)
     excluded = {**base.excluded, **candidate.excluded}
     for model, other in ((base, candidate), (candidate, base)):
-        if only := len(model.ids) - n - _n_shared(other.ids_without_prediction, model.ids):
+        if only := len(model.ids) - n - n_shared(other.ids_without_prediction, model.ids):
             excluded[f"only in {model.name}"] = only
     if n == 0:
+        otherwise = written_otherwise(base.ids, candidate.ids, n)
         raise InputError(
             f"{base.name} and {candidate.name} have no id in common: {base.ids[0]!r} is the first "
-            f"of one, {candidate.ids[0]!r} of the other"
+            f"of one, {candidate.ids[0]!r} of the other{otherwise}"
         )
     ids = _at(base.ids, rows.base)
     labelled = None if labels is None else _labelled(base, labels, ids)
     coded, notes = _coded(base, candidate, rows, ids, labelled)
+    notes += [*base.notes, *candidate.notes]
     one_class = one_class or base.only_class or candidate.only_class
     if one_class is not None:
         coded = _against_rest(coded, one_class)
@@ -149,6 +157,7 @@ def pair(
         one_class=one_class,
         slices=slices,
         clusters=None if cluster is None else number([cluster.fill_null("")])[1][0],
+        n_base=len(base.ids),
         excluded=excluded,
         notes=tuple(notes),
     )
@@ -181,12 +190,6 @@ def _shared_rows(base: pl.Series, candidate: pl.Series) -> _SharedRows:
         return _SharedRows(None, found)
     kept = np.flatnonzero(found >= 0)
     return _SharedRows(kept, found[kept])
-
-
-def _n_shared(some: pl.Series, ids: pl.Series) -> int:
-    """How many of some ids are among others."""
-    found = find(*alike(some, ids)) if len(some) else np.empty(0, int)
-    return len(some) if found is None else int((found >= 0).sum())
 
 
 def _labelled(base: Predictions, labels: Labels, ids: pl.Series) -> _Labelled:

@@ -22,10 +22,19 @@ from unchurn.comparison.inputs.columns import (
     Columns,
     choose_columns,
     choose_labels,
+    says_what_it_is,
 )
 from unchurn.comparison.inputs.ids import ABSENT, alike, find, repeated
-from unchurn.comparison.inputs.scores import HALF, REST, Rule, Scores, in_words, read_scores
-from unchurn.comparison.inputs.sources import as_series, open_source
+from unchurn.comparison.inputs.scores import (
+    HALF,
+    REST,
+    Rule,
+    Scores,
+    in_words,
+    n_not_most_probable,
+    read_scores,
+)
+from unchurn.comparison.inputs.sources import Source, as_series, open_source
 from unchurn.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -56,6 +65,7 @@ class Predictions:
     one_score: str | None  # the one column that decides, of the positive class
     halved: str | None  # the one column, of the positive class, that decides at one half
     warnings: tuple[str, ...]  # what may make the answer another than was meant
+    notes: tuple[str, ...]
 
     @property
     def has_ids(self) -> bool:
@@ -108,6 +118,7 @@ def read_predictions(
     opened = open_source(source, name)
     chosen = choose_columns(opened, asked, by_index=by_index)
     table = opened.read(chosen.needed, numbers=chosen.probabilities)
+    _check_header(opened, table, chosen)
     rule = Rule(
         name=name,
         positive=None if asked.positive is None else plain_names([asked.positive])[0],
@@ -153,6 +164,7 @@ def read_predictions(
         one_score=one_score,
         halved=halved,
         warnings=() if halved is None else _one_sided(halved, probabilities, name),
+        notes=() if given is None else _not_most_probable(given, scores.by_class, name),
     )
 
 
@@ -161,6 +173,7 @@ def read_labels(source: Any, name: str, asked: Columns, *, by_index: bool = Fals
     opened = open_source(source, name)
     chosen = choose_labels(opened, asked, by_index=by_index)
     table = opened.read(chosen.needed)
+    _check_header(opened, table, chosen)
     column = str(chosen.label)
     ids = _ids(table, name, chosen.id, is_written=opened.is_text)
     labels = as_labels(table[column], name, is_written=opened.is_text)
@@ -230,6 +243,19 @@ def _one_sided(column: str, probabilities: dict[str, pl.Series], name: str) -> t
     )
 
 
+def _not_most_probable(
+    given: pl.Series, probabilities: dict[str, pl.Series], name: str
+) -> tuple[str, ...]:
+    """A note that predictions are not what the probabilities beside them make likeliest."""
+    n = n_not_most_probable(given, probabilities)
+    if n == 0:
+        return ()
+    return (
+        f"{name}: {n:,} prediction{'s are' if n > 1 else ' is'} not of the most probable class: "
+        "taken as they are, by another threshold perhaps",
+    )
+
+
 def _taken(chosen: Chosen, rule: Rule, scores: Scores) -> dict[str, str]:
     """What each column was taken for, and by which rule there are predictions without one."""
     taken = {"id": _shown_id(chosen)}
@@ -264,6 +290,19 @@ def _ids(table: pl.DataFrame, name: str, column: str | None, *, is_written: bool
     return as_ids(table[column], name, is_written=is_written)
 
 
+def _check_header(source: Source, table: pl.DataFrame, chosen: Chosen) -> None:
+    """Refuse a text whose first line is an example, not names: one of its cells is there again."""
+    if not source.is_text or any(says_what_it_is(name) for name in source.names):
+        return
+    for column in (chosen.prediction, chosen.label, chosen.cluster, *chosen.slices):
+        if column is not None and column in table[column]:
+            raise InputError(
+                f"{source.name}: seems to have no header: by its first line a column is called "
+                f"{column!r}, which is among its values, too. Write names above the columns, such "
+                "as prediction; if it is a name, choose another"
+            )
+
+
 def _check_ids(ids: pl.Series, name: str, others: pl.Series | None = None) -> None:
     """Refuse ids that are missing or twice there, also among `others`, without a prediction."""
     if ids.null_count():
@@ -281,4 +320,8 @@ def _check_ids(ids: pl.Series, name: str, others: pl.Series | None = None) -> No
         return
     if twice := repeated(ids):
         row = first(ids.is_duplicated())
-        raise InputError(f"{name}: {twice:,} ids are there more than once, such as {ids[row]!r}")
+        raise InputError(
+            f"{name}: {twice:,} ids are there more than once, such as {ids[row]!r}: drop the rows "
+            "that are repeated, or join with id= by what each row has of its own; if it is a user "
+            "or the like, who has several, name it with cluster="
+        )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unchurn.core.arrays import as_array
+from unchurn.core.arrays import as_array, is_nan
 from unchurn.core.errors import InputError, unknown
 from unchurn.core.numpy_files import check_claims, load_array
 from unchurn.core.tables import (
+    BEGINNING,
     TEXT,
     TextForm,
     TextTable,
@@ -27,7 +27,7 @@ from unchurn.core.tables import (
 if TYPE_CHECKING:
     import polars as pl
 
-OTHER_KINDS = (".jsonl", ".ndjson", ".npz", ".npy")  # besides those of tables
+OTHER_KINDS = (".json", ".jsonl", ".ndjson", ".npz", ".npy")  # besides those of tables
 ARRAY = "the array"  # what the only column of an array of labels is called
 PROBABILITIES = "probabilities_"  # how the columns of an array of probabilities begin
 N_AT_ONCE = 8  # columns that are in memory, where a file is looked through
@@ -169,7 +169,7 @@ def _is_gap(value: Any) -> bool:
     """Whether it is None, NaN, or what pandas has for them."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
-    return isinstance(value, float) and math.isnan(value)
+    return is_nan(value)
 
 
 def _read_parquet(path: Path, columns: Sequence[str]) -> pl.DataFrame:
@@ -180,7 +180,7 @@ def _read_parquet(path: Path, columns: Sequence[str]) -> pl.DataFrame:
 
 
 def _read(path: Path) -> pl.DataFrame:
-    """A whole table: JSON lines, NumPy's files, Arrow or a workbook."""
+    """A whole table: JSON, NumPy's files, Arrow or a workbook."""
     import polars as pl
 
     kind = ending(path)
@@ -193,7 +193,14 @@ def _read(path: Path) -> pl.DataFrame:
     if path.stat().st_size == 0:
         raise InputError(f"{path}: is empty")
     with path.open("rb") as file:  # a path would be taken for a pattern
-        return pl.read_ndjson(file, infer_schema_length=None)
+        if kind != ".json":
+            return pl.read_ndjson(file, infer_schema_length=None)
+        if file.read(BEGINNING).lstrip()[:1] != b"[":
+            raise InputError(
+                f"{path}: is no list of rows: pandas writes one by to_json(orient='records')"
+            )
+        file.seek(0)
+        return pl.read_json(file, infer_schema_length=None)
 
 
 def _read_text(
