@@ -10,7 +10,8 @@ from sklearn.ensemble import ExtraTreesClassifier
 import toys
 from unchurn.cli.options import in_options
 from unchurn.metrics.budget import Budget
-from unchurn.study.advice import _cost, _is_better, advice
+from unchurn.study.advice import _cost, advice
+from unchurn.study.beyond_chance import is_better
 from unchurn.study.result import SettingResult
 from unchurn.study.scenarios import Upgrade, make_scenario
 from unchurn.study.settings import make_setting
@@ -163,7 +164,7 @@ def test_of_many_that_are_like_control_one_is_hardly_ever_recommended(rng):
     lucky = [
         study
         for study in studies
-        if any(_is_better(study, row, alone=True) for row in study.choose().values())
+        if any(is_better(study, row, alone=True) for row in study.choose().values())
     ]
     said = [advice(study) for study in studies]
     assert len(lucky) > 0.1 * len(studies)
