@@ -340,8 +340,21 @@ def test_a_base_no_better_than_a_guess_is_noted():
 
 def test_a_base_that_is_better_than_all_is_to_be_kept():
     sure = np.eye(3)[np.concatenate([DATA.y_train, DATA.y_test])][np.argsort(DATA.order)]
-    said = advice(bench(DATA, "control", scenario=Upgrade(base=sure), runs=2, **SHORT))
-    assert said.endswith("before is more accurate than any of these, 100.00%: keep it.")
+    result = bench(DATA, "control", scenario=Upgrade(base=sure), runs=2, **SHORT)
+    assert advice(result).endswith(
+        "before is more accurate than any of these, 100.00%: keep it, unless it was trained on "
+        "these test rows, of which it then has too many right."
+    )
+    assert [n for n in result.subject.data.notes if "not trained on test rows" in n]
+
+
+def test_a_base_whose_rows_end_before_the_tests_does_not_know_them():
+    sure = np.eye(3)[np.concatenate([DATA.y_train, DATA.y_test])][np.argsort(DATA.order)]
+    days = load_table(TABLE.drop("row").with_row_index("day"), "y", aside="day")
+    known = Upgrade(base=sure, time="day", split=120)
+    result = bench(days, "control", scenario=known, runs=2, **SHORT)
+    assert advice(result).endswith("than any of these, 100.00%: keep it.")
+    assert not [n for n in result.subject.data.notes if "not trained on test rows" in n]
 
 
 def test_a_network_for_other_inputs(saved):

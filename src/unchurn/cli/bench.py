@@ -211,7 +211,7 @@ def _bench(console: Console, asked: BenchConfig, dry_run: bool) -> None:
 
     schedule = make_schedule(asked.experiment())
     experiment = schedule.experiment
-    console.print(experiment.data.described(experiment.parts.sizes))
+    console.print(in_options(experiment.data.described(experiment.parts.sizes)))
     store = Store(asked.folder)
     executor = make_executor(asked.engine, asked.workers, asked.ray_address)
     fresh = partial(expected_schedule, experiment, store)

@@ -130,11 +130,17 @@ def _on_the_base(result: Result) -> str:
     if base <= metrics["accuracy"].of(best).mean:
         return ""
     lost = right_before(best).mean(axis=0) - right(best).mean(axis=0)  # of each test row
+    is_known = not result.subject.scenario.base_may_know_tests
+    unless = "" if is_known else ", unless it was trained on these test rows"
     if lost.mean() < 2 * lost.std() / math.sqrt(len(lost)):
         return (
-            f" The model before is as accurate, {percent(base)}, as far as {len(lost):,} rows tell."
+            f" The model before is as accurate, {percent(base)}, as far as {len(lost):,} rows "
+            f"tell{unless}."
         )
-    return f" But the model before is more accurate than any of these, {percent(base)}: keep it."
+    return (
+        f" But the model before is more accurate than any of these, {percent(base)}: keep it"
+        f"{unless}{'' if is_known else ', of which it then has too many right'}."
+    )
 
 
 def _cheapest(result: Result, better: list[SettingResult]) -> SettingResult:

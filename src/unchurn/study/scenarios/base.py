@@ -133,6 +133,11 @@ class Scenario:
         """The older model, where it is one that was given: then it is not trained."""
         return None
 
+    @property
+    def base_may_know_tests(self) -> bool:
+        """Whether the older model may have been trained on test rows: nobody says it was not."""
+        return False
+
     def known_to(self, fit: int) -> Mask | None:
         """The classes that the plain fit of this stream knows; None: all, or nobody looked."""
         return None
