@@ -138,6 +138,35 @@ def test_predictions_of_the_wrong_shape_or_none_at_all_are_refused():
     assert "not finite" in result.settings[0].failures[0]
 
 
+def test_an_error_in_own_code_is_said_to_be_its_own(tmp_path, monkeypatch):
+    own = "own_code_that_fails"  # of which there is no other: it stays imported
+    file = tmp_path / f"{own}.py"
+    file.write_text(
+        "def bad(x, targets, seed):\n"
+        "    raise RuntimeError('boom')\n"
+        "def worse(x, targets, seed):\n"
+        "    return lambda x: {}['probabilities']\n"
+        "from sklearn.dummy import DummyClassifier\n"
+        "class Own(DummyClassifier):\n"
+        "    def fit(self, x, y):\n"
+        "        raise RuntimeError\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    for name, said, kind in (
+        (f"{own}:bad", f"{own}:bad raised RuntimeError: boom ({file}, line 2)", RuntimeError),
+        (
+            f"{own}:worse",
+            f"{own}:worse raised KeyError: 'probabilities' ({file}, line 4)",
+            KeyError,
+        ),
+        (f"{own}:Own", f"Own raised RuntimeError ({file}, line 8)", RuntimeError),
+    ):
+        with pytest.raises(InputError) as caught:
+            bench(DATA, ["control"], model=name, runs=2, workers=1, validation=False)
+        assert str(caught.value) == said
+        assert type(caught.value.__cause__) is kind
+
+
 def test_methods_that_change_more_are_refused():
     with pytest.raises(InputError, match="mixup changes more than the targets"):
         bench(DATA, ["control", "mixup"], learner=toys.extra_trees)

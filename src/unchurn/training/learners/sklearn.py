@@ -112,6 +112,11 @@ class SklearnLearner(FunctionLearner):
         """The estimator's class."""
         return type(self.train.estimator).__name__
 
+    @property
+    def name(self) -> str:
+        """The same."""
+        return self.label
+
     @cached_property
     def identity(self) -> dict[str, Any]:
         """The estimator with all that it holds, own code by its content; its library's version."""
