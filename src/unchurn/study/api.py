@@ -259,7 +259,9 @@ def load_data(
     loaded, before = _with_id(load_as(), id), scenario.preparation_before
     if before is None or loaded.preparation is None or before == loaded.preparation:
         return loaded
-    if set(before.names) != set(loaded.preparation.names):
+    features = set(loaded.preparation.names)
+    ids = set() if loaded.aside is None else set(loaded.aside.columns) - set(left_out)
+    if not features <= set(before.names) <= features | ids:  # which may have been features then
         return loaded
     alike = load_as(preparation=before)
     return replace(alike, notes=(*alike.notes, "prepared as the table of the base was"))
