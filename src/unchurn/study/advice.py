@@ -177,11 +177,13 @@ def _keep(result: Result, control: SettingResult) -> str:
     n = len(result.by_method) - 1
     tried = "nothing else was tried"
     if n:
-        which, lowers = (
-            ("the method", "does not lower") if n == 1 else (f"none of the {n} methods", "lowers")
-        )
         what = result.subject.scenario.churn_words
-        tried = f"{which} tried {lowers} {what} beyond chance at no loss of accuracy"
+        none = f"none of the {n} methods tried lowers"
+        if n == 1:
+            none = "the method tried does not lower"
+        if _steadier_of_several(result):  # which `_next` names
+            none = "no method tried that serves a single model lowers"
+        tried = f"{none} {what} beyond chance at no loss of accuracy"
     text = f"Use plain training: {tried}; it is {_measured(result, control)}"
     return f"{text}. {ensemble_is_plain(result)}{_next(result)}".rstrip()
 
@@ -190,9 +192,7 @@ def _next(result: Result) -> str:
     """What to try where no single model is better."""
     chosen = result.choose()
     single = single_models(chosen)
-    several = [row for name, row in chosen.items() if name not in single]
-    steadier = [row for row in several if is_better(result, row)]
-    if steadier:
+    if steadier := _steadier_of_several(result):
         row = min(steadier, key=lambda row: _churn(result, row))
         return (
             f"Several models do: {_name(row)} lowers it by {_fall(from_control(result, row))}, "
@@ -224,6 +224,12 @@ def _next(result: Result) -> str:
         return f"Settings of {untold[0]} were chosen on the test data: choose them on validation."
     left = _untried(result, _steadier(result))
     return f"Try {' or '.join(left)}." if left else ""
+
+
+def _steadier_of_several(result: Result) -> list[SettingResult]:
+    """What is better than plain training, and serves several models."""
+    several = [row for row in result.choose().values() if row.setting.n_models > 1]
+    return [row for row in several if is_better(result, row)]
 
 
 def _of_equal_runs(result: Result) -> str:
