@@ -204,6 +204,7 @@ def _bench(console: Console, asked: BenchConfig, dry_run: bool) -> None:
     from unchurn.study import table
     from unchurn.study.advice import advice
     from unchurn.study.api import run_bench
+    from unchurn.study.commonest import note_on_commonest
     from unchurn.study.folder import other_study
     from unchurn.study.fresh import expected_schedule
     from unchurn.study.schedule import make_schedule
@@ -211,7 +212,10 @@ def _bench(console: Console, asked: BenchConfig, dry_run: bool) -> None:
 
     schedule = make_schedule(asked.experiment())
     experiment = schedule.experiment
-    console.print(in_options(experiment.data.described(experiment.parts.sizes)))
+    data, parts = experiment.data, experiment.parts
+    console.print(in_options(data.described(parts.sizes)))
+    if (note := note_on_commonest(parts.y["test"], data.classes)) is not None:
+        console.print(f"  note: {note}")
     store = Store(asked.folder)
     executor = make_executor(asked.engine, asked.workers, asked.ray_address)
     fresh = partial(expected_schedule, experiment, store)
