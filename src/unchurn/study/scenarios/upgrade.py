@@ -97,6 +97,11 @@ class Upgrade(Scenario):
     charted_words: ClassVar[str] = "bad flips"
     falls: ClassVar[str] = "bad flips fall"
     question: ClassVar[str] = "which successor breaks least, at no cost in accuracy?"
+    legend: ClassVar[Mapping[tuple[str, ...], str]] = {
+        ("good_flips",): "Good flips: wrong in the base and right now.",
+        ("flip_index",): "Flip index: bad flips among what is wrong now.",
+        ("churn_among",): "Churn of two: between runs of one base.",
+    }
     says: ClassVar[str] = "with {} of its predictions wrong where the model before was right"
     recipes: ClassVar[tuple[str, ...] | None] = (
         "control", "safe_ema", "anchor(a=0.5)+safe_ema", "rcp+safe_ema", "focal+safe_ema",
@@ -287,9 +292,8 @@ class Upgrade(Scenario):
     def note(self, n_test: int) -> str:
         """What runs are held against, and what each metric is."""
         return (
-            f"Every run is held against {self._base_in_words(n_test)}. Percent, mean "
-            "(sd) over runs: bad flips, right in the base and wrong now; good flips, the reverse; "
-            "flip index, bad flips among what is wrong now; churn of two, between runs of one base."
+            f"Every run is held against {self._base_in_words(n_test)}. Percent, mean over runs. "
+            "Bad flips: right in the base and wrong now."
         )
 
     def _base_in_words(self, n_test: int) -> str:
