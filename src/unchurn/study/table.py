@@ -101,8 +101,12 @@ def chosen_table(result: Result) -> Table:
 
 
 def settings_table(result: Result) -> Table:
-    """A row for every setting, numbers in percent with four digits; empty where a run failed."""
-    chosen = {id(row) for row in result.choose().values()}
+    """A row for every setting, numbers in percent with four digits; empty where a run failed.
+
+    Those that are chosen have their differences from control, with the ends of their intervals.
+    """
+    told = {id(row): result.against_control(row) or {} for row in result.choose().values()}
+    compared = list(dict.fromkeys(metric for of in told.values() for metric in of))
     kinds = ("", "fresh_") if any(row.fresh for row in result.settings) else ("",)
     metrics = result.subject.scenario.metrics
     rows = []
@@ -113,19 +117,23 @@ def settings_table(result: Result) -> Table:
             for name in metrics:
                 found = values.get(name)
                 numbers_of_row += [found.mean, found.sd] if found else [math.nan, math.nan]
+        for metric in compared:
+            less = told.get(id(row), {}).get(metric)
+            numbers_of_row += [less.value, less.low, less.high] if less else [math.nan] * 3
         n_runs = result.subject.runs - len(row.failures)
         rows.append(
             (
                 Cell(text=result.subject.data.name, is_foreign=True),
                 Cell(text=row.setting.name),
                 Cell(text=row.setting.text),
-                Cell(text=str(id(row) in chosen).lower(), value=id(row) in chosen),
+                Cell(text=str(id(row) in told).lower(), value=id(row) in told),
                 Cell(text=str(n_runs), value=n_runs),
                 *(Cell(text=numbers.file_percent(v), value=100 * v) for v in numbers_of_row),
                 Cell(text="; ".join(row.failures)),
             )
         )
     names = [f"{kind}{name}{sd}" for kind in kinds for name in metrics for sd in ("", "_sd")]
+    names += [f"{metric}_less_control{end}" for metric in compared for end in ("", "_low", "_high")]
     headings = ["dataset", "method", "settings", "chosen", "runs", *names, "failure"]
     return Table(columns=tuple(Column(heading=h) for h in headings), rows=tuple(rows))
 
