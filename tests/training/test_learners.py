@@ -15,7 +15,9 @@ from unchurn import bench, weighted_rows
 from unchurn.core.errors import InputError
 from unchurn.methods import METHODS, Anchor, Control, Ensemble, KnnLS
 from unchurn.study.settings import make_setting
+from unchurn.training.learners.base import RemarkWarning
 from unchurn.training.learners.function import FunctionLearner
+from unchurn.training.learners.make import make_learner
 from unchurn.training.learners.sklearn import SklearnLearner
 
 X, Y = toys.blobs(240)
@@ -165,6 +167,23 @@ def test_an_error_in_own_code_is_said_to_be_its_own(tmp_path, monkeypatch):
             bench(DATA, ["control"], model=name, runs=2, workers=1, validation=False)
         assert str(caught.value) == said
         assert type(caught.value.__cause__) is kind
+
+
+def test_a_parameter_that_no_estimator_names_is_refused_or_noted():
+    """LightGBM takes any name: it may be one of its own, or misspelt."""
+    wrong = r"no parameter 'max_itr' \(did you mean 'max_iter'\?\): there are"
+    for model in (HistGradientBoostingClassifier, HistGradientBoostingClassifier()):
+        with pytest.raises(InputError, match=f"HistGradientBoostingClassifier: {wrong}"):
+            make_learner(model, None, {"max_itr": 3})
+    assert make_learner(HistGradientBoostingClassifier).remark is None
+    assert make_learner("lightgbm", None, {"n_estimators": 3}).remark is None
+    remark = make_learner("lightgbm", None, {"n_estimatorz": 3}).remark
+    misspelt = "LGBMClassifier: no parameter 'n_estimatorz' (did you mean 'n_estimators'?): there"
+    assert remark.startswith(misspelt)
+    assert remark.endswith("it is handed on to the library, which may know it by this name")
+    with pytest.warns(RemarkWarning, match="no parameter 'n_estimatorz'"):
+        bench(DATA, ["control"], model="lightgbm", model_args={"n_estimatorz": 3, "num_leaves": 3},
+              runs=2, workers=1)  # fmt: skip
 
 
 def test_methods_that_change_more_are_refused():

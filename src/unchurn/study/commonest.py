@@ -22,8 +22,9 @@ def note_on_commonest(labels: IntArray, classes: Sequence[str]) -> str | None:
     share = counts.max() / len(labels)
     if share < MOST:
         return None
+    commonest = classes[int(counts.argmax())]
     return (
-        f"always answering {classes[counts.argmax()]!r} has {share:.1%} of the test rows right: "
+        f"always answering {commonest!r} has {share:.1%} of the test rows right: "
         "hold accuracy against that; what moves in each class is told by unchurn compare, of two "
         "files of predictions, with --slices label"
     )

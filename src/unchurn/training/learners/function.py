@@ -126,6 +126,11 @@ class FunctionLearner:
         """None: what a function imports may have threads."""
         return ()
 
+    @property
+    def remark(self) -> str | None:
+        """Nothing is known of it."""
+        return None
+
     def why_not(self, method: Method) -> str | None:
         """Only targets can be handed to it."""
         return None if method.changes == "targets" else "changes more than the targets"
