@@ -73,6 +73,10 @@ def test_a_page_is_not_written_where_none_can_be(run, tmp_path):
 def test_a_report_needs_a_finished_bench(run, tmp_path):
     code, out, err = run("report", "b")
     assert (code, out) == (2, "")
+    assert err == "unchurn: b: there is no such folder: bench says where its runs are kept\n"
+    (tmp_path / "b").mkdir()
+    code, out, err = run("report", "b")
+    assert (code, out) == (2, "")
     assert err.startswith("unchurn: b: no finished bench is there (result.json is missing): run")
 
 

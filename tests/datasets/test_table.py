@@ -291,8 +291,16 @@ def test_whole_numbers_written_as_floats_are_classes():
     table = pl.DataFrame({"x": np.arange(40.0), "y": np.tile([0.0, 1.0], 20)})
     assert load_table(table, "y").classes == ("0", "1")
     infinite = table.with_columns(y=pl.when(pl.int_range(40) == 3).then(np.inf).otherwise("y"))
-    with pytest.raises(InputError, match="y' is Float64; it must be text, whole numbers or bool"):
+    with pytest.raises(InputError, match="'y' has numbers that are not whole, such as inf; it"):
         load_table(infinite, "y")
+    halves = table.with_columns(y=pl.col("y") / 2)
+    said = (
+        "such as 0.5; it must be .*: if these are classes, turn them into text, such as 'class 0.5"
+    )
+    with pytest.raises(InputError, match=said):
+        load_table(halves, "y")
+    text = halves.with_columns(y=pl.format("class {}", "y"))
+    assert load_table(text, "y").classes == ("class 0.0", "class 0.5")
 
 
 def test_the_text_is_to_blame_and_not_a_gap_above_it():

@@ -148,19 +148,15 @@ def bench(
     max_bad_flips: Annotated[
         float | None,
         typer.Option(
-            min=0,
-            max=1,
-            help="upgrade, replay: choose the most accurate setting with at most so many bad "
-            "flips.",
+            help="upgrade, replay: choose the most accurate setting with at most this share of bad "
+            "flips (0.01 for 1 %).",
         ),
     ] = None,
     max_churn: Annotated[
         float | None,
         typer.Option(
-            min=0,
-            max=1,
-            help="Choose the most accurate setting with at most so much churn (0.02); of an "
-            "upgrade, to the older model; of a replay, to the release before.",
+            help="Choose the most accurate setting with at most this share of churn (0.02 for 2 "
+            "%); of an upgrade, to the older model; of a replay, to the release before.",
         ),
     ] = None,
     out: Annotated[

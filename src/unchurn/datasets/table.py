@@ -256,8 +256,13 @@ def _classes(column: pl.Series) -> tuple[tuple[str, ...], Array]:
     if whole is not None and not whole.null_count() and (whole == column).all():
         column = whole  # as pandas writes labels of which one was missing once
     if not (column.dtype.is_integer() or is_category(column)):
+        has, how = f"is {column.dtype}", ""
+        if whole is not None:
+            odd = column.filter((whole != column).fill_null(value=True))[0]
+            has = f"has numbers that are not whole, such as {odd}"
+            how = f": if these are classes, turn them into text, such as 'class {odd}'"
         raise InputError(
-            f"target {column.name!r} is {column.dtype}; it must be text, whole numbers or booleans"
+            f"target {column.name!r} {has}; it must be text, whole numbers or booleans{how}"
         )
     if column.dtype.is_integer() and column.cast(pl.Int64, strict=False).null_count():
         raise InputError(f"target {column.name!r} holds integers beyond 64 bits")
