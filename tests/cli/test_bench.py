@@ -73,6 +73,10 @@ def test_a_page_is_not_written_where_none_can_be(run, tmp_path):
 def test_a_report_needs_a_finished_bench(run, tmp_path):
     code, out, err = run("report", "b")
     assert (code, out) == (2, "")
+    assert err == "unchurn: b: there is no such folder: bench says where its runs are kept\n"
+    (tmp_path / "b").mkdir()
+    code, out, err = run("report", "b")
+    assert (code, out) == (2, "")
     assert err.startswith("unchurn: b: no finished bench is there (result.json is missing): run")
 
 
@@ -110,6 +114,14 @@ def test_a_plan_counts_the_fresh_runs_of_what_will_be_chosen(run, tmp_path):
     code, out, _ = run(*command, "--dry-run")
     assert "18 of them are in b already" in out
     assert "about" not in out.split("already")[1]
+
+
+def test_one_class_that_is_nearly_all_is_noted_at_the_top(run, tmp_path):
+    rare = pl.DataFrame({"x": range(200), "fraud": [i % 10 == 0 for i in range(200)]})
+    rare.write_csv(tmp_path / "pay.csv")
+    _, out, _ = run("bench", "pay.csv", "--target", "fraud", *SHORT, "--dry-run")
+    said = "note: always answering 'False' has 90.0% of the test rows right: hold accuracy against"
+    assert said in " ".join(out.split())
 
 
 def test_own_table_and_own_network(run, tmp_path):

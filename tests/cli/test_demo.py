@@ -131,6 +131,20 @@ def test_it_fits_a_phone_and_the_dark(open_page, told):
     assert said == []
 
 
+def test_no_word_of_a_chart_is_cut_on_a_small_phone(open_page, told):
+    page, *_ = open_page(told[0] / "index.html", viewport={"width": 360, "height": 800})
+    cut = page.eval_on_selector_all(
+        ".chart svg.marks text",
+        """all => all.filter((word) => {
+            const [own, chart] = [word, word.closest("svg.marks")].map(
+                (one) => one.getBoundingClientRect()
+            );
+            return own.width && (own.right > chart.right || own.bottom > chart.bottom);
+        }).map((word) => word.textContent)""",
+    )
+    assert cut == []
+
+
 def test_text_of_the_data_is_shown_as_text(open_page, told, tmp_path):
     results = []
     for study in ("retrain", "upgrade"):

@@ -136,10 +136,10 @@ def with_gap(column: str) -> pl.DataFrame:
         (with_gap("bought"), "bought", "'bought' has 1 missing value"),
         (
             pl.concat([TABLE] * 30)
-            .with_row_index("id")
-            .with_columns(pl.format("u{}", "id").alias("id")),
+            .with_row_index("ticket")
+            .with_columns(pl.format("u{}", "ticket").alias("ticket")),
             "bought",
-            "'id' has 1,200 distinct texts, as an identifier",
+            "'ticket' has 1,200 distinct texts, as an identifier",
         ),
         (TABLE.with_columns(height=pl.lit(float("inf"))), "bought", "'height' has inf in row 0"),
         (TABLE.head(4), "member", "too few rows to split"),
@@ -297,8 +297,16 @@ def test_whole_numbers_written_as_floats_are_classes():
     table = pl.DataFrame({"x": np.arange(40.0), "y": np.tile([0.0, 1.0], 20)})
     assert load_table(table, "y").classes == ("0", "1")
     infinite = table.with_columns(y=pl.when(pl.int_range(40) == 3).then(np.inf).otherwise("y"))
-    with pytest.raises(InputError, match="y' is Float64; it must be text, whole numbers or bool"):
+    with pytest.raises(InputError, match="'y' has numbers that are not whole, such as inf; it"):
         load_table(infinite, "y")
+    halves = table.with_columns(y=pl.col("y") / 2)
+    said = (
+        "such as 0.5; it must be .*: if these are classes, turn them into text, such as 'class 0.5"
+    )
+    with pytest.raises(InputError, match=said):
+        load_table(halves, "y")
+    text = halves.with_columns(y=pl.format("class {}", "y"))
+    assert load_table(text, "y").classes == ("class 0.0", "class 0.5")
 
 
 def test_the_text_is_to_blame_and_not_a_gap_above_it():
@@ -329,15 +337,25 @@ def test_all_that_is_wrong_with_columns_is_said_at_once():
         load_table(pl.DataFrame({**dates, "y": ["a", "b"] * 6}), "y")
 
 
-def test_an_id_that_is_trained_on_is_noted():
-    rows = {"paid": range(12), "customer_id": range(12), "groupId": [1, 2] * 6}
+@pytest.mark.parametrize("ids", [range(12), [f"c{i}" for i in range(12)]])
+def test_an_id_is_no_feature(ids):
+    """One that is called so and tells all rows apart; others of the name may be categories."""
+    rows = {"paid": range(12), "customer_id": ids, "groupId": [1, 2] * 6}
     frame = pl.DataFrame({**rows, "y": ["a", "b"] * 6})
-    (note,) = load_table(frame, "y").notes
-    assert note == (
-        "column 'customer_id' has another number in every row: if it is an id, keep it aside"
+    data = load_table(frame, "y")
+    assert data.notes == (
+        "column 'customer_id' is an id, by its name and as it tells all rows apart: it is no "
+        "feature; rename it if it is to be one",
     )
-    aside = load_table(frame, "y", aside=["customer_id"])
-    assert aside.notes == ("column 'customer_id' is kept aside: it is no feature",)
+    assert data.preparation.names == ["paid", "groupId"]
+    assert data.aside["customer_id"].to_list() == [ids[i] for i in data.order]
+    named = load_table(frame, "y", aside=["customer_id"])
+    assert named.notes == ("column 'customer_id' is kept aside: it is no feature",)
+    np.testing.assert_array_equal(named.x_train, data.x_train)
+    renamed = load_table(frame.rename({"customer_id": "customer"}), "y")
+    assert renamed.preparation.names == ["paid", "customer", "groupId"]
+    with pytest.raises(InputError, match="only column beside customer_id: nothing to predict from"):
+        load_table(frame.select("customer_id", "y"), "y")
 
 
 def test_what_may_be_an_id_whatever_it_is_called_is_noted(rng):

@@ -68,3 +68,12 @@ def test_a_name_keeps_off_lines():
     assert box.nearest(300) == (309, "left")
     assert Box(0, 0, 10, 10).nearest(20) == (10, "right")
     assert Box(0, 0, 10, 10).nearest(5) == (5, "center")
+
+
+def test_a_name_keeps_off_the_bars_of_its_own_point_above_all():
+    """A halo on a bar that ends below it would make that a shorter one."""
+    bars = [Box(200, 199, 420, 201), Box(299, 100, 301, 300)]
+    other = [Box(0, y, 760, y + 2) for y in (185, 213)]  # above and below, where it would go
+    for lines in (bars, [*bars, *other]):
+        (box,) = place([(300.0, 200.0)], ["warm_start+anchor"], SIZE, lines).boxes
+        assert not any(box.meets(bar) for bar in bars)

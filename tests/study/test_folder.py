@@ -70,6 +70,8 @@ def test_the_record_is_plain_and_says_what_was_studied(folder):
 def test_what_is_not_there_or_damaged_is_one_line(folder, tmp_path):
     with pytest.raises(InputError, match="no finished bench is there"):
         Result.load(tmp_path)
+    with pytest.raises(InputError, match="nope: there is no such folder"):
+        Result.load(tmp_path / "nope")
     shutil.copytree(folder, tmp_path / "copy")
     (tmp_path / "copy/result.npz").write_bytes(b"no")
     with pytest.raises(InputError, match=r"result\.npz: damaged, or not a bench's predictions"):

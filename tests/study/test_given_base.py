@@ -185,6 +185,20 @@ def test_training_starts_from_a_saved_network(saved, method):
     assert "prepared as the table of the base was" in result.subject.data.notes
 
 
+def test_an_id_that_a_base_was_trained_on_stays_a_feature():
+    """It was none of those that are left out then, or the base was fitted to a frame."""
+    table = TABLE.with_columns(row=pl.int_range(240))
+    half = load_table(table[:120], "y")
+    columns = [replace(c, name=c.name.replace("row", "row_id")) for c in half.preparation.columns]
+    base = StableClassifier(method="control", random_state=1, **BATCHES)
+    base.fit(replace(half, preparation=replace(half.preparation, columns=tuple(columns))))
+    own = table.rename({"row": "row_id"})
+    result = bench(own, "control", target="y", scenario=Upgrade(base=base), runs=2, **SHORT)
+    test = own[load_table(own, "y").order[-60:].tolist()]
+    np.testing.assert_array_equal(base_of(result), base.predict(test))
+    assert "prepared as the table of the base was" in result.subject.data.notes
+
+
 def test_a_network_of_another_table_says_what_it_says_of_the_rows(saved):
     """With a column more, the new models have inputs of their own; weights do not fit."""
     wider = TABLE.drop("row").with_columns(new=pl.int_range(240) % 7)
@@ -340,8 +354,21 @@ def test_a_base_no_better_than_a_guess_is_noted():
 
 def test_a_base_that_is_better_than_all_is_to_be_kept():
     sure = np.eye(3)[np.concatenate([DATA.y_train, DATA.y_test])][np.argsort(DATA.order)]
-    said = advice(bench(DATA, "control", scenario=Upgrade(base=sure), runs=2, **SHORT))
-    assert said.endswith("before is more accurate than any of these, 100.00%: keep it.")
+    result = bench(DATA, "control", scenario=Upgrade(base=sure), runs=2, **SHORT)
+    assert advice(result).endswith(
+        "before is more accurate than any of these, 100.00%: keep it, unless it was trained on "
+        "these test rows, of which it then has too many right."
+    )
+    assert [n for n in result.subject.data.notes if "not trained on test rows" in n]
+
+
+def test_a_base_whose_rows_end_before_the_tests_does_not_know_them():
+    sure = np.eye(3)[np.concatenate([DATA.y_train, DATA.y_test])][np.argsort(DATA.order)]
+    days = load_table(TABLE.drop("row").with_row_index("day"), "y", aside="day")
+    known = Upgrade(base=sure, time="day", split=120)
+    result = bench(days, "control", scenario=known, runs=2, **SHORT)
+    assert advice(result).endswith("than any of these, 100.00%: keep it.")
+    assert not [n for n in result.subject.data.notes if "not trained on test rows" in n]
 
 
 def test_a_network_for_other_inputs(saved):

@@ -76,6 +76,8 @@ def test_csv_has_a_row_for_every_setting_in_percent(on_test):
     assert list(rows[0]) == [
         "dataset", "method", "settings", "chosen", "runs", "accuracy", "accuracy_sd", "churn",
         "churn_sd", "churn_correct", "churn_correct_sd", "churn_incorrect", "churn_incorrect_sd",
+        "churn_less_control", "churn_less_control_low", "churn_less_control_high",
+        "accuracy_less_control", "accuracy_less_control_low", "accuracy_less_control_high",
         "failure",
     ]  # fmt: skip
 
@@ -103,7 +105,7 @@ def test_latex_is_escaped(on_test):
 def test_text_fits_the_width_it_is_given(on_test):
     from unchurn.study.table import render
 
-    for width, left_out in ((100, "incorrect"), (78, "incorrect, accuracy")):
+    for width, left_out in ((100, "incorrect"), (78, "incorrect, correct, accuracy")):
         text = render(on_test, "text", width=width)
         assert all(len(line) <= width for line in text.splitlines())
         assert all(word in text.splitlines()[0] for word in ("accuracy", "churn", "− control's"))

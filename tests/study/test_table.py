@@ -111,6 +111,11 @@ def test_programs_get_every_setting_and_readers_the_chosen_ones(result):
         (None, True), ("a=0.3", True), ("m=3", True), ("a=0.9", False),
     ]  # fmt: skip
     assert rows[-1]["churn"] == pytest.approx(20)  # percent, as in the CSV
+    # What has a difference that the text shows has it here, too, with its interval.
+    less = both.against_control(both.choose()["ensemble"])["churn"]
+    ends = [rows[2][f"churn_less_control{end}"] for end in ("", "_low", "_high")]
+    assert ends == pytest.approx([100 * less.value, 100 * less.low, 100 * less.high])
+    assert [rows[i]["accuracy_less_control"] for i in (0, 3)] == [None, None]
     assert render(both, "csv").splitlines()[-1].startswith("toy,mixup,a=0.9,false,3,90.0000,")
 
 
@@ -122,6 +127,19 @@ def test_the_difference_from_control_stays_at_80_columns_whatever_methods_are_ca
     assert lines[4].startswith("codistill_ce+label_sm")
     assert lines[4].endswith("]")
     assert max(map(len, lines)) == 80
+    # What is cut is there in full.
+    cut = " ".join(" ".join(lines).partition("In full, what is cut above: ")[2].split())
+    assert cut == f"codistill_ce+label_smoothing+ema: {make_setting(written).text}"
+    assert "cut above" not in render(replace(result, settings=rows), "text")
+
+
+def test_what_a_column_is_is_said_where_it_is_shown(result):
+    narrow = " ".join(render(result, "text", width=60).split())
+    wide = " ".join(render(result, "text", width=200).split())
+    for words in ("Correct, incorrect: churn among", "Parentheses: standard deviation."):
+        assert words in wide
+        assert words not in narrow
+    assert "(" not in narrow.partition("Percent")[0]
 
 
 def test_runs_that_share_a_reference_are_said_not_to_be_independent(result):

@@ -15,7 +15,9 @@ from unchurn import bench, weighted_rows
 from unchurn.core.errors import InputError
 from unchurn.methods import METHODS, Anchor, Control, Ensemble, KnnLS
 from unchurn.study.settings import make_setting
+from unchurn.training.learners.base import RemarkWarning
 from unchurn.training.learners.function import FunctionLearner
+from unchurn.training.learners.make import make_learner
 from unchurn.training.learners.sklearn import SklearnLearner
 
 X, Y = toys.blobs(240)
@@ -136,6 +138,52 @@ def test_predictions_of_the_wrong_shape_or_none_at_all_are_refused():
 
     result = bench(DATA, ["control"], learner=broken, runs=2, workers=1, validation=False)
     assert "not finite" in result.settings[0].failures[0]
+
+
+def test_an_error_in_own_code_is_said_to_be_its_own(tmp_path, monkeypatch):
+    own = "own_code_that_fails"  # of which there is no other: it stays imported
+    file = tmp_path / f"{own}.py"
+    file.write_text(
+        "def bad(x, targets, seed):\n"
+        "    raise RuntimeError('boom')\n"
+        "def worse(x, targets, seed):\n"
+        "    return lambda x: {}['probabilities']\n"
+        "from sklearn.dummy import DummyClassifier\n"
+        "class Own(DummyClassifier):\n"
+        "    def fit(self, x, y):\n"
+        "        raise RuntimeError\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    for name, said, kind in (
+        (f"{own}:bad", f"{own}:bad raised RuntimeError: boom ({file}, line 2)", RuntimeError),
+        (
+            f"{own}:worse",
+            f"{own}:worse raised KeyError: 'probabilities' ({file}, line 4)",
+            KeyError,
+        ),
+        (f"{own}:Own", f"Own raised RuntimeError ({file}, line 8)", RuntimeError),
+    ):
+        with pytest.raises(InputError) as caught:
+            bench(DATA, ["control"], model=name, runs=2, workers=1, validation=False)
+        assert str(caught.value) == said
+        assert type(caught.value.__cause__) is kind
+
+
+def test_a_parameter_that_no_estimator_names_is_refused_or_noted():
+    """LightGBM takes any name: it may be one of its own, or misspelt."""
+    wrong = r"no parameter 'max_itr' \(did you mean 'max_iter'\?\): there are"
+    for model in (HistGradientBoostingClassifier, HistGradientBoostingClassifier()):
+        with pytest.raises(InputError, match=f"HistGradientBoostingClassifier: {wrong}"):
+            make_learner(model, None, {"max_itr": 3})
+    assert make_learner(HistGradientBoostingClassifier).remark is None
+    assert make_learner("lightgbm", None, {"n_estimators": 3}).remark is None
+    remark = make_learner("lightgbm", None, {"n_estimatorz": 3}).remark
+    misspelt = "LGBMClassifier: no parameter 'n_estimatorz' (did you mean 'n_estimators'?): there"
+    assert remark.startswith(misspelt)
+    assert remark.endswith("it is handed on to the library, which may know it by this name")
+    with pytest.warns(RemarkWarning, match="no parameter 'n_estimatorz'"):
+        bench(DATA, ["control"], model="lightgbm", model_args={"n_estimatorz": 3, "num_leaves": 3},
+              runs=2, workers=1)  # fmt: skip
 
 
 def test_methods_that_change_more_are_refused():

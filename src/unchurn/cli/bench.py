@@ -148,19 +148,15 @@ def bench(
     max_bad_flips: Annotated[
         float | None,
         typer.Option(
-            min=0,
-            max=1,
-            help="upgrade, replay: choose the most accurate setting with at most so many bad "
-            "flips.",
+            help="upgrade, replay: choose the most accurate setting with at most this share of bad "
+            "flips (0.01 for 1 %).",
         ),
     ] = None,
     max_churn: Annotated[
         float | None,
         typer.Option(
-            min=0,
-            max=1,
-            help="Choose the most accurate setting with at most so much churn (0.02); of an "
-            "upgrade, to the older model; of a replay, to the release before.",
+            help="Choose the most accurate setting with at most this share of churn (0.02 for 2 "
+            "%); of an upgrade, to the older model; of a replay, to the release before.",
         ),
     ] = None,
     out: Annotated[
@@ -204,6 +200,7 @@ def _bench(console: Console, asked: BenchConfig, dry_run: bool) -> None:
     from unchurn.study import table
     from unchurn.study.advice import advice
     from unchurn.study.api import run_bench
+    from unchurn.study.commonest import note_on_commonest
     from unchurn.study.folder import other_study
     from unchurn.study.fresh import expected_schedule
     from unchurn.study.schedule import make_schedule
@@ -211,7 +208,10 @@ def _bench(console: Console, asked: BenchConfig, dry_run: bool) -> None:
 
     schedule = make_schedule(asked.experiment())
     experiment = schedule.experiment
-    console.print(experiment.data.described(experiment.parts.sizes))
+    data, parts = experiment.data, experiment.parts
+    console.print(in_options(data.described(parts.sizes)))
+    if (note := note_on_commonest(parts.y["test"], data.classes)) is not None:
+        console.print(f"  note: {note}")
     store = Store(asked.folder)
     executor = make_executor(asked.engine, asked.workers, asked.ray_address)
     fresh = partial(expected_schedule, experiment, store)

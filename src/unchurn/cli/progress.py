@@ -51,8 +51,8 @@ def show_schedule(
             f"then about {n_more} more: fresh runs of what is chosen, as a winner of many settings "
             "looks better than it is"
         )
-    for setting in experiment.settings:
-        remark = None if n_steps is None else setting.method.remark(n_steps)
+    methods = [] if n_steps is None else [setting.method for setting in experiment.settings]
+    for remark in (learner.remark, *(method.remark(n_steps or 0) for method in methods)):
         if remark is not None:
             console.print(f"note: {remark}")
     missing = missing_jobs(schedules, store)

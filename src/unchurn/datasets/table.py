@@ -12,7 +12,6 @@ import numpy as np
 from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError, unknown
 from unchurn.core.tables import (
-    ID_NAME,
     TextForm,
     check_ending,
     read_table,
@@ -21,6 +20,7 @@ from unchurn.core.tables import (
 )
 from unchurn.datasets.base import TEXT, Dataset, split
 from unchurn.datasets.columns import is_category, is_number, odd_text
+from unchurn.datasets.id_columns import is_id, note_on_id
 from unchurn.datasets.preparation import Preparation, of_each, prepare
 from unchurn.datasets.registry import DATASETS
 
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 Missing = Literal["fill", "refuse"]
-NEARLY_ALL = 0.9  # of the rows are told apart by what is called an id, and may be there twice
-FEWEST_ROWS = 100  # that are not all distinct by accident in whole numbers of another kind
 # What pandas calls the column of its index in a file.
 INDEX_NAMES = ("", "Unnamed: 0", "__index_level_0__")
 
@@ -83,7 +81,8 @@ def load_table(
     ----------
     table
         A Polars or pandas frame with a row per example. The column of a pandas index, as files have
-        it, is left out.
+        it, is left out; so is an id: whole numbers or text in a column that is called `id` or
+        `customer_id`, or the like, with another one in every row.
     target
         The column to predict: text, whole numbers or booleans, at least two distinct values. What
         is fitted to it predicts values of its type.
@@ -115,10 +114,13 @@ def load_table(
     if frame.height == 0:
         raise InputError("has no rows")
     index = [c for c in frame.columns[:1] if c in INDEX_NAMES and c not in (target, *aside)]
-    kept = [*index, *aside]
-    features = frame.drop(target, *kept)
+    known = () if preparation is None else preparation.names
+    others = frame.drop(target, *index, *aside)
+    ids = [column.name for column in others if column.name not in known and is_id(column)]
+    kept = [*index, *ids, *aside]
+    features = others.drop(ids)
     if features.width == 0:
-        beside = f" beside {', '.join(aside)}" if aside else ""
+        beside = f" beside {', '.join([*ids, *aside])}" if ids or aside else ""
         raise InputError(f"{target!r} is its only column{beside}: nothing to predict from")
     classes, y = _classes(frame[target])
     label_dtype = _label_dtype(frame[target])
@@ -141,7 +143,7 @@ def load_table(
         x_test=x[test],
         y_test=y_test,
         classes=classes,
-        notes=_notes(features, index, aside),
+        notes=_notes(features, index, ids, aside),
         test_rows=features[test],
         preparation=preparation,
         train_rows=features[train],
@@ -220,11 +222,18 @@ def _gaps(column: pl.Series) -> Array:
     return column.is_null().to_numpy()
 
 
-def _notes(features: pl.DataFrame, index: list[str], aside: list[str]) -> tuple[str, ...]:
+def _notes(
+    features: pl.DataFrame, index: list[str], ids: list[str], aside: list[str]
+) -> tuple[str, ...]:
     """What was left out and filled."""
     notes = [f"column {name!r} is a pandas index: it is no feature" for name in index]
+    notes += [
+        f"column {name!r} is an id, by its name and as it tells all rows apart: it is no feature; "
+        "rename it if it is to be one"
+        for name in ids
+    ]
     notes += [f"column {name!r} is kept aside: it is no feature" for name in aside]
-    notes += [note for column in features if (note := _note_on_id(column)) is not None]
+    notes += [note for column in features if (note := note_on_id(column)) is not None]
     filled = {column.name: int(_gaps(column).sum()) for column in features}
     filled = {name: count for name, count in filled.items() if count}
     if filled:
@@ -232,24 +241,6 @@ def _notes(features: pl.DataFrame, index: list[str], aside: list[str]) -> tuple[
         more = f" and {len(filled) - 5} more columns" if len(filled) > 5 else ""
         notes.append(f"missing values were filled: {shown}{more}")
     return tuple(notes)
-
-
-def _note_on_id(column: pl.Series) -> str | None:
-    """That a feature may be an id; None if it does not look so."""
-    import polars as pl
-
-    if not (column.dtype.is_integer() or column.dtype == pl.String):  # measurements are no ids
-        return None
-    n, distinct = len(column), column.drop_nulls().n_unique()
-    kind = "number" if column.dtype.is_integer() else "text"
-    is_called_so = bool(ID_NAME.search(column.name))
-    if distinct == n and (is_called_so or n >= FEWEST_ROWS):
-        found = f"has another {kind} in every row"
-    elif is_called_so and distinct >= NEARLY_ALL * n:
-        found = f"is called as an id is, with {distinct:,} {kind}s in {n:,} rows"
-    else:
-        return None
-    return f"column {column.name!r} {found}: if it is an id, keep it aside"
 
 
 def _classes(column: pl.Series) -> tuple[tuple[str, ...], Array]:
@@ -265,8 +256,13 @@ def _classes(column: pl.Series) -> tuple[tuple[str, ...], Array]:
     if whole is not None and not whole.null_count() and (whole == column).all():
         column = whole  # as pandas writes labels of which one was missing once
     if not (column.dtype.is_integer() or is_category(column)):
+        has, how = f"is {column.dtype}", ""
+        if whole is not None:
+            odd = column.filter((whole != column).fill_null(value=True))[0]
+            has = f"has numbers that are not whole, such as {odd}"
+            how = f": if these are classes, turn them into text, such as 'class {odd}'"
         raise InputError(
-            f"target {column.name!r} is {column.dtype}; it must be text, whole numbers or booleans"
+            f"target {column.name!r} {has}; it must be text, whole numbers or booleans{how}"
         )
     if column.dtype.is_integer() and column.cast(pl.Int64, strict=False).null_count():
         raise InputError(f"target {column.name!r} holds integers beyond 64 bits")

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from unchurn.core.arrays import as_fraction
+from unchurn.core.errors import InputError
 
 DIGITS = 12  # means that differ by less than these are equal: the last bits are the order's
 
@@ -19,7 +20,12 @@ class Budget:
 
     def __post_init__(self) -> None:
         for name, limit in self.given.items():
-            object.__setattr__(self, name, as_fraction(limit, name))
+            try:
+                object.__setattr__(self, name, as_fraction(limit, name))
+            except InputError as error:
+                raise InputError(
+                    f"{error}: it is a share of all predictions, give {name}= 0.05 for 5 %"
+                ) from error
 
     @property
     def given(self) -> dict[str, float]:

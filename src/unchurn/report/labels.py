@@ -11,6 +11,8 @@ LETTER = 0.62 * FONT  # of a wide font: what is shown is rather narrower
 DOT = 6  # half the size of a point
 NEAR = 10  # pixels: so near to another's point, a name would be taken for that one's
 GAPS = (9, 15, 23)  # from a point to its name: the farthest that is still seen to be its own
+ASLANT = 0.7  # of a gap in both directions, where a name stands aslant: off the point itself
+OWN = 3  # so much more a line counts that goes through the point itself
 SIDES = ((1, 0), (-1, 0), (0, -1), (0, 1), (1, -1), (1, 1), (-1, -1), (-1, 1))
 Point = tuple[float, float]  # pixels from the left and the top
 
@@ -91,9 +93,14 @@ def _in_turn(
     wider = [dot.grown(NEAR) for dot in dots]
 
     def cost(at: int, i: int, box: Box) -> float:
-        """The farther, the nearer to other points, and the more lines it covers."""
+        """The farther, the nearer to other points, and the more lines it covers, its own above all.
+
+        A bar that ends below its point's own name is taken for a shorter one.
+        """
         others = sum(box.meets(dot) for j, dot in enumerate(wider) if j != i)
-        return at / len(SIDES) + 2 * others + sum(map(box.meets, lines))
+        covered = [line for line in lines if box.meets(line)]
+        own = sum(line.meets(dots[i]) for line in covered)
+        return at / len(SIDES) + 2 * others + len(covered) + OWN * own
 
     for i in order:
         width, height = LETTER * len(names[i]), FONT + 2
@@ -110,7 +117,7 @@ def _in_turn(
 def _box(point: Point, width: float, height: float, gap: float, side: tuple[int, int]) -> Box:
     """A name's box on a side of its point: its nearest edge is a gap away."""
     (x, y), (right, down) = point, side
-    aslant = 0.6 if right and down else 1.0
+    aslant = ASLANT if right and down else 1.0
     left = x + right * gap * aslant + (-width / 2, 0, -width)[right]
     top = y + down * gap * aslant + (-height / 2, 0, -height)[down]
     return Box(left, top, left + width, top + height)

@@ -7,8 +7,17 @@ from typing import TYPE_CHECKING
 
 from unchurn.methods import make_method
 from unchurn.metrics.against_base import right, right_before
-from unchurn.metrics.intervals import LEVEL, Interval, level_of_all
+from unchurn.metrics.intervals import Interval
 from unchurn.report.numbers import between, percent, points
+from unchurn.study.beyond_chance import (
+    FEWEST_UNITS,
+    are_too_few,
+    from_control,
+    is_better,
+    is_more_accurate,
+    may_cost_nothing,
+    n_told,
+)
 from unchurn.study.budget import exceeded, keeps, limits_in_words
 from unchurn.study.equal_runs import (
     FEW_ROWS,
@@ -18,7 +27,6 @@ from unchurn.study.equal_runs import (
     n_test_rows,
 )
 from unchurn.study.scenarios import Resample
-from unchurn.study.selection import CLOSE
 from unchurn.study.table import single_models
 
 if TYPE_CHECKING:
@@ -26,7 +34,6 @@ if TYPE_CHECKING:
 
 ON_TEST = "; chosen on the test data itself, it may look better here than it is"
 FEW_RUNS = 5  # with fewer, more of them are the first thing to try
-FEWEST_UNITS = 3  # of fewer runs, or older models, no interval is promised to hold
 
 
 def advice(result: Result) -> str:
@@ -62,13 +69,13 @@ def _recommended(result: Result) -> str:
             f"Of these, {_name(row)} is {_measured(result, row)}: add control to see whether that "
             "is better than plain training."
         )
-    better = [row for row in single_models(chosen).values() if _is_better(result, row)]
+    better = [row for row in single_models(chosen).values() if is_better(result, row)]
     if not better:
         return _keep(result, control)
     best = _cheapest(result, better)
     text = (
         f"Use {_name(best)}: {_measured(result, best)}{_plain(result, control)}; "
-        f"{result.subject.scenario.falls} by {_fall(_differences(result, best))}, beyond chance, "
+        f"{result.subject.scenario.falls} by {_fall(from_control(result, best))}, beyond chance, "
         f"{_cost(result, best)}"
     )
     if result.chosen_on == "test":  # the best of several methods, at that
@@ -83,14 +90,14 @@ def _within_budget(result: Result, chosen: dict[str, SettingResult]) -> str:
     rows = list((single or kept or chosen).values())
     best = rows[result.best_of([row.reported.runs[result.chosen_on] for row in rows])]
     budget = f"the budget ({limits_in_words(result)}) on the {result.chosen_on} part"
-    caution = f" {_few(result)}" if _are_too_few(result) else ""
+    caution = f" {_few(result)}" if are_too_few(result) else ""
     if not kept:
         return (
             f"No method keeps {budget}: {_name(best)} comes nearest, with "
             f"{exceeded(result, best)}; it is {_measured(result, best)}.{caution}"
         )
     control = chosen.get("control")
-    if "control" in kept and not _is_more_accurate(result, best):
+    if "control" in kept and not is_more_accurate(result, best):
         best = kept["control"]
     if best is control:
         text = (
@@ -123,11 +130,17 @@ def _on_the_base(result: Result) -> str:
     if base <= metrics["accuracy"].of(best).mean:
         return ""
     lost = right_before(best).mean(axis=0) - right(best).mean(axis=0)  # of each test row
+    is_known = not result.subject.scenario.base_may_know_tests
+    unless = "" if is_known else ", unless it was trained on these test rows"
     if lost.mean() < 2 * lost.std() / math.sqrt(len(lost)):
         return (
-            f" The model before is as accurate, {percent(base)}, as far as {len(lost):,} rows tell."
+            f" The model before is as accurate, {percent(base)}, as far as {len(lost):,} rows "
+            f"tell{unless}."
         )
-    return f" But the model before is more accurate than any of these, {percent(base)}: keep it."
+    return (
+        f" But the model before is more accurate than any of these, {percent(base)}: keep it"
+        f"{unless}{'' if is_known else ', of which it then has too many right'}."
+    )
 
 
 def _cheapest(result: Result, better: list[SettingResult]) -> SettingResult:
@@ -164,11 +177,13 @@ def _keep(result: Result, control: SettingResult) -> str:
     n = len(result.by_method) - 1
     tried = "nothing else was tried"
     if n:
-        which, lowers = (
-            ("the method", "does not lower") if n == 1 else (f"none of the {n} methods", "lowers")
-        )
         what = result.subject.scenario.churn_words
-        tried = f"{which} tried {lowers} {what} beyond chance at no loss of accuracy"
+        none = f"none of the {n} methods tried lowers"
+        if n == 1:
+            none = "the method tried does not lower"
+        if _steadier_of_several(result):  # which `_next` names
+            none = "no method tried that serves a single model lowers"
+        tried = f"{none} {what} beyond chance at no loss of accuracy"
     text = f"Use plain training: {tried}; it is {_measured(result, control)}"
     return f"{text}. {ensemble_is_plain(result)}{_next(result)}".rstrip()
 
@@ -177,28 +192,26 @@ def _next(result: Result) -> str:
     """What to try where no single model is better."""
     chosen = result.choose()
     single = single_models(chosen)
-    several = [row for name, row in chosen.items() if name not in single]
-    steadier = [row for row in several if _is_better(result, row)]
-    if steadier:
+    if steadier := _steadier_of_several(result):
         row = min(steadier, key=lambda row: _churn(result, row))
         return (
-            f"Several models do: {_name(row)} lowers it by {_fall(_differences(result, row))}, "
+            f"Several models do: {_name(row)} lowers it by {_fall(from_control(result, row))}, "
             f"{_cost(result, row)}."
         )
-    costs = [row for row in single.values() if _may_cost_nothing(result, row)]
+    costs = [row for row in single.values() if may_cost_nothing(result, row)]
     if costs:
         row = min(costs, key=lambda row: _churn(result, row))
-        found = _differences(result, row)
+        found = from_control(result, row)
         return (
             f"{_name(row)} lowers it beyond chance, by {_fall(found)}; its accuracy is "
             f"{points(-found['accuracy'].value).removeprefix('+')} lower, which may be chance "
             f"({between(found['accuracy'], in_points=True)})."
         )
-    near = [row for row in single.values() if _is_better(result, row, alone=True)]
+    near = [row for row in single.values() if is_better(result, row, alone=True)]
     if near:
         row = min(near, key=lambda row: _churn(result, row))
         return (
-            f"{_name(row)} by itself would be told from it, but of {_n_told(result)} methods one "
+            f"{_name(row)} by itself would be told from it, but of {n_told(result)} methods one "
             "may be so by chance: try it alone, with another seed or more runs."
         )
     if equal := _of_equal_runs(result):
@@ -211,6 +224,12 @@ def _next(result: Result) -> str:
         return f"Settings of {untold[0]} were chosen on the test data: choose them on validation."
     left = _untried(result, _steadier(result))
     return f"Try {' or '.join(left)}." if left else ""
+
+
+def _steadier_of_several(result: Result) -> list[SettingResult]:
+    """What is better than plain training, and serves several models."""
+    several = [row for row in result.choose().values() if row.setting.n_models > 1]
+    return [row for row in several if is_better(result, row)]
 
 
 def _of_equal_runs(result: Result) -> str:
@@ -252,62 +271,6 @@ def _steadier(result: Result) -> list[str]:
         return list(scenario.steadier)
     names = [name for name in scenario.steadier if make_method(name).changes == "targets"]
     return names if scenario.has_base else [*names, "bagging"]
-
-
-def _is_better(result: Result, row: SettingResult, *, alone: bool = False) -> bool:
-    """Whether a setting lowers churn beyond chance, and accuracy by less than CLOSE.
-
-    `alone`: as if it were the only one that was tried.
-    """
-    if not _told(result, row) or _are_too_few(result):
-        return False
-    found = _differences(result, row)
-    churn = found[result.subject.scenario.churn]
-    high = churn.high if alone else churn.at(_level(result)).high
-    return high < 0 and found["accuracy"].value > -CLOSE + 1e-12
-
-
-def _may_cost_nothing(result: Result, row: SettingResult) -> bool:
-    """Whether a setting lowers churn beyond chance, and accuracy by what may be chance."""
-    if not _told(result, row) or _are_too_few(result):
-        return False
-    found = _differences(result, row)
-    is_steadier = found[result.subject.scenario.churn].at(_level(result)).high < 0
-    return is_steadier and found["accuracy"].value < 0 < found["accuracy"].high
-
-
-def _is_more_accurate(result: Result, row: SettingResult) -> bool:
-    """Whether a setting is more accurate than control beyond chance, as the best of all tried."""
-    if not _told(result, row) or _are_too_few(result):
-        return False
-    level = 1 - (1 - LEVEL) / _n_told(result)
-    return _differences(result, row)["accuracy"].at(level).low > 0
-
-
-def _are_too_few(result: Result) -> bool:
-    """Whether runs, or older models, are too few for any interval over them."""
-    return result.subject.scenario.n_units(result.subject.runs) < FEWEST_UNITS
-
-
-def _level(result: Result) -> float:
-    """The level at which churn is told from control's."""
-    told = [row for row in result.choose().values() if _told(result, row)]
-    return level_of_all([_differences(result, row)[result.subject.scenario.churn] for row in told])
-
-
-def _n_told(result: Result) -> int:
-    """How many methods are held against control."""
-    return sum(_told(result, row) for row in result.choose().values())
-
-
-def _told(result: Result, row: SettingResult) -> bool:
-    """Whether the difference from control has an interval."""
-    found = result.against_control(row)
-    return found is not None and not math.isnan(found[result.subject.scenario.churn].low)
-
-
-def _differences(result: Result, row: SettingResult) -> dict[str, Interval]:
-    return result.against_control(row) or {}
 
 
 def _fall(found: dict[str, Interval]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -33,7 +34,7 @@ from unchurn.study.settings import Setting
 from unchurn.study.store import Store
 from unchurn.study.tally import trainings_of
 from unchurn.training.config import Training
-from unchurn.training.learners.base import Learner
+from unchurn.training.learners.base import Learner, RemarkWarning
 from unchurn.training.learners.function import FunctionLearner
 from unchurn.training.learners.make import make_learner
 
@@ -194,7 +195,10 @@ def _learner(
 ) -> Learner:
     """What trains: a model of whatever kind, or a training function."""
     if train is None:
-        return make_learner(model, training, arguments)
+        found = make_learner(model, training, arguments)
+        if found.remark is not None:
+            warnings.warn(found.remark, RemarkWarning, stacklevel=3)
+        return found
     if model != "mlp" or arguments:
         raise InputError("give a model or a learner, not both")
     return FunctionLearner(train)
@@ -259,7 +263,9 @@ def load_data(
     loaded, before = _with_id(load_as(), id), scenario.preparation_before
     if before is None or loaded.preparation is None or before == loaded.preparation:
         return loaded
-    if set(before.names) != set(loaded.preparation.names):
+    features = set(loaded.preparation.names)
+    ids = set() if loaded.aside is None else set(loaded.aside.columns) - set(left_out)
+    if not features <= set(before.names) <= features | ids:  # which may have been features then
         return loaded
     alike = load_as(preparation=before)
     return replace(alike, notes=(*alike.notes, "prepared as the table of the base was"))

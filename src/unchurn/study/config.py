@@ -56,8 +56,8 @@ class BenchConfig(BaseModel):
     split: str | int | float | datetime | date | None = None
     every: str | int | None = None
     base: str | None = None
-    max_bad_flips: float | None = Field(default=None, ge=0, le=1)
-    max_churn: float | None = Field(default=None, ge=0, le=1)
+    max_bad_flips: float | None = None
+    max_churn: float | None = None
     out: Path | None = None
     engine: Literal["local", "ray"] = "local"
     ray_address: str | None = None

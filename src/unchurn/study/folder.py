@@ -67,6 +67,8 @@ def save(result: Result, folder: Path, said: Said | None = None) -> None:
 def load(folder: Path) -> Result:
     """What `save` wrote."""
     path = folder / JSON
+    if not folder.is_dir():
+        raise InputError(f"{folder}: there is no such folder: bench says where its runs are kept")
     if not path.is_file():
         raise InputError(
             f"{folder}: no finished bench is there ({JSON} is missing): run the same bench again, "

@@ -12,6 +12,7 @@ from unchurn.report import formats
 from unchurn.report.html import write_page
 from unchurn.study import charts
 from unchurn.study.advice import advice
+from unchurn.study.commonest import note_on_commonest
 from unchurn.study.examples import flip_shares, flips_in_words
 from unchurn.study.frontier import caption, frontier, frontier_data
 from unchurn.study.scenarios import Retrain
@@ -39,8 +40,15 @@ def write_report(result: Result, path: Path) -> None:
         examples=_examples(result),
         examples_title=_examples_title(result),
         facts=_facts(result),
-        notes=[*result.subject.data.notes, *result.notes],
+        notes=_notes(result),
     )
+
+
+def _notes(result: Result) -> list[str]:
+    """What is to be known of the data, and of how runs were made."""
+    data = result.subject.data
+    on_classes = note_on_commonest(result.subject.labels["test"], data.classes)
+    return [*data.notes, *([on_classes] if on_classes else []), *result.notes]
 
 
 def _charts(result: Result) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -11,10 +12,9 @@ from typing import TYPE_CHECKING
 
 from unchurn.metrics.registry import Metric
 from unchurn.report import formats, numbers
-from unchurn.report.table import Cell, Column, Note, Table
-from unchurn.study.budget import budget_note
-from unchurn.study.equal_runs import note_on_equal_runs
+from unchurn.report.table import Cell, Column, Table
 from unchurn.study.scenarios.retrain import Retrain
+from unchurn.study.table_notes import table_notes
 
 if TYPE_CHECKING:
     from unchurn.metrics.churn import MeanSd
@@ -28,12 +28,12 @@ _METHOD, _SETTING = (
 Filled = tuple[Column, dict[str, Cell]]  # a column with its cells, by method
 # What a narrow terminal goes without, the higher the sooner; deviations go after 3.
 GOES = {
-    "beside": 6, "optimism": 6, "neither better": 5, "difference": 4, "more": 3,
-    "first difference": 1,
+    "beside": 6, "optimism": 6, "neither better": 5, "difference": 5, "more": 4,
+    "difference in accuracy": 3, "first difference": 1,
 }  # fmt: skip
 DIFFERENCE = "{} − control's"
+CUT = "In full, what is cut above:"
 OPTIMISM = "{}, chosen − fresh"
-BRACKETS = "Brackets: 95 %, runs paired, jackknife over {} plus the variance of the examples."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,19 +55,32 @@ def render(result: Result, form: str, *, width: int | None = None) -> str:
     if form in OF_ALL_SETTINGS:
         return formats.render(settings_table(result), form)
     table = chosen_table(result)
-    return formats.text(table, width) if form == "text" else formats.render(table, form)
+    if form != "text" or width is None:
+        return formats.render(table, form)
+    text = formats.text(table, width)
+    cut = _cut_settings(table, text)
+    wrapped = [textwrap.fill(line, width, subsequent_indent="  ") for line in cut]
+    return "\n".join([text, CUT, *wrapped, ""]) if cut else text
+
+
+def _cut_settings(table: Table, text: str) -> list[str]:
+    """The methods and settings that a text of the table has cut, in full."""
+    lines = zip(table.rows, text.splitlines()[1:], strict=False)
+    names = [((row[0].text, row[1].text), line) for row, line in lines]
+    return [": ".join(cells) for cells, line in names if any(cell not in line for cell in cells)]
 
 
 def chosen_table(result: Result) -> Table:
     """A row for each method: its chosen setting and what was measured, or why all of it failed."""
     chosen = result.choose()
     differences = {name: result.against_control(row) for name, row in chosen.items()}
+    headings, optimism = _difference_headings(result, differences.values()), _optimism(result)
     about = _columns_about(result, chosen)
     found = [
         *_metric_columns(result, chosen),
         *_beside_columns(result, chosen),
-        *_difference_columns(result, differences),
-        *_optimism_columns(result, chosen),
+        *_difference_columns(differences, headings),
+        *_optimism_columns(result, optimism, chosen),
     ]
     rows = []
     for name, group in result.by_method.items():
@@ -81,13 +94,19 @@ def chosen_table(result: Result) -> Table:
     return Table(
         columns=tuple(column for column, _ in (*about, *found)),
         rows=tuple(rows),
-        notes=tuple(_notes(result, differences.values())),
+        notes=tuple(
+            table_notes(result, [of for of in differences.values() if of], headings, optimism)
+        ),
     )
 
 
 def settings_table(result: Result) -> Table:
-    """A row for every setting, numbers in percent with four digits; empty where a run failed."""
-    chosen = {id(row) for row in result.choose().values()}
+    """A row for every setting, numbers in percent with four digits; empty where a run failed.
+
+    Those that are chosen have their differences from control, with the ends of their intervals.
+    """
+    told = {id(row): result.against_control(row) or {} for row in result.choose().values()}
+    compared = list(dict.fromkeys(metric for of in told.values() for metric in of))
     kinds = ("", "fresh_") if any(row.fresh for row in result.settings) else ("",)
     metrics = result.subject.scenario.metrics
     rows = []
@@ -98,19 +117,23 @@ def settings_table(result: Result) -> Table:
             for name in metrics:
                 found = values.get(name)
                 numbers_of_row += [found.mean, found.sd] if found else [math.nan, math.nan]
+        for metric in compared:
+            less = told.get(id(row), {}).get(metric)
+            numbers_of_row += [less.value, less.low, less.high] if less else [math.nan] * 3
         n_runs = result.subject.runs - len(row.failures)
         rows.append(
             (
                 Cell(text=result.subject.data.name, is_foreign=True),
                 Cell(text=row.setting.name),
                 Cell(text=row.setting.text),
-                Cell(text=str(id(row) in chosen).lower(), value=id(row) in chosen),
+                Cell(text=str(id(row) in told).lower(), value=id(row) in told),
                 Cell(text=str(n_runs), value=n_runs),
                 *(Cell(text=numbers.file_percent(v), value=100 * v) for v in numbers_of_row),
                 Cell(text="; ".join(row.failures)),
             )
         )
     names = [f"{kind}{name}{sd}" for kind in kinds for name in metrics for sd in ("", "_sd")]
+    names += [f"{metric}_less_control{end}" for metric in compared for end in ("", "_low", "_high")]
     headings = ["dataset", "method", "settings", "chosen", "runs", *names, "failure"]
     return Table(columns=tuple(Column(heading=h) for h in headings), rows=tuple(rows))
 
@@ -175,23 +198,27 @@ def _beside_columns(result: Result, chosen: Iterable[str]) -> list[Filled]:
 
 
 def _difference_columns(
-    result: Result, differences: dict[str, dict[str, Interval] | None]
+    differences: dict[str, dict[str, Interval] | None], headings: dict[str, str]
 ) -> list[Filled]:
     """What is compared with control's, where anything is."""
-    headings = _difference_headings(result, differences.values())
+    # What is advised hangs on these two: they are the last to go.
+    goes = {
+        "accuracy": "difference in accuracy",
+        **dict.fromkeys([*headings][:1], "first difference"),
+    }
     return [
         (
-            # The first, which matters most, is the last to go.
-            Column(heading=heading, may_go=GOES["first difference" if first else "difference"]),
+            Column(heading=heading, may_go=GOES[goes.get(metric, "difference")]),
             {name: _difference_cell((of or {}).get(metric)) for name, of in differences.items()},
         )
-        for (metric, heading), first in zip(headings.items(), [True, *[False] * 9], strict=False)
+        for metric, heading in headings.items()
     ]
 
 
-def _optimism_columns(result: Result, chosen: dict[str, SettingResult]) -> list[Filled]:
+def _optimism_columns(
+    result: Result, found: dict[str, float], chosen: Iterable[str]
+) -> list[Filled]:
     """By how much churn was lower on the runs that chose a setting than on fresh ones."""
-    found = _optimism(result)
     if not found:
         return []
     cells = {
@@ -209,21 +236,6 @@ def _optimism(result: Result) -> dict[str, float]:
     metric = result.subject.scenario.churn
     chosen = result.choose().items()
     return {name: result.optimism(row)[metric] for name, row in chosen if row.fresh}
-
-
-def _note_on_fresh_runs(result: Result, optimism: dict[str, float]) -> str:
-    """Why figures are of fresh runs, and how much better they looked without."""
-    text = (
-        f"Figures are of {result.subject.runs} fresh runs of each chosen setting: on the runs that "
-        "chose it, a winner of many looks better than it is"
-    )
-    several = [v for name, v in optimism.items() if len(result.by_method[name]) > 1]
-    if not several:
-        return f"{text}."
-    of = "the method" if len(several) == 1 else f"the {len(several)} methods"
-    mean = numbers.signed(sum(several) / len(several))
-    words = result.subject.scenario.churn_words
-    return f"{text} ({words} chosen − fresh: {mean}, the mean of {of} that tried several settings)."
 
 
 def _difference_headings(
@@ -263,40 +275,3 @@ def _difference_cell(interval: Interval | None) -> Cell:
     if interval is None:
         return Cell(text="")
     return Cell(text=numbers.difference(interval), value=interval.value)
-
-
-def _notes(result: Result, differences: Iterable[dict[str, Interval] | None]) -> Iterable[Note]:
-    """What a reader must know to read the numbers right."""
-    subject = result.subject
-    about = [subject.data.name, f"{subject.runs} runs of each setting", subject.length]
-    what = subject.scenario.note(len(subject.labels["test"]))
-    yield Note(text=f"{', '.join(part for part in about if part)}. {what}")
-    if len(result.settings) > len(result.by_method) or result.chosen_on == "validation":
-        more = " A method that tried more settings had more chances: it gets no interval."
-        rule = (
-            "highest accuracy of those that keep the budget; where none does, nearest to it."
-            if subject.budget.given
-            else "highest accuracy; of those less than 0.1 points below it, lowest "
-            f"{subject.scenario.churn_words}."
-        )
-        yield Note(
-            text=f"Settings chosen on the {result.chosen_on} part: {rule}"
-            f"{more if result.chosen_on == 'test' else ''}"
-        )
-    if subject.budget.given and result.choose():
-        yield Note(text=budget_note(result))
-    if optimism := _optimism(result):
-        yield Note(text=_note_on_fresh_runs(result, optimism))
-    yield Note(text="the best single model.", explains_mark=True)
-    found = [of for of in differences if of]
-    if any(not math.isnan(of[subject.scenario.churn].low) for of in found):  # two runs have none
-        brackets = BRACKETS.format(subject.scenario.units(subject.runs))
-        yield Note(text=brackets, of=tuple(_difference_headings(result, found).values()))
-    for note in dict.fromkeys(row.setting.note for row in result.settings if row.setting.note):
-        yield Note(text=note)
-    if note_on_equal := note_on_equal_runs(result):
-        yield Note(text=note_on_equal)
-    if failed := [row for row in result.settings if row.failures]:
-        yield Note(
-            text=f"{len(failed)} settings failed and were not chosen: see table.csv for why."
-        )

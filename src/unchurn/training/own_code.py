@@ -1,4 +1,4 @@
-"""The user's own networks, methods and functions by their content: told apart when edited."""
+"""The user's own networks, methods and functions: by their content, by name, and their errors."""
 
 from __future__ import annotations
 
@@ -8,17 +8,23 @@ import io
 import sys
 import sysconfig
 from collections import ChainMap
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from traceback import walk_tb
 from types import CodeType, FunctionType
 from typing import Any, ClassVar
 
 import cloudpickle
 
+from unchurn.core.errors import InputError
+from unchurn.training.learners.base import DivergedError
+
 # Of a class, what says nothing of what it does, or differs from process to process.
 NOT_CONTENT = {"__module__", "__dict__", "__weakref__", "__doc__", "_abc_impl"}
 INSTALLED = tuple(Path(sysconfig.get_path(name)) for name in ("purelib", "platlib", "stdlib"))
+OURS = Path(__file__).parents[1]
 
 
 def code_identity(own: Any) -> str:
@@ -29,9 +35,7 @@ def code_identity(own: Any) -> str:
     """
     pickler, pickled = _Canonical.of(own)
     digest = hashlib.sha256(pickled)
-    while isinstance(own, partial):
-        own = own.func
-    code = own if inspect.isroutine(own) or inspect.isclass(own) else type(own)
+    code = _unwrapped(own)
     first = inspect.getmodule(code)
     with suppress(OSError, TypeError):  # code typed into a notebook is in the object already
         digest.update(inspect.getsource(first or code).encode())
@@ -42,12 +46,52 @@ def code_identity(own: Any) -> str:
     return f"{getattr(code, '__qualname__', 'own')}:{digest.hexdigest()}"
 
 
+def own_name(own: Any) -> str:
+    """Own code as `module:name`.
+
+    >>> own_name(partial(own_name, own=1))
+    'unchurn.training.own_code:own_name'
+    """
+    code = _unwrapped(own)
+    return f"{code.__module__}:{code.__qualname__}"
+
+
+@contextmanager
+def called(name: str) -> Iterator[None]:
+    """Say of an error in the user's own code that it is theirs, and where."""
+    try:
+        yield
+    except (InputError, DivergedError, MemoryError):  # which are expected, and say enough
+        raise
+    except Exception as error:
+        what = ": ".join([type(error).__name__, *filter(None, [" ".join(str(error).split())])])
+        raise InputError(f"{name} raised {what}{_place(error)}") from error
+
+
+def _place(error: Exception) -> str:
+    """The innermost line of the user's own in an error's trace, if there is one."""
+    lines = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
+    own = [f" ({file}, line {line})" for file, line in lines if _is_own_file(file)]
+    return own[-1] if own else ""
+
+
+def _unwrapped(own: Any) -> Any:
+    """The function or class that own code is, or is an object of."""
+    while isinstance(own, partial):
+        own = own.func
+    return own if inspect.isroutine(own) or inspect.isclass(own) else type(own)
+
+
 def _is_own(module: str) -> bool:
-    """Whether a module is a file of the user's: neither installed nor Python's or ours."""
+    """Whether a module is a file of the user's."""
     file = getattr(sys.modules.get(module), "__file__", None)
-    if file is None or module.partition(".")[0] == "unchurn":
-        return False
-    return not any(folder in Path(file).parents for folder in INSTALLED)
+    return file is not None and _is_own_file(file)
+
+
+def _is_own_file(file: str) -> bool:
+    """Whether a file of code is the user's: neither installed nor Python's or ours."""
+    is_file = not file.startswith("<")
+    return is_file and not any(folder in Path(file).parents for folder in (OURS, *INSTALLED))
 
 
 def _is_importable(own: type) -> bool:

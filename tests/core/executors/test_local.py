@@ -178,6 +178,23 @@ def test_an_error_of_the_call_is_raised_as_it_is():
         results(fails_badly, [(8,), (8,)], 2)
 
 
+def test_the_cause_of_an_error_comes_with_it_if_it_can_be_sent():
+    class OfTwoError(Exception):
+        def __init__(self, one: int, other: int) -> None:
+            super().__init__(f"{one} and {other}")  # from which none is made again
+
+    def fails(kind: type[Exception], *arguments: int) -> None:
+        raise InputError("not today") from kind(*arguments)
+
+    with pytest.raises(InputError, match="not today") as caught:
+        results(fails, [(KeyError, 7)] * 2, 2)
+    assert repr(caught.value.__cause__) == "KeyError(7)"
+    with pytest.raises(InputError, match="not today") as caught:
+        results(fails, [(OfTwoError, 1, 2)] * 2, 2)
+    assert caught.value.__cause__ is None
+    assert "OfTwoError: 1 and 2" in caught.value.__notes__[0]
+
+
 def test_own_code_that_sets_no_seed_draws_other_numbers_in_every_worker():
     """They are forked from one process, which has NumPy's generator."""
 

@@ -91,7 +91,8 @@ class Pool:
                 continue
             self._idle.append(worker)
             if not is_made:
-                raise result
+                error, cause = result
+                raise error from cause
             ended.append((call, Shared(parcel=result) if call.stays else result))
         return ended
 

@@ -82,10 +82,11 @@ def _answer(message: bytes, folder: Path) -> bytes:
         return _pickled((True, _made(stays, function, arguments, folder)))
     except BaseException as error:  # whatever own code raises
         error.add_note(f"In a worker process:\n{traceback.format_exc()}")
-        try:
-            return _pickled((False, error))
-        except Exception:  # of an error that cannot be sent
-            return _pickled((False, RuntimeError(traceback.format_exc())))
+        for sent in ((error, error.__cause__), (error, None)):
+            answer = _as_answer(sent)
+            if answer is not None:
+                return answer
+        return _pickled((False, (RuntimeError(traceback.format_exc()), None)))
     finally:
         with contextlib.suppress(OSError, ValueError):
             sys.stdout.flush()  # of what own code printed; we are killed in the end
@@ -95,6 +96,16 @@ def _made(stays: bool, function: Callable[..., Any], arguments: Sequence[Any], f
     values = [one.value() if isinstance(one, Parcel) else one for one in arguments]
     result = function(*values)
     return pack(result, folder) if stays else result
+
+
+def _as_answer(sent: tuple[BaseException, BaseException | None]) -> bytes | None:
+    """The pickled error and its cause, which a pickle of it leaves out; None if none reads them."""
+    try:
+        answer = _pickled((False, sent))
+        cloudpickle.loads(answer)  # not so of a class that makes its message of what it is given
+    except Exception:  # whatever own code raises
+        return None
+    return answer
 
 
 def _pickled(answer: tuple[bool, Any]) -> bytes:

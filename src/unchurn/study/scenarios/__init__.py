@@ -41,8 +41,9 @@ def make_scenario(scenario: str | Scenario = "retrain", **parameters: Any) -> Sc
     known = _parameters(kind)
     both = {**given, **parameters}
     if wrong := [parameter for parameter in both if parameter not in known]:
-        takes = [n for n, other in SCENARIOS.items() if wrong[0] in _parameters(other)]
-        does = f"; {takes[0]} does (scenario)" if takes else ""
+        takes = {n: sum(p in _parameters(other) for p in wrong) for n, other in SCENARIOS.items()}
+        best = max(takes, key=takes.__getitem__)
+        does = f"; {best} does: give scenario= {best}" if takes[best] else ""
         raise InputError(
             f"the scenario {name} takes no {wrong[0]}: it takes "
             f"{', '.join(known) or 'nothing'}{does}"

@@ -58,6 +58,8 @@ class Scenario:
     falls: ClassVar[str] = "churn falls"
     question: ClassVar[str] = "which training churns least, at no cost in accuracy?"
     says: ClassVar[str] = "with {} of its predictions changing from one retraining to the next"
+    # What further metrics are, in a sentence, by their names: it goes where their columns go.
+    legend: ClassVar[Mapping[tuple[str, ...], str]] = {}
     # Whether runs have a model before them: what looks at a fixed reference then looks at that.
     has_base: ClassVar[bool] = False
     # What the preset "quick" tries, where no method is named; None: as it does for retraining.
@@ -133,6 +135,11 @@ class Scenario:
         """The older model, where it is one that was given: then it is not trained."""
         return None
 
+    @property
+    def base_may_know_tests(self) -> bool:
+        """Whether the older model may have been trained on test rows: nobody says it was not."""
+        return False
+
     def known_to(self, fit: int) -> Mask | None:
         """The classes that the plain fit of this stream knows; None: all, or nobody looked."""
         return None
@@ -187,7 +194,7 @@ class Scenario:
         raise NotImplementedError
 
     def note(self, n_test: int) -> str:
-        """What the numbers of a table, of so many test rows, are, in a sentence."""
+        """What the numbers of a table, of so many test rows, are; `legend` has the rest."""
         raise NotImplementedError
 
     def charts(self, result: Result) -> dict[str, alt.TopLevelMixin]:

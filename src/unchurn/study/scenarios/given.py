@@ -90,17 +90,16 @@ def places_among(data: Dataset, parted: Dataset, parts: Parts) -> Parts:
     return replace(parts, rows={part: places[own] for part, own in parts.rows.items()})
 
 
-def with_caution(data: Dataset, parts: Parts, given: Given) -> Dataset:
-    """The data with a note, where a base is no better than always saying the commonest class."""
+def cautions_on(given: Given, parts: Parts) -> tuple[str, ...]:
+    """A note, where a base is no better than always saying the commonest class."""
     labels = parts.y["test"]
     accuracy = float(np.mean(given.predictions["test"] == labels))
     if accuracy > np.bincount(labels).max() / len(labels):
-        return data
-    note = (
+        return ()
+    return (
         f"the base has {accuracy:.1%} of the test rows right, no more than always saying the "
-        "commonest class has: are its rows, inputs and classes the data's?"
+        "commonest class has: are its rows, inputs and classes the data's?",
     )
-    return replace(data, notes=(*data.notes, note))
 
 
 def open_base(base: Any) -> Any:

@@ -64,6 +64,12 @@ class Replay(Scenario):
     charted_words: ClassVar[str] = "bad flips"
     falls: ClassVar[str] = "bad flips fall"
     question: ClassVar[str] = "which training breaks least from release to release?"
+    legend: ClassVar[Mapping[tuple[str, ...], str]] = {
+        ("churn_to_base",): "Churn: answers that are not those of the release before.",
+        ("good_flips",): "Good flips: wrong in the release before and right now.",
+        ("bad_flips_first", "churn_first", "accuracy_first"): "First: the first release, which is "
+        "plain training.",
+    }
     says: ClassVar[str] = "with {} of its predictions wrong where the release before was right"
     recipes: ClassVar[tuple[str, ...] | None] = Upgrade.recipes
 
@@ -164,9 +170,8 @@ class Replay(Scenario):
         return (
             f"Every run is a chain of releases, one every {in_words(self._every)} by {self.time}, "
             f"each trained on all rows before it. Percent of the {n_test:,} rows that came after, "
-            "each predicted by the release then in use; mean (sd) over runs: bad flips, right in "
-            "the release before and wrong now; good flips, the reverse; churn, either; to first, "
-            "against the first release, which is plain training."
+            "each predicted by the release then in use; mean over runs. Bad flips: right in the "
+            "release before and wrong now."
         )
 
     def charts(self, result: Result) -> dict[str, alt.TopLevelMixin]:

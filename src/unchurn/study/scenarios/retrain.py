@@ -15,6 +15,10 @@ class Retrain(Scenario):
     """Runs of one setting are compared in pairs."""
 
     name: ClassVar[str] = "retrain"
+    legend: ClassVar[Mapping[tuple[str, ...], str]] = {
+        ("churn_correct", "churn_incorrect"): "Correct, incorrect: churn among what a run of the "
+        "pair got right, wrong, on average of the two.",
+    }
 
     def identity(self) -> dict[str, Any]:
         """Nothing more: runs that were kept before there were scenarios are of this one."""
@@ -35,7 +39,4 @@ class Retrain(Scenario):
 
     def note(self, n_test: int) -> str:
         """Over what each metric is a mean."""
-        return (
-            "Percent, mean (sd): accuracy over runs, churn over pairs of runs; correct, incorrect: "
-            "churn among what a run of the pair got right, wrong, on average of the two."
-        )
+        return "Percent, mean: accuracy over runs, churn over pairs of runs."

@@ -180,7 +180,8 @@ def _rows(predictions: Predictions, id_column: str | None, data: Dataset) -> Int
 def _by_place(predictions: Predictions, data: Dataset, n: int) -> IntArray:
     column = predictions.id_column
     if column is not None:
-        both = data.test_rows is not None and column in data.test_rows.columns
+        tables = [table for table in (data.test_rows, data.aside) if table is not None]
+        both = any(column in table.columns for table in tables)
         how = (
             f"and {data.name} has, too: join them with id={column}"
             if both

@@ -76,6 +76,10 @@ class Learner(Protocol):
     def imports(self) -> tuple[str, ...]:
         """Modules that a process can import before it becomes several that train."""
 
+    @property
+    def remark(self) -> str | None:
+        """What a user should know of it before it trains; None: nothing."""
+
     def why_not(self, method: Method) -> str | None:
         """Why it cannot train a method; None if it can."""
 

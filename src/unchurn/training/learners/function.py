@@ -27,7 +27,7 @@ from unchurn.training.learners.base import (
     check_neighbours,
     score_distinct,
 )
-from unchurn.training.own_code import code_identity
+from unchurn.training.own_code import called, code_identity, own_name
 from unchurn.training.streams import Stream, hold_out, member_fits, reference_streams
 
 Predict = Callable[[Array], Any]
@@ -54,10 +54,12 @@ class FittedFunction:
 
     predictors: list[Predict]
     n_classes: int
+    name: str  # of the function, which errors in it are said to be of
 
     def probabilities(self, x: Array) -> Float32:
         """(n, L) probabilities, averaged over the members."""
-        every = [np.asarray(predict(x), np.float32) for predict in self.predictors]
+        with called(self.name):
+            every = [np.asarray(predict(x), np.float32) for predict in self.predictors]
         shape = (len(x), self.n_classes)
         for given in every:
             if given.shape != shape:
@@ -89,6 +91,11 @@ class FunctionLearner:
         """The function's name."""
         return getattr(self.train, "__name__", type(self.train).__name__)
 
+    @property
+    def name(self) -> str:
+        """What errors call it."""
+        return own_name(self.train)
+
     @cached_property
     def identity(self) -> dict[str, Any]:
         """The function by its code. The training is not used: runs kept before have it, so."""
@@ -118,6 +125,11 @@ class FunctionLearner:
     def imports(self) -> tuple[str, ...]:
         """None: what a function imports may have threads."""
         return ()
+
+    @property
+    def remark(self) -> str | None:
+        """Nothing is known of it."""
+        return None
 
     def why_not(self, method: Method) -> str | None:
         """Only targets can be handed to it."""
@@ -150,6 +162,7 @@ class FunctionLearner:
     ) -> Predictor:
         """Train on a method's targets; the function's seed is drawn from the stream of the fit."""
         one_hot = np.eye(n_classes, dtype=np.float32)[y]
+        fitted = partial(FittedFunction, n_classes=n_classes, name=self.name)
 
         def train(what: Method, known: Reference, stream: Stream, kept: Rows) -> Predict:
             weights = what.weights(np.ones(len(x), np.float32), known)
@@ -158,7 +171,8 @@ class FunctionLearner:
             rows = what.sample(stream.generator("sample"), len(kept))
             seen = kept if rows is None else kept[rows]
             own_seed = int(stream.generator("weights").integers(2**31))
-            return self.train(x[seen], targets[seen], own_seed)
+            with called(self.name):
+                return self.train(x[seen], targets[seen], own_seed)
 
         def member(what: Method, known: Reference, streams: list[Stream]) -> Predict:
             kept, held = hold_out(what, streams[0], len(x))
@@ -166,12 +180,12 @@ class FunctionLearner:
             trained = [train(candidate, known, stream, kept) for candidate, stream in each]
             if len(trained) == 1:
                 return trained[0]
-            said = [FittedFunction([one], n_classes).probabilities(x[held]) for one in trained]
+            said = [fitted([one]).probabilities(x[held]) for one in trained]
             return trained[what.pick(said)]
 
         def reference_logits(stream: Stream) -> Float32:
             plain = train(Method(), known, stream, np.arange(len(x)))
-            return score_distinct(FittedFunction([plain], n_classes), x)
+            return score_distinct(fitted([plain]), x)
 
         check_neighbours(method, len(x))
         streams = reference_streams(method, seed, run)
@@ -182,7 +196,7 @@ class FunctionLearner:
             member(one, known, [Stream(seed, run, number) for number in numbers])
             for one, numbers in fits
         ]
-        return FittedFunction(predictors, n_classes)
+        return fitted(predictors)
 
     def probe(self, x: Float32, y: IntArray, n_classes: int) -> Probe | None:
         """From a fit of some of the examples, as if the time grew with their number."""

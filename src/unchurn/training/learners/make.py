@@ -76,13 +76,18 @@ def _estimator(found: Any, arguments: dict[str, Any]) -> Any:
     """An estimator with its parameters set; one that was given stays as it was."""
     from sklearn.base import clone
 
+    from unchurn.training.learners.sklearn import parameter_names
+
     try:
         if inspect.isclass(found):
             return found(**arguments)
         return clone(found).set_params(**arguments) if arguments else found
     except (TypeError, ValueError) as error:
-        name = getattr(found, "__name__", type(found).__name__)
-        raise InputError(f"{name}: {error}") from error
+        kind = found if inspect.isclass(found) else type(found)
+        known = parameter_names(kind)
+        wrong = [name for name in arguments if name not in known and "__" not in name]
+        why = unknown("parameter", wrong[0], known) if wrong else error
+        raise InputError(f"{kind.__name__}: {why}") from error
 
 
 def _is_module(found: Any) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
@@ -12,7 +14,7 @@ from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import threadpool_limits
 
 from unchurn.core.arrays import Array, Float32
-from unchurn.core.errors import InputError
+from unchurn.core.errors import InputError, unknown
 from unchurn.methods import Method
 from unchurn.methods.base import overrides
 from unchurn.training.learners.function import FunctionLearner, Predict, weighted_rows
@@ -112,6 +114,11 @@ class SklearnLearner(FunctionLearner):
         """The estimator's class."""
         return type(self.train.estimator).__name__
 
+    @property
+    def name(self) -> str:
+        """The same."""
+        return self.label
+
     @cached_property
     def identity(self) -> dict[str, Any]:
         """The estimator with all that it holds, own code by its content; its library's version."""
@@ -130,12 +137,45 @@ class SklearnLearner(FunctionLearner):
         """The estimator with its parameters."""
         return {"estimator": " ".join(repr(self.train.estimator).split())}
 
+    @property
+    def remark(self) -> str | None:
+        """That a parameter may be misspelt, where an estimator hands on what it does not know."""
+        estimator = self.train.estimator
+        known = parameter_names(type(estimator))
+        own = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else ()
+        others = [name for name in own if name not in known]
+        if not known or not others:
+            return None
+        return (
+            f"{self.label}: {unknown('parameter', others[0], known)}; it is handed on to the "
+            "library, which may know it by this name"
+        )
+
     def why_not(self, method: Method) -> str | None:
         """Soft targets are rows with weights, which the estimator must take."""
         softens = overrides(method, "targets") or overrides(method, "weights")
         if softens and not has_fit_parameter(self.train.estimator, "sample_weight"):
             return f"softens targets: {self.label}.fit takes no sample_weight"
         return super().why_not(method)
+
+
+def parameter_names(kind: type) -> list[str]:
+    """The parameters that an estimator's class names, or one that it is derived from does.
+
+    >>> from sklearn.dummy import DummyClassifier
+    >>> parameter_names(DummyClassifier)
+    ['strategy', 'random_state', 'constant']
+    """
+    several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    names: dict[str, None] = {}
+    for base in kind.__mro__:
+        # It may have none of its own, or be compiled and not say what it takes.
+        with suppress(KeyError, TypeError, ValueError):
+            own = list(inspect.signature(vars(base)["__init__"]).parameters.values())[
+                1:
+            ]  # without self
+            names |= dict.fromkeys(p.name for p in own if p.kind not in several)
+    return list(names)
 
 
 @cache

@@ -93,6 +93,11 @@ class TorchLearner:
         """The loop, and torch with it."""
         return ("unchurn.training.loop",)
 
+    @property
+    def remark(self) -> str | None:
+        """Nothing: `check` says what is wrong with a network."""
+        return None
+
     def why_not(self, method: Method) -> str | None:
         """The loop trains every method."""
         return None
