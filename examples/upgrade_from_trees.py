@@ -10,15 +10,14 @@ import numpy as np
 import unchurn
 
 data = unchurn.load("phishing")
-trees = lightgbm.LGBMClassifier(n_estimators=60, n_jobs=1, verbose=-1)
-trees.fit(data.x_train[:3000], data.y_train[:3000])
+x, y = data.x_train[:4000], data.y_train[:4000]
+trees = lightgbm.LGBMClassifier(n_estimators=60, n_jobs=1, verbose=-1).fit(x[:2000], y[:2000])
 
 for name, method in (("trained anew", "control"), ("upgraded", None)):
     found = []
     for seed in range(3):
         successor = unchurn.upgrade(
-            trees, data.x_train, data.y_train, X_test=data.x_test, y_test=data.y_test,
-            method=method, random_state=seed,
+            trees, x, y, X_test=data.x_test, y_test=data.y_test, method=method, random_state=seed,
         )  # fmt: skip
         estimates = successor.comparison.estimates
         found.append([estimates[key].value for key in ("accuracy_candidate", "bad_flips")])

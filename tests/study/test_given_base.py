@@ -18,6 +18,7 @@ from unchurn.study.result import Result
 from unchurn.study.scenarios import Upgrade
 from unchurn.study.schedule import make_schedule
 from unchurn.study.store import Store
+from unchurn.training.networks import mlp
 from unchurn.training.streams import BASE_FIT
 
 TABLE = toys.frame(240, distance=1)
@@ -144,8 +145,8 @@ def test_methods_look_at_it_as_a_fit_looks_at_its_reference(classes):
     result = bench(DATA, METHODS, scenario=Upgrade(base=base), runs=2, **SHORT)
     assert set(base_of(result)) <= set(classes)
     for method, found in zip(METHODS, result.settings, strict=True):
-        alone = StableClassifier(method=method, reference=base, random_state=0, **BATCHES)
-        alone.fit(DATA.x_train, names)
+        own = {"method": method, "reference": base, "random_state": 0, **BATCHES}
+        alone = StableClassifier(mlp, **own).fit(DATA.x_train, names)  # not scaled, as in a study
         predicted = np.array(DATA.classes)[found.predictions["test"][0]]
         np.testing.assert_array_equal(predicted, alone.predict(DATA.x_test))
 

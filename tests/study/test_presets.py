@@ -35,7 +35,7 @@ def test_what_is_no_network_tries_a_bag(model, has_bag):
 
 def test_grid_is_all_that_is_worth_trying():
     settings = preset_settings("grid", "digits", n_steps=USUAL_STEPS)
-    assert len(settings) == len({(s.name, s.text) for s in settings}) == 257 + 25 + 19
+    assert len(settings) == len({(s.name, s.text) for s in settings}) == 257 + 25 + 21
     assert [s.text for s in preset_settings("grid", "digits", ["ensemble"])] == ["m=3", "m=5"]
 
 

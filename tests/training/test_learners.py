@@ -176,9 +176,10 @@ def test_a_parameter_that_no_estimator_names_is_refused_or_noted():
         with pytest.raises(InputError, match=f"HistGradientBoostingClassifier: {wrong}"):
             make_learner(model, None, {"max_itr": 3})
     assert make_learner(HistGradientBoostingClassifier).remark is None
-    assert make_learner("lightgbm", None, {"n_estimators": 3}).remark is None
+    for known in ({"n_estimators": 3}, {"verbosity": -1, "bagging_fraction": 0.5}):
+        assert make_learner("lightgbm", None, known).remark is None
     remark = make_learner("lightgbm", None, {"n_estimatorz": 3}).remark
-    misspelt = "LGBMClassifier: no parameter 'n_estimatorz' (did you mean 'n_estimators'?): there"
+    misspelt = "LGBMClassifier: no parameter 'n_estimatorz' (did you mean 'n_estimators'?): it is"
     assert remark.startswith(misspelt)
     assert remark.endswith("it is handed on to the library, which may know it by this name")
     with pytest.warns(RemarkWarning, match="no parameter 'n_estimatorz'"):

@@ -34,8 +34,10 @@ def table_notes(
     about = [subject.data.name, f"{subject.runs} runs of each setting", subject.length]
     what = subject.scenario.note(len(subject.labels["test"]))
     yield Note(text=f"{', '.join(part for part in about if part)}. {what}")
+    metrics = subject.scenario.metrics
     for names, words in subject.scenario.legend.items():
-        yield Note(text=words, of=tuple(subject.scenario.metrics[name].heading for name in names))
+        if shown := tuple(metrics[name].heading for name in names if name in metrics):
+            yield Note(text=words, of=shown)
     yield Note(text=SPREAD, of=("sd",))  # as a text calls the spreads that it leaves out
     if len(result.settings) > len(result.by_method) or result.chosen_on == "validation":
         more = " A method that tried more settings had more chances: it gets no interval."

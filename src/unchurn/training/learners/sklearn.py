@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from contextlib import suppress
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache, cached_property
 from typing import Any
 
@@ -14,11 +15,13 @@ from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import threadpool_limits
 
 from unchurn.core.arrays import Array, Float32
-from unchurn.core.errors import InputError, unknown
+from unchurn.core.errors import InputError
 from unchurn.methods import Method
 from unchurn.methods.base import overrides
 from unchurn.training.learners.function import FunctionLearner, Predict, weighted_rows
 from unchurn.training.own_code import code_identity
+
+LIKE = 0.8  # of difflib's ratio: one letter of five is another
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,13 +146,15 @@ class SklearnLearner(FunctionLearner):
         estimator = self.train.estimator
         known = parameter_names(type(estimator))
         own = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else ()
-        others = [name for name in own if name not in known]
-        if not known or not others:
-            return None
-        return (
-            f"{self.label}: {unknown('parameter', others[0], known)}; it is handed on to the "
-            "library, which may know it by this name"
-        )
+        for name in own:
+            # What is like none of them is a name of the library's own, as LightGBM's `verbosity`.
+            near = () if name in known else get_close_matches(name, known, n=1, cutoff=LIKE)
+            if near:
+                return (
+                    f"{self.label}: no parameter {name!r} (did you mean {near[0]!r}?): it is "
+                    "handed on to the library, which may know it by this name"
+                )
+        return None
 
     def why_not(self, method: Method) -> str | None:
         """Soft targets are rows with weights, which the estimator must take."""
