@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from unchurn import compare
+from unchurn import Columns, compare
 
 SAID = ["cat", "dog"] * 100
 
@@ -43,3 +43,9 @@ def test_gaps_of_retrainings_are_doubted_and_a_gate_holds():
         ("churn", "promote"),
         ("gaps", "hold"),
     ]
+
+
+def test_a_column_may_be_called_count(tmp_path):
+    (tmp_path / "p.csv").write_text("id,count\n1,spam\n2,ham\n3,spam\n")
+    path = str(tmp_path / "p.csv")
+    assert compare(path, path, columns=Columns(prediction="count")).n == 3

@@ -129,3 +129,12 @@ def test_of_a_parquet_file_only_the_needed_columns_are_read(tmp_path):
 def test_a_column_that_an_array_cannot_have_is_named():
     with pytest.raises(InputError, match="m: no column 'key': it is an array"):
         predictions(["cat", "dog"], id="key")
+
+
+def test_a_list_of_rows_may_begin_with_a_mark_and_must_have_rows(tmp_path):
+    rows = json.dumps([{"id": 1, "prediction": "a"}, {"id": 2, "prediction": "b"}])
+    (tmp_path / "p.json").write_bytes(b"\xef\xbb\xbf" + rows.encode())
+    assert labels_of(tmp_path / "p.json") == ["a", "b"]
+    (tmp_path / "p.json").write_text("[ ]")
+    with pytest.raises(InputError, match=r"p.json: has no rows"):
+        labels_of(tmp_path / "p.json")

@@ -102,6 +102,7 @@ def test_an_arrow_file_that_ends_its_reader_is_one_line(tmp_path):
         ("a.tsv", b'a\tb\n"1\n1"\t2\n1\t2\t3\n', {}, "line 4 has 3 columns, the first 2: a text "
          "that holds a tab needs quotes"),
         ("a.csv", b'a,b\n1,2\n1,"2\n3,4\n', {}, "the quote that is opened in line 3 is never clos"),
+        ("a.csv", b'a,b\n1,"2\n' + b"3,4\n" * 50_000, {}, "the quote that is opened in line 2 is"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_says_how(tmp_path, name, content, form, message):

@@ -277,3 +277,12 @@ def test_frames_that_hold_nothing_yet_or_at_all():
         upgrade(base, mixed()[:0], Y[:0])
     with pytest.raises(InputError, match="X_test has no rows"):
         upgrade(base, mixed(), Y, X_test=mixed()[:0], y_test=Y[:0])
+
+
+def test_an_id_is_no_feature_of_a_frame():
+    frame = mixed().assign(customer_id=[f"c{i}" for i in range(len(Y))])
+    with pytest.warns(RemarkWarning, match="column 'customer_id' is an id, .*: it is no feature"):
+        found = StableClassifier(**FEW).fit(frame, Y)
+    assert "customer_id" not in found.feature_names_in_
+    same = StableClassifier(**FEW).fit(mixed(), Y)
+    np.testing.assert_array_equal(found.predict_proba(frame), same.predict_proba(mixed()))

@@ -6,7 +6,7 @@ import pytest
 from lightgbm import LGBMClassifier
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.decomposition import PCA
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
 from sklearn.pipeline import make_pipeline
 from threadpoolctl import threadpool_info, threadpool_limits
 
@@ -18,7 +18,7 @@ from unchurn.study.settings import make_setting
 from unchurn.training.learners.base import RemarkWarning
 from unchurn.training.learners.function import FunctionLearner
 from unchurn.training.learners.make import make_learner
-from unchurn.training.learners.sklearn import SklearnLearner
+from unchurn.training.learners.sklearn import SklearnLearner, parameter_names
 
 X, Y = toys.blobs(240)
 DATA = toys.dataset(240)
@@ -201,3 +201,8 @@ def test_weighted_rows_keep_every_bit_of_weight(rng):
     where = [np.flatnonzero((X[:50] == row).all(axis=1))[0] for row in rows]
     back[where, labels] = weights
     np.testing.assert_array_equal(back, targets)
+
+
+def test_only_what_is_handed_on_is_looked_for_in_what_an_estimator_is_derived_from():
+    assert "estimator" not in parameter_names(ExtraTreesClassifier)  # of the class it derives from
+    assert "n_estimators" in parameter_names(ExtraTreesClassifier)

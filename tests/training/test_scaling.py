@@ -157,3 +157,10 @@ def test_unlabelled_rows_are_scaled_too():
     model = StableClassifier(method="anchor", reference=base, random_state=0)
     model.fit(x[:50], y[:50], X_unlabelled=x[50:])
     assert model.score(x_test, y_test) > 0.9
+
+
+def test_a_code_in_a_column_of_mostly_zeros_does_not_hide_the_rest(rng):
+    counts = np.where(rng.random(5000) < 0.8, 0, rng.integers(1, 6, 5000))[:, None].astype(float)
+    alone = learn_scaling(counts).apply(counts)[1:]
+    counts[0] = -999
+    assert np.ptp(learn_scaling(counts).apply(counts)[1:]) > np.ptp(alone) / 4

@@ -285,3 +285,10 @@ def test_a_base_that_may_have_seen_what_it_is_judged_on_is_warned_of(base):
 def test_a_column_is_named_as_target(base):
     with pytest.raises(InputError, match="Give y, or a frame and target="):
         upgrade(base, pl.DataFrame({"a": [1.0]}), "a")
+
+
+def test_a_target_of_python_objects_is_taken_for_what_it_holds():
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": pd.Series(Y.tolist(), dtype=object)})
+    base = StableClassifier(method="control", **FEW).fit(frame[["a", "b"]], Y)
+    found = upgrade(base, frame, target="y", **FEW)
+    assert found.model.classes_.dtype == base.classes_.dtype

@@ -54,7 +54,7 @@ def _doubt_gaps(given: Given) -> str | None:
             n = sum(there.values())
             return (
                 f"{spelled!r} counts as a class, and is in {', '.join(there)} alone "
-                f"({n:,} row{'s' * (n != 1)}): is it a missing value? Leave such cells empty"
+                f"({n:,} row{'s' * (n != 1)}): is it a missing value? Leave such cells empty; if it is a class, rename it"
             )
     return None
 
@@ -66,4 +66,4 @@ def _spelled_as_gaps(column: pl.Series) -> dict[str, int]:
     if column.dtype != pl.String:
         return {}
     found = column.cast(pl.Enum(MISSING), strict=False).drop_nulls()  # sooner than by `is_in`
-    return dict(found.value_counts().iter_rows())
+    return dict(found.alias("").value_counts().iter_rows())  # a column may be called count

@@ -19,7 +19,8 @@ def odd_line(lines: Iterable[str], delimiter: str, n_columns: int) -> str | None
                 )
             start = rows.line_num + 1
     except csv.Error as error:
-        if "unexpected end" in str(error):
+        # The rest of the file is then one field, which may be larger than any that is read.
+        if "unexpected end" in str(error) or "field larger" in str(error):
             return f"the quote that is opened in line {start} is never closed"
     return None
 

@@ -19,6 +19,14 @@ def is_id(column: pl.Series) -> bool:
     return is_called_so and _may_name_rows(column) and _n_distinct(column) == len(column)
 
 
+def no_feature(name: str) -> str:
+    """Why a column is left out, and how to have it learned from."""
+    return (
+        f"column {name!r} is an id, by its name and as it tells all rows apart: it is no feature; "
+        "rename it if it is to be one"
+    )
+
+
 def _may_name_rows(column: pl.Series) -> bool:
     """Whether it is whole numbers or text: measurements are no ids."""
     import polars as pl

@@ -20,7 +20,7 @@ from unchurn.core.tables import (
 )
 from unchurn.datasets.base import TEXT, Dataset, split
 from unchurn.datasets.columns import is_category, is_number, odd_text
-from unchurn.datasets.id_columns import is_id, note_on_id
+from unchurn.datasets.id_columns import is_id, no_feature, note_on_id
 from unchurn.datasets.preparation import Preparation, of_each, prepare
 from unchurn.datasets.registry import DATASETS
 
@@ -227,11 +227,7 @@ def _notes(
 ) -> tuple[str, ...]:
     """What was left out and filled."""
     notes = [f"column {name!r} is a pandas index: it is no feature" for name in index]
-    notes += [
-        f"column {name!r} is an id, by its name and as it tells all rows apart: it is no feature; "
-        "rename it if it is to be one"
-        for name in ids
-    ]
+    notes += [no_feature(name) for name in ids]
     notes += [f"column {name!r} is kept aside: it is no feature" for name in aside]
     notes += [note for column in features if (note := note_on_id(column)) is not None]
     filled = {column.name: int(_gaps(column).sum()) for column in features}

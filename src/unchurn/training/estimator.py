@@ -51,8 +51,9 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         that gives logits.
     method
         The default, weight decay and averaged weights (unless these lag behind the last), lowers
-        churn at no cost and did no harm beyond chance on the tables of docs/beyond.md; where
-        training is short, "weight_decay+auto_ema" is safer. Any name in
+        churn at no cost and, with 20 epochs, did no harm beyond chance on the tables of
+        docs/beyond.md; where training is shorter, "weight_decay+auto_ema" costs less accuracy on
+        average. Any name in
         `unchurn.METHODS`, with parameters and combined as one likes, such as "knn_ls(k=10)+ema"; or
         a method object such as `KnnLS(k=10, a=0.9, b=0.5)`. Its parameters can be searched as
         `method__a`, a combination's as `method__knn_ls__a`.

@@ -10,6 +10,7 @@ import numpy as np
 from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError
 from unchurn.datasets.columns import of_new_rows
+from unchurn.datasets.id_columns import is_id, no_feature
 from unchurn.datasets.preparation import Preparation, prepare, prepare_what_can_be
 from unchurn.datasets.table import as_frame, check_names, is_frame
 from unchurn.training.learners.base import RemarkWarning
@@ -35,8 +36,12 @@ def learn_preparation(x: Any, reference: Model | None = None) -> Preparation | N
     frame = as_frame(x)
     if frame.width == 0:
         raise InputError("X has no columns")
-    if frame.height == 0 or all(_is_plain(column) for column in frame):
+    ids = [column.name for column in frame if is_id(column)]
+    if frame.height == 0 or (not ids and all(_is_plain(column) for column in frame)):
         return None
+    if ids and len(ids) < frame.width:
+        warnings.warn(no_feature(ids[0]), RemarkWarning, stacklevel=3)
+        frame = frame.drop(ids)
     if reference is None:
         return prepare(frame, np.arange(frame.height), how_left_out="drop {it} from X")
     if is_ours(reference):

@@ -103,10 +103,11 @@ def without_target(frame: Any, target: str, y: Any) -> tuple[Any, Array]:
         raise InputError("give y, or target= of a column, not both")
     if target not in frame.columns:
         raise InputError(unknown("column", target, map(str, frame.columns)))
-    if gaps := as_frame(frame)[str(target)].null_count():
+    labels = as_frame(frame)[str(target)]
+    if gaps := labels.null_count():
         raise InputError(f"target {target!r} has {gaps} missing value(s): drop these rows")
     rest = frame.drop(columns=target) if hasattr(frame, "iloc") else frame.drop(target)
-    return rest, frame[target].to_numpy()
+    return rest, np.array(labels.to_list())  # of their own type, also where pandas has objects
 
 
 def taken(x: Any, rows: Array) -> Any:

@@ -72,8 +72,7 @@ def learn_scaling(inputs: Array) -> Scaling | None:
     columns = inputs[:: math.ceil(len(inputs) / N_ROWS)].astype(np.float64)
     if are_images:
         columns = columns.reshape(-1, 1)
-    low, median, high = np.quantile(columns, (0.25, 0.5, 0.75), axis=0)
-    reach = np.where(high > low, FAR * (high - low), np.inf)
+    median, reach = np.median(columns, axis=0), FAR * _spread(columns)
     columns = columns.clip(median - reach, median + reach)
     mean, deviation = columns.mean(axis=0), columns.std(axis=0)
     if are_images and np.hypot(mean, deviation).max() <= LARGEST:
@@ -84,6 +83,17 @@ def learn_scaling(inputs: Array) -> Scaling | None:
     is_flag = ((columns == 0) | (columns == 1)).all(axis=0)
     mean[is_flag], deviation[is_flag] = 0, 1
     return None if is_flag.all() else Scaling(mean=mean, factor=1 / deviation)
+
+
+def _spread(columns: Float64) -> Float64:
+    """Of the middle half of each column; of one that is mostly one value, of the others; or inf."""
+    low, median, high = np.quantile(columns, (0.25, 0.5, 0.75), axis=0)
+    spread: Float64 = high - low
+    for at in np.flatnonzero(spread == 0):
+        others = columns[columns[:, at] != median[at], at]
+        low, high = np.quantile(others, (0.25, 0.75)) if len(others) else (0, 0)
+        spread[at] = high - low if high > low else np.inf
+    return spread
 
 
 def scale(scaling: Scaling | None, inputs: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,6 @@ from unchurn.core.arrays import as_array, is_nan
 from unchurn.core.errors import InputError, unknown
 from unchurn.core.numpy_files import check_claims, load_array
 from unchurn.core.tables import (
-    BEGINNING,
     TEXT,
     TextForm,
     TextTable,
@@ -195,12 +195,14 @@ def _read(path: Path) -> pl.DataFrame:
     with path.open("rb") as file:  # a path would be taken for a pattern
         if kind != ".json":
             return pl.read_ndjson(file, infer_schema_length=None)
-        if file.read(BEGINNING).lstrip()[:1] != b"[":
-            raise InputError(
-                f"{path}: is no list of rows: pandas writes one by to_json(orient='records')"
-            )
-        file.seek(0)
-        return pl.read_json(file, infer_schema_length=None)
+        content = file.read().removeprefix(codecs.BOM_UTF8).strip()
+    if not content.startswith(b"["):
+        raise InputError(
+            f"{path}: is no list of rows: pandas writes one by to_json(orient='records')"
+        )
+    if not content.removeprefix(b"[").removesuffix(b"]").strip():
+        raise InputError(f"{path}: has no rows")
+    return pl.read_json(content, infer_schema_length=None)
 
 
 def _read_text(

@@ -176,10 +176,10 @@ def parameter_names(kind: type) -> list[str]:
     for base in kind.__mro__:
         # It may have none of its own, or be compiled and not say what it takes.
         with suppress(KeyError, TypeError, ValueError):
-            own = list(inspect.signature(vars(base)["__init__"]).parameters.values())[
-                1:
-            ]  # without self
+            _, *own = inspect.signature(vars(base)["__init__"]).parameters.values()  # but for self
             names |= dict.fromkeys(p.name for p in own if p.kind not in several)
+            if inspect.Parameter.VAR_KEYWORD not in {p.kind for p in own}:
+                break  # nothing is handed on
     return list(names)
 
 
