@@ -54,7 +54,8 @@ def _doubt_gaps(given: Given) -> str | None:
             n = sum(there.values())
             return (
                 f"{spelled!r} counts as a class, and is in {', '.join(there)} alone "
-                f"({n:,} row{'s' * (n != 1)}): is it a missing value? Leave such cells empty; if it is a class, rename it"
+                f"({n:,} row{'s' * (n != 1)}): is it a missing value? Leave such cells empty; if "
+                "it is a class, rename it"
             )
     return None
 
