@@ -286,3 +286,13 @@ def test_an_id_is_no_feature_of_a_frame():
     assert "customer_id" not in found.feature_names_in_
     same = StableClassifier(**FEW).fit(mixed(), Y)
     np.testing.assert_array_equal(found.predict_proba(frame), same.predict_proba(mixed()))
+
+
+def test_a_gap_in_numbers_that_had_none_is_refused_with_the_fix():
+    frame = pd.DataFrame({"a": np.arange(len(Y), dtype=float), "b": 1.0})
+    fitted = StableClassifier(**FEW).fit(frame, Y)
+    frame.loc[3, "a"] = np.nan
+    with pytest.raises(
+        InputError, match=r"column 'a' has gaps, and X had none .*: fill them before"
+    ):
+        fitted.predict(frame)

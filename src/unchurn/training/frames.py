@@ -70,10 +70,15 @@ def prepared(x: Any, preparation: Preparation | None) -> Any:
 
 
 def check_numbers(x: Any, names: Array | None) -> None:
-    """Refuse times and the like in columns that were plain numbers: all of a frame, or of names."""
+    """Refuse gaps, times and the like in columns that were plain numbers: all, or those named."""
     for column in as_frame(x) if is_frame(x) else ():
         if names is None or column.name in names:
             of_new_rows(column, "numbers")
+            if _has_gaps(column):
+                raise InputError(
+                    f"column {column.name!r} has gaps, and X had none anywhere to learn from: fill "
+                    "them before, in training, too"
+                )
 
 
 def check_preparation(preparation: Preparation | None, x: Any) -> None:
@@ -95,6 +100,10 @@ def _is_plain(column: pl.Series) -> bool:
     """Whether a column is numbers, or true and false, without gaps."""
     import polars as pl
 
-    if column.null_count() or not (column.dtype.is_numeric() or column.dtype == pl.Boolean):
-        return False
-    return not (column.dtype.is_float() and column.is_nan().any())
+    is_number = column.dtype.is_numeric() or column.dtype == pl.Boolean
+    return is_number and not _has_gaps(column)
+
+
+def _has_gaps(column: pl.Series) -> bool:
+    """Whether any value is missing, or no number."""
+    return bool(column.null_count() or (column.dtype.is_float() and column.is_nan().any()))
