@@ -280,10 +280,12 @@ def test_frames_that_hold_nothing_yet_or_at_all():
 
 
 def test_an_id_is_no_feature_of_a_frame():
-    frame = mixed().assign(customer_id=[f"c{i}" for i in range(len(Y))])
-    with pytest.warns(RemarkWarning, match="column 'customer_id' is an id, .*: it is no feature"):
+    frame = mixed().assign(customer_id=[f"c{i}" for i in range(len(Y))], row_id=np.arange(len(Y)))
+    with pytest.warns(RemarkWarning, match="is an id, .*: it is no feature") as warned:
         found = StableClassifier(**FEW).fit(frame, Y)
-    assert "customer_id" not in found.feature_names_in_
+    named = [str(one.message).split("'")[1] for one in warned]
+    assert named == ["customer_id", "row_id"]
+    assert not {"customer_id", "row_id"} & set(found.feature_names_in_)
     same = StableClassifier(**FEW).fit(mixed(), Y)
     np.testing.assert_array_equal(found.predict_proba(frame), same.predict_proba(mixed()))
 

@@ -40,7 +40,8 @@ def learn_preparation(x: Any, reference: Model | None = None) -> Preparation | N
     if frame.height == 0 or (not ids and all(_is_plain(column) for column in frame)):
         return None
     if ids and len(ids) < frame.width:
-        warnings.warn(no_feature(ids[0]), RemarkWarning, stacklevel=3)
+        for name in ids:
+            warnings.warn(no_feature(name), RemarkWarning, stacklevel=3)
         frame = frame.drop(ids)
     if reference is None:
         return prepare(frame, np.arange(frame.height), how_left_out="drop {it} from X")
