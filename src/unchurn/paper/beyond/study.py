@@ -248,4 +248,4 @@ def datasets(study: str) -> list[str]:
     """The paper's tasks, then the tables; fresh ones only of what the default is decided by."""
     if study == BEYOND_SHORT:
         return list(NEWEST)
-    return [*RECIPES, *(ALL_TABLES if study == BEYOND else TABLES)]
+    return [*RECIPES, *(TABLES if study == BEYOND_RESAMPLED else ALL_TABLES)]

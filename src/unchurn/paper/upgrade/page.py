@@ -49,8 +49,7 @@ def _render(folder: Path, rows: dict[str, list[Row]]) -> str:
         there=there,
         tasks=[name for name in there if name in RECIPES],
         missing=[name for name in RECIPES if name not in rows],
-        partial={name: len(rows[name]) for name in there if len(rows[name]) < len(settings())},
-        n_settings=len(settings()),
+        partial={name: counts for name in there if (counts := _counts(name, rows[name]))},
         default=next(one for one in every if one.recipe == DEFAULT),
         without=next(one for one in every if one.recipe == WITHOUT_WEIGHTS),
         longer=next(one for one in every if one.recipe == "longer+safe_ema"),
@@ -62,6 +61,13 @@ def _render(folder: Path, rows: dict[str, list[Row]]) -> str:
         percent=bare_percent,
         signed=signed,
     )
+
+
+def _counts(dataset: str, rows: list[Row]) -> tuple[int, int] | None:
+    """How many settings were tried of how many that are to be; None if all were."""
+    wanted = {setting.facts().written for setting in settings(dataset)}
+    tried = wanted & {row.recipe for row in rows}
+    return None if tried == wanted else (len(tried), len(wanted))
 
 
 def _chosen(rows: list[Row]) -> tuple[Row, Row, Row, Row]:
