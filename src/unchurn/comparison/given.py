@@ -10,6 +10,7 @@ from typing import Any
 from unchurn.comparison.inputs.class_columns import asked_of, check_predictions
 from unchurn.comparison.inputs.columns import Columns, as_columns
 from unchurn.comparison.inputs.flip_list import is_flip_list, read_truth
+from unchurn.comparison.inputs.joint_ids import with_joint_id
 from unchurn.comparison.inputs.matching import (
     MIN_OVERLAP,
     check_overlap,
@@ -81,12 +82,18 @@ def read_given(
     )
     as_fraction(min_overlap, "min_overlap")
     retrained = _retrainings(retrains, base, candidate)
-    one_source = open_source(base, names[0], form)
-    two_source = open_source(candidate, names[1], form)
+
+    def opened(source: Any, name: str) -> Source:
+        return with_joint_id(open_source(source, name, form), asked.id)
+
+    one_source, two_source = opened(base, names[0]), opened(candidate, names[1])
     truth_source = None if labels is None else open_source(labels, "labels", form)
-    sources = [open_source(x, _called(x, i), form) for i, x in enumerate(retrained, 1)]
+    sources = [opened(x, _called(x, i)) for i, x in enumerate(retrained, 1)]
+    truths = []
     # A list of flips has the models' ids, whatever they are called there.
-    truths = [] if truth_source is None or is_flip_list(truth_source, asked) else [truth_source]
+    if truth_source is not None and not is_flip_list(truth_source, asked):
+        truth_source = with_joint_id(truth_source, asked.id)
+        truths = [truth_source]
     asked, by_index = how_joined([one_source, two_source, *truths, *sources], asked)
     models = [one_source, two_source, *sources]
     check_predictions(models, truth_source, asked)

@@ -35,6 +35,7 @@ class NoPredictionError(InputError):
 class Columns:
     """Which column is what. What is not named is guessed.
 
+    `id` may be several columns by comma, which tell the rows together.
     `probabilities` is the beginning of the names of one column per class, their whole names (which
     are the classes) by comma, or the name of the one column with the probability of `positive`.
     """

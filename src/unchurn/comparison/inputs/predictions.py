@@ -322,6 +322,6 @@ def _check_ids(ids: pl.Series, name: str, others: pl.Series | None = None) -> No
         row = first(ids.is_duplicated())
         raise InputError(
             f"{name}: {twice:,} ids are there more than once, such as {ids[row]!r}: drop the rows "
-            "that are repeated, or join with id= by what each row has of its own; if it is a user "
-            "or the like, who has several, name it with cluster="
+            "that are repeated, or join with id= by what each row has of its own (several columns "
+            "by comma); if it is a user or the like, who has several, name it with cluster="
         )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,7 @@ class Source:
     names: tuple[str, ...]
     held: pl.DataFrame | TextTable | Path  # the table, or the Parquet file to read columns from
     is_array: bool = False  # of labels: one column, without a name of its own
+    made: Mapping[str, Callable[[], pl.Series]] = field(default_factory=dict)  # of other columns
 
     @property
     def is_text(self) -> bool:
@@ -52,12 +53,16 @@ class Source:
     def read(self, columns: Sequence[str], numbers: Iterable[str] = ()) -> pl.DataFrame:
         """The columns of these names, no other is read; of a text, only `numbers` as numbers."""
         held, numeric = self.held, set(numbers)
+        own = [column for column in columns if column not in self.made]
         if isinstance(held, TextTable):
-            table = _read_text(held, self.names, columns, numeric)
+            written = self.names[: len(held.names)]  # what is made of them comes behind
+            table = _read_text(held, written, own, numeric)
         elif isinstance(held, Path):
-            table = _read_parquet(held, columns)
+            table = _read_parquet(held, own)
         else:
-            table = held.select(columns)
+            table = held.select(own)
+        made = [self.made[column]() for column in columns if column in self.made]
+        table = table.with_columns(made) if own else table.hstack(made)
         if table.height == 0:
             raise InputError(f"{self.name}: has no rows")
         return table

@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from unchurn.core.files import write_text
-from unchurn.paper.beyond.study import datasets
+from unchurn.paper.beyond.tables import TABLES
 from unchurn.paper.markdown import markdown_table, render_page
 from unchurn.paper.records import read_all, write_numbers
 from unchurn.paper.studies import RECIPES
 from unchurn.paper.upgrade.charts import frontier
-from unchurn.paper.upgrade.rows import Over, Row, choose, over, read_rows
-from unchurn.paper.upgrade.study import UPGRADE, settings
+from unchurn.paper.upgrade.fresh import on_fresh
+from unchurn.paper.upgrade.rows import Over, Row, cell, choose, over, read_rows
+from unchurn.paper.upgrade.study import settings
 from unchurn.report.numbers import NONE, bare_percent, difference, signed
 from unchurn.study.result import CONTROL
 from unchurn.study.settings import make_setting
@@ -31,8 +32,9 @@ def write_upgrade(folder: Path) -> list[Path]:
     rows = read_rows(folder)
     text = _render(folder, rows)  # what is wrong with them comes up before any writing
     chart = folder / "frontier.svg"
-    most = max(map(len, rows.values()))
-    whole = {name: own for name, own in rows.items() if len(own) == most}  # so means compare
+    seen = _seen(rows)
+    most = max(map(len, seen.values()))
+    whole = {name: own for name, own in seen.items() if len(own) == most}  # so means compare
     save(frontier(over(whole), f"mean of the {len(whole)} datasets with every recipe"), chart)
     page = folder.with_name(f"{folder.name}.md")
     write_text(page, text)
@@ -40,8 +42,9 @@ def write_upgrade(folder: Path) -> list[Path]:
 
 
 def _render(folder: Path, rows: dict[str, list[Row]]) -> str:
-    there = [name for name in datasets(UPGRADE) if name in rows]
-    every = over(rows)
+    seen = _seen(rows)
+    there = list(seen)
+    every = over(seen)
     return render_page(
         "unchurn.paper.upgrade",
         "upgrade.md.jinja",
@@ -54,13 +57,19 @@ def _render(folder: Path, rows: dict[str, list[Row]]) -> str:
         without=next(one for one in every if one.recipe == WITHOUT_WEIGHTS),
         longer=next(one for one in every if one.recipe == "longer+safe_ema"),
         warm=next(one for one in every if one.recipe == "warm_start+safe_ema"),
-        goals=_goals({name: rows[name] for name in there}),
-        reached=_reached({name: rows[name] for name in there}),
+        goals=_goals(seen),
+        reached=_reached(seen),
+        fresh=on_fresh(rows),
         recipes=_recipes(every),
         dataset_tables={name: _dataset_table(rows[name]) for name in there if name in RECIPES},
         percent=bare_percent,
         signed=signed,
     )
+
+
+def _seen(rows: dict[str, list[Row]]) -> dict[str, list[Row]]:
+    """The tasks and the tables that every recipe is tried on."""
+    return {name: rows[name] for name in (*RECIPES, *TABLES) if name in rows}
 
 
 def _counts(dataset: str, rows: list[Row]) -> tuple[int, int] | None:
@@ -82,20 +91,11 @@ def _goals(rows: dict[str, list[Row]]) -> str:
     for name, own in rows.items():
         plain, default, single, both = _chosen(own)
         about = [bare_percent(plain.mean(m)) for m in ("accuracy_base", "accuracy", "bad_flips")]
-        cells = [_cell(default), *(f"`{row.recipe}` {_cell(row)}" for row in (single, both))]
+        cells = [cell(default), *(f"`{row.recipe}` {cell(row)}" for row in (single, both))]
         lines.append([name, *about, *cells])
     headings = ["dataset", "base", "plain", "bad flips", f"`{DEFAULT}`", "one model, chosen",
                 "also with the base, chosen"]  # fmt: skip
     return markdown_table(headings, lines)
-
-
-def _cell(row: Row) -> str:
-    """Accuracy and bad flips, with marks for what chance does not explain."""
-    flips = bare_percent(row.mean("bad_flips"))
-    flips = f"**{flips}**" if row.is_lower("bad_flips") else flips
-    lost = " ✗" if row.is_lower("accuracy") else ""
-    share = NONE if row.ratio != row.ratio else f"{bare_percent(row.ratio, 0)} %"
-    return f"{bare_percent(row.mean('accuracy'))}{lost} / {flips} ({share})"
 
 
 def _reached(rows: dict[str, list[Row]]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from unchurn.metrics.intervals import Interval
 from unchurn.paper.records import Record
 from unchurn.paper.united import by_dataset
 from unchurn.paper.upgrade.study import UPGRADE
+from unchurn.report.numbers import NONE, bare_percent
 from unchurn.study.result import CONTROL, SettingResult
 
 
@@ -81,6 +82,16 @@ def _row(record: Record, one: SettingResult, plain: SettingResult, facts: dict[s
         less_plain={} if one is plain else scenario.differences(ours, theirs),
         validation=facts["validation"],
     )
+
+
+def cell(row: Row) -> str:
+    """Accuracy and bad flips, with marks for what chance does not explain."""
+    flips = bare_percent(row.mean("bad_flips"))
+    flips = f"**{flips}**" if row.is_lower("bad_flips") else flips
+    more = " ▲" if row.is_higher("bad_flips") else ""
+    lost = " ✗" if row.is_lower("accuracy") else ""
+    share = NONE if math.isnan(row.ratio) else f"{bare_percent(row.ratio, 0)} %"
+    return f"{bare_percent(row.mean('accuracy'))}{lost} / {flips} ({share}){more}"
 
 
 def choose(rows: Iterable[Row]) -> Row:

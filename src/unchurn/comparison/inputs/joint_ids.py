@@ -1,0 +1,41 @@
+"""Ids that several columns make together, as a shop and a day: one column that holds them all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from unchurn.comparison.inputs.casting import as_ids
+from unchurn.comparison.inputs.sources import Source
+from unchurn.core.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+BETWEEN = ", "  # as the ids are shown, and written into a list of flips
+
+
+def with_joint_id(source: Source, asked: str | None) -> Source:
+    """A file with a further column, called as it was asked for: `shop,day` of two that it has.
+
+    It stays as it is where one column was asked for, also one with a comma in its name.
+    """
+    if asked is None or "," not in asked or asked in source.names:
+        return source
+    parts = [name.strip() for name in asked.split(",")]
+    for part in parts:
+        if part not in source.names:
+            raise source.no_column(part)
+
+    def joint() -> pl.Series:
+        import polars as pl
+
+        table = source.read(parts)
+        each = [as_ids(table[part], source.name, is_written=source.is_text) for part in parts]
+        for part, ids in zip(parts, each, strict=True):
+            if ids.null_count():
+                raise InputError(f"{source.name}: {ids.null_count():,} rows have no {part!r}")
+        texts = [ids.cast(pl.String) for ids in each]
+        return pl.select(pl.concat_str(texts, separator=BETWEEN)).to_series().alias(asked)
+
+    return replace(source, names=(*source.names, asked), made={asked: joint})
