@@ -161,3 +161,9 @@ def test_of_many_checks_those_in_the_way_are_listed_and_the_others_counted(run, 
     assert "part=3:" not in out
     _, out, _ = run(*asked, "--json")
     assert len(json.loads(out)["verdict"]["checks"]) == 16
+    _, out, _ = run(*asked, "--markdown")
+    listed, folded = out.split("<details>", 1)
+    assert "part=14" in listed
+    assert "part=3" not in listed
+    assert "14 checks of slices that promote" in folded
+    assert "part=3 " in folded.split("</details>")[0]

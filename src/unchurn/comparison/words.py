@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from unchurn.metrics.intervals import Interval
 
 SIGNS = {"promote": "✅", "hold": "⏸️", "reject": "❌"}
-N_CHECKS = 12  # of a verdict, that are all listed on the terminal
+N_CHECKS = 12  # of a verdict, that are all listed
 COLOURS = {"promote": "green", "hold": "yellow", "reject": "red"}
 
 
@@ -52,6 +52,14 @@ class Banner:
     def passed(self) -> list[BannerLine]:
         """The others."""
         return [line for line in self.lines if line.decision == "promote"]
+
+    def folded(self) -> tuple[list[BannerLine], list[BannerLine]]:
+        """What is listed, what stands in the way first; and, of many, the slices that pass."""
+        if len(self.lines) <= N_CHECKS:
+            return list(self.lines), []
+        slices = [line for line in self.passed if line.name.startswith("slice_")]
+        overall = [line for line in self.passed if line not in slices]
+        return [*self.in_the_way, *overall], slices
 
 
 def sentences(comparison: Comparison) -> list[str]:
@@ -131,10 +139,14 @@ def markdown(comparison: Comparison, banner: Banner | None = None) -> str:
     """The comparison, and the verdict above it, for a pull request's comment."""
     parts = ["## unchurn compare"]
     if banner is not None:
+        listed, slices = banner.folded()
         parts = [
             f"## {SIGNS[banner.decision]} unchurn gate: {banner.decision}",
-            formats.markdown(_checks(banner)).rstrip("\n"),
+            formats.markdown(_checks(listed)).rstrip("\n"),
         ]
+        if slices:
+            summary = f"<details><summary>{len(slices)} checks of slices that promote</summary>"
+            parts += [summary, formats.markdown(_checks(slices)).rstrip("\n"), "</details>"]
     parts += [f"⚠️ {formats.in_markdown(warning)}" for warning in comparison.warnings]
     parts += [formats.in_markdown(sentence) for sentence in sentences(comparison)]
     parts += [formats.markdown(table).rstrip("\n") for table in all_tables(comparison)]
@@ -184,7 +196,7 @@ def show_remarks(console: Console, comparison: Comparison) -> None:
         console.print(Text(visible(line), style="dim"))
 
 
-def _checks(banner: Banner) -> Table:
+def _checks(lines: list[BannerLine]) -> Table:
     """The reasons of a decision."""
     rows = tuple(
         (
@@ -192,7 +204,7 @@ def _checks(banner: Banner) -> Table:
             Cell(text=f"{SIGNS[line.decision]} {line.decision}"),
             Cell(text=line.reason, is_foreign=True),
         )
-        for line in banner.lines
+        for line in lines
     )
     columns = tuple(Column(heading=h, is_text=True) for h in ("check", "", "reason"))
     return Table(columns=columns, rows=rows)
@@ -205,13 +217,10 @@ def _rich_checks(banner: Banner) -> RichTable:
 
     grid = RichTable.grid(padding=(0, 1))
     grid.add_column(no_wrap=True)
-    lines, folded = list(banner.lines), 0
-    if len(lines) > N_CHECKS:
-        overall = [line for line in banner.passed if not line.name.startswith("slice_")]
-        lines, folded = [*banner.in_the_way, *overall], len(banner.passed) - len(overall)
+    lines, slices = banner.folded()
     said = [(line.decision, f"{line.name}: {line.reason}") for line in lines]
-    if folded:
-        said.append(("promote", f"{folded} checks of slices, which --json and --html list"))
+    if slices:
+        said.append(("promote", f"{len(slices)} checks of slices, which --json and --html list"))
     for decision, reason in said:
         grid.add_row(Text(f"  {decision}", style=COLOURS[decision]), Text(visible(reason)))
     return grid
