@@ -46,6 +46,6 @@ def test_a_column_with_a_comma_in_its_name_is_one():
 def test_what_is_missing_is_named():
     with pytest.raises(InputError, match=r"candidate: no column 'day'"):
         compare(BASE, CANDIDATE.drop("day"), columns=TOGETHER)
+    gap = BASE.with_columns(day=pl.Series([1, None, 1, 2]))
     with pytest.raises(InputError, match=r"base: 1 rows have no 'day'"):
-        gap = BASE.with_columns(day=pl.Series([1, None, 1, 2]))
         compare(gap, CANDIDATE, columns=TOGETHER)

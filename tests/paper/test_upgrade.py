@@ -9,12 +9,16 @@ import toys
 from unchurn.core.errors import InputError
 from unchurn.core.executors.local import Local
 from unchurn.metrics.churn import MeanSd
+from unchurn.metrics.intervals import Interval
 from unchurn.paper.beyond.facts import setting_facts
+from unchurn.paper.beyond.tables import FRESH, NEWEST
 from unchurn.paper.records import keep, read
+from unchurn.paper.studies import RECIPES
 from unchurn.paper.upgrade.charts import NAMED
+from unchurn.paper.upgrade.fresh import on_fresh
 from unchurn.paper.upgrade.page import DEFAULT, WITHOUT_WEIGHTS, write_upgrade
 from unchurn.paper.upgrade.rows import Row, choose, over, read_rows
-from unchurn.paper.upgrade.study import BOTH, SINGLE, experiment
+from unchurn.paper.upgrade.study import BOTH, CANDIDATE, FORMER, ON_FRESH, SINGLE, experiment
 from unchurn.study.collect import collect
 from unchurn.study.experiment import Experiment
 from unchurn.study.parts import make_parts
@@ -137,3 +141,38 @@ def test_a_mean_over_datasets_leaves_out_where_nothing_was_broken():
     x = next(one for one in over(rows) if one.recipe == "x")
     assert x.ratio == pytest.approx(0.25)
     assert x.gain == pytest.approx(0.005)
+
+
+def fresh_rows(flips, accuracy=0.9, lost=0, recipes=ON_FRESH):
+    """Rows of all fresh tables and tasks: bad flips by recipe; the candidate loses on some."""
+    lower = Interval(-0.02, -0.03, -0.01)
+    found = {}
+    for number, name in enumerate((*FRESH, *NEWEST, *RECIPES)):
+        rows = [row(make_setting(text).facts().written, accuracy, flips.get(text, 0.04), name)
+                for text in recipes]  # fmt: skip
+        if number < lost:
+            rows[-1] = replace(rows[-1], less_plain={"accuracy": lower, "bad_flips": lower})
+        found[name] = rows
+    return found
+
+
+def test_the_candidate_is_taken_by_the_rule_alone():
+    better = {CANDIDATE: 0.019, FORMER: 0.02}
+    ahead = fresh_rows(better)
+    for name in RECIPES:  # more accurate than the default there
+        ahead[name][-1] = replace(ahead[name][-1], measured=row("x", 0.91, 0.019).measured)
+    found = on_fresh(ahead)
+    assert (found.harms_few, found.keeps_up, found.is_better_on_tasks) == (True, True, True)
+    assert found.is_taken
+    assert found.former.ratio == pytest.approx(0.5)
+    assert not on_fresh(fresh_rows(better)).is_better_on_tasks  # as accurate is not more accurate
+    assert on_fresh(fresh_rows(better, lost=3)).harms_few
+    assert not on_fresh(fresh_rows(better, lost=4)).harms_few
+    assert not on_fresh(fresh_rows({CANDIDATE: 0.021, FORMER: 0.02})).keeps_up
+
+
+def test_nothing_is_decided_while_a_table_is_missing():
+    rows = fresh_rows({})
+    del rows["Zoo"]
+    assert on_fresh(rows) is None
+    assert on_fresh(fresh_rows({}, recipes=ON_FRESH[:-1])) is None

@@ -9,25 +9,25 @@ from unchurn.paper.beyond.tables import ALL_TABLES, FRESH, NEWEST
 from unchurn.paper.markdown import markdown_table
 from unchurn.paper.studies import RECIPES
 from unchurn.paper.upgrade.rows import Over, Row, cell
-from unchurn.paper.upgrade.study import CANDIDATE, ON_FRESH
+from unchurn.paper.upgrade.study import CANDIDATE, FORMER, ON_FRESH
 from unchurn.report.numbers import bare_percent
 from unchurn.study.result import CONTROL
 from unchurn.study.settings import make_setting
-from unchurn.training.upgrade import FROM_ANSWERS, FROM_WEIGHTS
+from unchurn.training.upgrade import FROM_ANSWERS
 
 MOST_HARMED = 3  # of the tables, in accuracy and in bad flips each
-MOST_ABOVE = 0.01  # mean bad flips over plain retraining's, less the default's
+MOST_ABOVE = 0.01  # mean bad flips over plain retraining's, less the former default's
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fresh:
-    """The defaults and the candidate on the fresh tables, and on the six tasks."""
+    """The default before, that without weights, and the candidate: fresh tables and six tasks."""
 
     rows: dict[str, list[Row]]
-    default: Over
+    former: Over
     without_weights: Over
     candidate: Over
-    default_on_tasks: Over
+    former_on_tasks: Over
     candidate_on_tasks: Over
 
     @property
@@ -43,13 +43,13 @@ class Fresh:
 
     @property
     def keeps_up(self) -> bool:
-        """Whether it breaks about as little as the default."""
-        return self.candidate.ratio <= self.default.ratio + MOST_ABOVE
+        """Whether it breaks about as little as the default before."""
+        return self.candidate.ratio <= self.former.ratio + MOST_ABOVE
 
     @property
     def is_better_on_tasks(self) -> bool:
         """Whether it breaks about as little on the paper's tasks, and is more accurate there."""
-        ours, theirs = self.candidate_on_tasks, self.default_on_tasks
+        ours, theirs = self.candidate_on_tasks, self.former_on_tasks
         return ours.ratio <= theirs.ratio + MOST_ABOVE and ours.gain > theirs.gain
 
     @property
@@ -80,10 +80,10 @@ def on_fresh(rows: dict[str, list[Row]]) -> Fresh | None:
         return None
     return Fresh(
         rows=fresh,
-        default=_over(fresh.values(), FROM_WEIGHTS),
+        former=_over(fresh.values(), FORMER),
         without_weights=_over(fresh.values(), FROM_ANSWERS),
         candidate=_over(fresh.values(), CANDIDATE),
-        default_on_tasks=_over(tasks.values(), FROM_WEIGHTS),
+        former_on_tasks=_over(tasks.values(), FORMER),
         candidate_on_tasks=_over(tasks.values(), CANDIDATE),
     )
 

@@ -16,7 +16,7 @@ from unchurn.study.experiment import Experiment
 from unchurn.study.parts import make_parts
 from unchurn.study.scenarios import Upgrade
 from unchurn.study.settings import Setting, make_setting
-from unchurn.training.upgrade import FROM_ANSWERS, FROM_WEIGHTS
+from unchurn.training.upgrade import FROM_ANSWERS
 
 UPGRADE = "upgrade"  # what `unchurn reproduce` calls the study
 BASES, PER_BASE = 3, 3
@@ -77,17 +77,17 @@ BOTH = (
 # What may be the default where the base's weights are known: weight decay is part of every other
 # default. Thought of when trials on Vowel, Vehicle and spam (no difference) and on parts of
 # Fashion-MNIST and CelebA (a little steadier and more accurate) had been looked at. Before it was
-# trained on any of FRESH and NEWEST, it was settled that it takes FROM_WEIGHTS' place if
+# trained on any of FRESH and NEWEST, it was settled that it takes FORMER's place if
 # (1) on at most three of these 46 tables its accuracy is lower than plain retraining's beyond
 #     chance, and on at most three its bad flips are more (chance alone gives four or more in 3 %);
-# (2) mean bad flips there, in percent of plain retraining's, are at most a point above
-#     FROM_WEIGHTS';
-# (3) on the six tasks, mean bad flips are at most a point above FROM_WEIGHTS', and mean accuracy is
+# (2) mean bad flips there, in percent of plain retraining's, are at most a point above FORMER's;
+# (3) on the six tasks, mean bad flips are at most a point above FORMER's, and mean accuracy is
 #     higher.
 # What is the default now, with the base's weights and without, is held to (1), too.
-CANDIDATE = f"weight_decay(strength=0.1)+{FROM_WEIGHTS}"
+FORMER = "warm_start+anchor(a=0.5)+safe_ema"
+CANDIDATE = f"weight_decay(strength=0.1)+{FORMER}"
 EVERYTHING = (*SINGLE, *BOTH, CANDIDATE)
-ON_FRESH = ("control", "safe_ema", FROM_WEIGHTS, FROM_ANSWERS, CANDIDATE)
+ON_FRESH = ("control", "safe_ema", FORMER, FROM_ANSWERS, CANDIDATE)
 IMAGES = tuple(task for task in RECIPES if task != "phishing")
 # Of the above, what images, whose trainings take hours, leave out: settings of which there is
 # another.
