@@ -39,7 +39,7 @@ def test_a_base_of_ours_is_started_from_and_the_comparison_is_of_unseen_rows(bas
     base.save(tmp_path / "base.safetensors")
     found = upgrade(
         tmp_path / "base.safetensors", X[:200], NAMES[:200], X_test=X[200:], y_test=NAMES[200:],
-        random_state=0,
+        base_saw=np.arange(200) < 120, random_state=0,
     )  # fmt: skip
     assert found.method == FROM_WEIGHTS
     assert found.model.epochs == 8  # as the base was trained
@@ -251,7 +251,10 @@ def test_a_frame_without_its_target_is_prepared_by_the_base_too():
     frame = pl.DataFrame({"a": 50 + 9 * X[:, 0], "b": X[:, 1], "kind": NAMES, "y": NAMES})
     base = StableClassifier(method="control", **FEW).fit(load_table(frame[:160], "y"))
     rows, labels = frame.drop("y"), frame["y"].to_numpy()
-    found = upgrade(base, rows, labels, X_test=rows[:40], y_test=labels[:40], random_state=0)
+    found = upgrade(
+        base, rows, labels, X_test=rows[:40], y_test=labels[:40], random_state=0,
+        base_saw=np.arange(len(rows)) < 160,
+    )  # fmt: skip
     assert found.model.preparation_ == base.preparation_
     prepared = base.preparation_.transform(rows)
     by_hand = StableClassifier(method=FROM_WEIGHTS, reference=base, **FEW).fit(prepared, labels)

@@ -68,11 +68,12 @@ def load_model(
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         if record["format"] != FORMAT:
             raise InputError(f"{path}: saved in another format: {record['format']}")
-        if module is None and record["module"] is None:
+        own = record["module"] or module
+        if own is None:
             raise InputError(f"{path}: holds a network of your own: give its module=")
         method = _recorded_method(record["method"])
         training = {name: record["training"][name] for name in SAVED}
-        model = kind(module or record["module"], method, **training)
+        model = kind(own, method, **training)
         dtype = record["dtype"]
         model.classes_ = np.array(record["classes"], None if dtype == "object" else dtype)
         model.shape_ = tuple(record["shape"])
