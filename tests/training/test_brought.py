@@ -1,6 +1,7 @@
 """Networks and inputs that users bring: what strangers stumbled over, kept from coming back."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from torch import nn
 
@@ -10,6 +11,7 @@ from unchurn.core.errors import InputError
 from unchurn.training.learners.base import RemarkWarning
 
 X, Y = toys.blobs(120, distance=2)
+NAMES = np.array(["eel", "cat", "dog"])[Y]
 
 
 def test_a_last_row_alone_is_no_batch_for_what_normalises_over_batches():
@@ -57,3 +59,10 @@ def test_a_saved_network_of_ones_own_is_the_reference_of_another(tmp_path):
     base.save(tmp_path / "ours")  # which needs no module, and does not take this one
     other = StableClassifier(own, "anchor", reference=tmp_path / "ours", epochs=1)
     assert set(other.fit(X, Y).predict(X)) <= set(Y)
+
+
+def test_labels_among_the_features_are_warned_of():
+    frame = pd.DataFrame({"a": X[:, 0], "plan": NAMES})
+    with pytest.warns(RemarkWarning, match="column 'plan' of X is y itself: drop it"):
+        StableClassifier(epochs=1, random_state=0).fit(frame, NAMES)
+    StableClassifier(epochs=1, random_state=0).fit(frame.assign(plan=NAMES[::-1]), NAMES)

@@ -35,6 +35,7 @@ from unchurn.training.labels import (
     check_no_gaps,
     check_true_labels,
     labels_of_test_part,
+    warn_of_labels_in,
 )
 from unchurn.training.networks import Factory, make_factory
 from unchurn.training.references import (
@@ -205,6 +206,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             preparation, examples = data.preparation, (data.x_train, data.y_train)
         inputs, labels = checked_examples(self, *examples, preparation)
         check_classes(labels)
+        warn_of_labels_in(X, labels)
         classes, numbers = np.unique(labels, return_inverse=True)
         if len(classes) < 2:
             raise InputError("y has 1 class: at least 2 are needed")
