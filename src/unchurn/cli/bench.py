@@ -52,7 +52,8 @@ def bench(
             "--id",
             help="Column that names rows in predictions and on the page, and is no feature; joins "
             "the table and --base, too. Else one called id, else the only one of --aside that "
-            "tells all rows apart, else the number of the row, from 0.",
+            "tells all rows apart (these join --base where it has the column; else it goes by "
+            "place), else the number of the row, from 0.",
         ),
     ] = None,
     delimiter: Delimiter = None,

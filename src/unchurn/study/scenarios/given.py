@@ -21,6 +21,7 @@ from unchurn.datasets.base import Dataset
 from unchurn.methods.cost import serving_cost
 from unchurn.methods.reference import Weights
 from unchurn.study.parts import Mask, Parts
+from unchurn.study.scenarios.joined import Named
 from unchurn.study.scenarios.told import KINDS, as_classes, read_told
 from unchurn.training.references import (
     asked_probabilities,
@@ -46,6 +47,7 @@ class Given:
     known: Mask | None  # the classes that it knows; None: all
     weights: Weights | None = None  # of a network that takes the same inputs
     no_weights: str = ""  # why there are none
+    joined: str = ""  # how its rows were found, in words; empty: it was asked of each
 
     @cached_property
     def digest(self) -> str:
@@ -62,20 +64,19 @@ class Given:
         return digest.hexdigest()
 
 
-def read_base(
-    base: Any, id_column: str | None, data: Dataset, parts: Parts, form: TextForm | None
-) -> Given:
+def read_base(base: Any, data: Dataset, parts: Parts, by: Named, form: TextForm | None) -> Given:
     """What a base says of the rows of all parts: a path, a fitted model, a frame or an array."""
     base = open_base(base)
     if hasattr(base, "predict_proba"):
         return _of_model(base, data, parts)  # nothing is joined
-    told = read_told(base, id_column, data, form)
-    return _in_parts(
+    told = read_told(base, data, by, form)
+    given = _in_parts(
         lambda part: told.said[parts.rows[part]],
         told.places,
         parts,
         no_weights="only what the base says is known",
     )
+    return replace(given, joined=told.joined)
 
 
 def places_among(data: Dataset, parted: Dataset, parts: Parts) -> Parts:
@@ -91,12 +92,14 @@ def places_among(data: Dataset, parted: Dataset, parts: Parts) -> Parts:
 
 
 def cautions_on(given: Given, parts: Parts) -> tuple[str, ...]:
-    """A note, where a base is no better than always saying the commonest class."""
+    """How its rows were found; and where it is no better than always saying the commonest class."""
+    joined = (given.joined,) if given.joined else ()
     labels = parts.y["test"]
     accuracy = float(np.mean(given.predictions["test"] == labels))
     if accuracy > np.bincount(labels).max() / len(labels):
-        return ()
+        return joined
     return (
+        *joined,
         f"the base has {accuracy:.1%} of the test rows right, no more than always saying the "
         "commonest class has: are its rows, inputs and classes the data's?",
     )
