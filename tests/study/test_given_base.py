@@ -411,6 +411,32 @@ def test_a_base_with_ids_is_not_joined_by_place_to_a_table_without():
         bench(TABLE.drop("row"), "control", **options)
 
 
+NUMBERED = pl.DataFrame({f"prob_{i}": SAID[:, i] for i in range(3)})
+
+
+@pytest.mark.parametrize(
+    "base",
+    [NUMBERED, LogisticRegression().fit(DATA.x_train, DATA.y_train)],
+    ids=["columns", "model"],
+)
+def test_numbers_that_are_taken_for_classes_are_told(base):
+    notes = joined(TABLE.drop("row"), base)[1]
+    assert "classes of the base are numbers, taken 0 for a, 1 for b, 2 for c" in notes
+
+
+def test_names_that_are_the_datas_need_no_note():
+    assert not any("class" in note for note in joined(TABLE.drop("row"), pl.DataFrame(TOLD))[1])
+    fewer = pl.DataFrame({"prob_a": SAID[:, 0], "prob_b": 1 - SAID[:, 0]})
+    assert not any("knows class" in note for note in joined(TABLE.drop("row"), fewer)[1])
+
+
+def test_a_class_of_the_bases_own_in_place_of_one_of_the_datas_is_told():
+    """Classes 1, 2, 3 and columns 0, 1, 2 are matched by name, two of three."""
+    table = TABLE.drop("row").with_columns(y=pl.col("y").replace_strict({"a": 1, "b": 2, "c": 3}))
+    asked = "the base knows class 0, which the data lack, and not 3: are its classes the data's?"
+    assert asked in joined(table, NUMBERED)[1]
+
+
 def test_a_base_no_better_than_a_guess_is_noted():
     moved = np.roll(SAID, 1, axis=1)  # every class's probability is another's
     result = bench(DATA, "control", scenario=Upgrade(base=moved), runs=2, **SHORT)

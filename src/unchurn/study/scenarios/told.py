@@ -45,6 +45,7 @@ NO_SAYING = f"{NAME}: a base is known by its probabilities or logits: "
 ARRAY = ".npy"
 KINDS = (*OTHER_KINDS, ARRAY)  # of files, besides tables
 LOGITS = ("logits_", "logit_")  # how the columns of logits begin
+SHOWN = 5  # classes that a note names
 TIE = 1e-9  # by which the probability of the predicted class may miss the largest
 
 
@@ -54,7 +55,7 @@ class Told:
 
     said: Float64  # (n, the base's own classes)
     places: IntArray  # of the data's classes among these; −1: unknown
-    joined: str  # how its rows were found, in words
+    notes: tuple[str, ...]  # how its rows and classes were found
 
 
 def read_told(base: Any, data: Dataset, by: Named, form: TextForm | None) -> Told:
@@ -89,7 +90,10 @@ def read_told(base: Any, data: Dataset, by: Named, form: TextForm | None) -> Tol
     return Told(
         said=said[rows],
         places=as_classes(own, data.classes),
-        joined=BY_PLACE if ids is None else by_id(ids.name),
+        notes=(
+            BY_PLACE if ids is None else by_id(ids.name),
+            *notes_on_classes(own, data.classes),
+        ),
     )
 
 
@@ -99,9 +103,8 @@ def as_classes(own: Sequence[str], classes: Sequence[str]) -> IntArray:
     Where no name is known and its own are numbers, they are the numbers of the classes.
     """
     names, wanted = plain_names(own), plain_names(classes)
-    numbers = tuple(str(number) for number in range(len(classes)))
-    if not set(names) & set(wanted) and set(names) <= set(numbers):
-        wanted = numbers
+    if _are_numbers(own, classes):
+        wanted = tuple(str(number) for number in range(len(classes)))
     places = {name: place for place, name in enumerate(names)}
     found = np.array([places.get(name, -1) for name in wanted])
     if (found < 0).all():
@@ -109,6 +112,29 @@ def as_classes(own: Sequence[str], classes: Sequence[str]) -> IntArray:
             f"{NAME} knows the classes {', '.join(own[:5])}, none of {', '.join(classes[:5])}"
         )
     return found
+
+
+def _are_numbers(own: Sequence[str], classes: Sequence[str]) -> bool:
+    """Whether a base's own classes are the numbers of the data's, none of which it names."""
+    names = set(plain_names(own))
+    return not names & set(plain_names(classes)) and names <= set(map(str, range(len(classes))))
+
+
+def notes_on_classes(own: Sequence[str], classes: Sequence[str]) -> tuple[str, ...]:
+    """What a base's classes are taken for, where their names do not tell it all."""
+    names, wanted = plain_names(own), plain_names(classes)
+    if _are_numbers(own, classes):
+        taken = [f"{number} for {classes[number]}" for number in sorted(map(int, names))[:SHOWN]]
+        more = ["…"] if len(names) > SHOWN else []
+        return (f"classes of the base are numbers, taken {', '.join([*taken, *more])}",)
+    lacks = [one for one, name in zip(classes, wanted, strict=True) if name not in names]
+    other = [one for one, name in zip(own, names, strict=True) if name not in wanted]
+    if not (lacks and other):
+        return ()
+    return (
+        f"the base knows class {other[0]}, which the data lack, and not {lacks[0]}: are its "
+        "classes the data's?",
+    )
 
 
 def _open(base: Any, data: Dataset, form: TextForm | None) -> Source:

@@ -69,8 +69,9 @@ class Upgrade(Scenario):
         of a saved one; any fitted model with `predict_proba` and `classes_` that takes the data's
         inputs; or its probabilities or logits of every row of the table, as an array, a frame or a
         file that `compare` reads, or .npy. Of data by name, training rows come first, then test
-        rows. Classes are matched by name; it may lack some. If it was trained on test rows, it has
-        too much of them right, and bad flips are overstated.
+        rows. Classes are matched by name, those of an array, and numbers in place of names, in
+        sorted order; it may lack some. If it was trained on test rows, it has too much of them
+        right, and bad flips are overstated.
     id
         The column by which rows of the table and of `base` are joined. If not given, it is the
         table's id (see `bench`), where `base` has that column, too; else rows go by their place. A
