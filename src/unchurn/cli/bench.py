@@ -20,7 +20,7 @@ from unchurn.cli.completion import (
     one_of,
     some_of,
 )
-from unchurn.cli.console import make_console
+from unchurn.cli.console import make_console, table_width
 from unchurn.cli.options import Decimal, Delimiter, Encoding, as_delimiter, by_comma, in_options
 from unchurn.cli.progress import show_schedule, with_progress
 
@@ -52,7 +52,8 @@ def bench(
             "--id",
             help="Column that names rows in predictions and on the page, and is no feature; joins "
             "the table and --base, too. Else one called id, else the only one of --aside that "
-            "tells all rows apart, else the number of the row, from 0.",
+            "tells all rows apart (these join --base where it has the column; else it goes by "
+            "place), else the number of the row, from 0.",
         ),
     ] = None,
     delimiter: Delimiter = None,
@@ -85,9 +86,15 @@ def bench(
         str | None, typer.Option(help="What it is given by name: max_iter=50, max_depth=3.")
     ] = None,
     runs: Annotated[int | None, typer.Option(help="Retrainings of each setting; else 5.")] = None,
-    epochs: Annotated[int | None, typer.Option(help="Epochs of each training; else 20.")] = None,
-    batch_size: Annotated[int | None, typer.Option(help="Examples a step; else 128.")] = None,
-    learning_rate: Annotated[float | None, typer.Option(help="Of Adam; else 0.001.")] = None,
+    epochs: Annotated[
+        int | None, typer.Option(help="Epochs of each training of a network; else 20.")
+    ] = None,
+    batch_size: Annotated[
+        int | None, typer.Option(help="Examples a step of a network; else 128.")
+    ] = None,
+    learning_rate: Annotated[
+        float | None, typer.Option(help="Of Adam, for networks; else 0.001.")
+    ] = None,
     device: Annotated[
         str | None, typer.Option(help="Where networks are trained: cpu, cuda:0; else cpu.")
     ] = None,
@@ -227,7 +234,7 @@ def _bench(console: Console, asked: BenchConfig, dry_run: bool) -> None:
 
     work = partial(run_bench, schedule, asked.folder, executor)
     result = with_progress(console, schedule, store, work, fresh)
-    console.print(f"\n{table.render(result, 'text', width=console.width)}")
+    console.print(f"\n{table.render(result, 'text', width=table_width(console))}")
     console.print(f"{textwrap.fill(in_options(advice(result)), console.width)}\n")
     _say_where(console.print, schedule, asked.folder, result.subject.data.id_column)
 
