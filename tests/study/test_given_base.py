@@ -506,3 +506,13 @@ def test_a_given_base_and_when_it_was_made(base, joined, tmp_path):
     assert Result.load(tmp_path).table() == result.table()
     other = make_experiment(data, "control", scenario=replace(scenario, split=90), runs=2)
     assert other.scenario.identity() != experiment.scenario.identity()
+
+
+def test_a_saved_network_of_ones_own_is_refused_with_both_ways_out(tmp_path):
+    def own(shape, n_classes):
+        return mlp(shape, n_classes)
+
+    path = tmp_path / "own.safetensors"
+    StableClassifier(own, "control", epochs=1, random_state=0).fit(DATA).save(path)
+    with pytest.raises(InputError, match=r"network of your own: give a file .* or, in Python"):
+        bench(DATA, ["control"], scenario=Upgrade(base=path), runs=2, out=tmp_path / "o", **SHORT)

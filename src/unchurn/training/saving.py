@@ -27,6 +27,10 @@ FORMAT = "unchurn 1"
 SAVED = ("epochs", "batch_size", "learning_rate")  # besides what predicting needs
 
 
+class OwnNetworkError(InputError):
+    """A saved model whose network only its user can make."""
+
+
 def save_model(model: StableClassifier, path: Path) -> None:
     """Write a fitted model."""
     from safetensors.torch import save_file
@@ -70,7 +74,7 @@ def load_model(
             raise InputError(f"{path}: saved in another format: {record['format']}")
         own = record["module"] or module
         if own is None:
-            raise InputError(f"{path}: holds a network of your own: give its module=")
+            raise OwnNetworkError(f"{path}: holds a network of your own: give its module=")
         method = _recorded_method(record["method"])
         training = {name: record["training"][name] for name in SAVED}
         model = kind(own, method, **training)

@@ -112,8 +112,15 @@ def open_base(base: Any) -> Any:
     if check_ending(path, (*KINDS, MODEL)) != MODEL:
         return path
     from unchurn.training.estimator import StableClassifier
+    from unchurn.training.saving import OwnNetworkError
 
-    return StableClassifier.load(path)
+    try:
+        return StableClassifier.load(path)
+    except OwnNetworkError as error:
+        raise InputError(
+            f"{path}: holds a network of your own: give a file of what it says of every row, or, "
+            "in Python, the loaded model as base"
+        ) from error
 
 
 def _of_model(model: Any, data: Dataset, parts: Parts) -> Given:
