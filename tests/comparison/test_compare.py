@@ -130,7 +130,9 @@ def test_the_probability_of_one_class_tells_it_from_all_others(rng):
     result = compare(base, candidate, truth, columns=Columns(positive="yes", threshold=0.3))
     assert result.estimates["accuracy_base"].value == np.mean((p >= 0.3) == labels)
     assert result.estimates["accuracy_candidate"].value == np.mean((q >= 0.3) == labels)
-    assert result.paired.classes == ("not yes", "yes")
+    assert result.paired.classes == ("no", "yes")  # as the labels call it
+    unlabelled = compare(base, candidate, columns=Columns(positive="yes"))
+    assert unlabelled.paired.classes == ("not yes", "yes")
     named = pl.DataFrame({"id": range(200), "prediction": names[labels]})
     right = compare(base, named, truth, columns=Columns(positive="yes"))
     assert right.estimates["accuracy_candidate"].value == 1

@@ -24,6 +24,7 @@ from unchurn.comparison.inputs.predictions import (
     read_predictions,
 )
 from unchurn.comparison.inputs.sources import Source, open_source
+from unchurn.comparison.inputs.spelling import in_one_spelling
 from unchurn.comparison.kind_of_noise import kinds_of_noise, note_on
 from unchurn.comparison.noise_floor import retraining_files
 from unchurn.core.arrays import as_fraction, have_one_index
@@ -115,6 +116,7 @@ def read_given(
     others = [read(source, source.name, alone) for source in sources]
     if not (one.has_ids or two.has_ids or (truth is not None and truth.has_ids)):
         _check_indexes(base, candidate, labels, *retrained, *own_slices.values(), own_cluster)
+    (one, two, *others), truth = in_one_spelling([one, two, *others], truth)
     paired = pair(one, two, truth, asked, groups)
     check_overlap(one, two, paired.n, min_overlap)
     return Given(

@@ -16,6 +16,7 @@ from unchurn.comparison.inputs.columns import PREFIX, Columns, as_columns
 from unchurn.comparison.inputs.ids import alike, find
 from unchurn.comparison.inputs.matching import MIN_OVERLAP
 from unchurn.comparison.inputs.predictions import Predictions
+from unchurn.comparison.inputs.scores import WHICH_CLASS
 from unchurn.comparison.outcomes import Counting, Outcomes
 from unchurn.comparison.result import Comparison
 from unchurn.core.arrays import Float64, IntArray
@@ -163,9 +164,9 @@ class _Side:
         """One of the two models, which needs probabilities."""
         if not model.probabilities:
             why = model.taken.get("probabilities", "none")
+            how = "positive=" if WHICH_CLASS in why else "probabilities= (their columns)"
             raise InputError(
-                f"{model.name}: probabilities are needed, and there are {why}: name their columns "
-                "with probabilities="
+                f"{model.name}: probabilities are needed, and there are {why}: give {how}"
             )
         return cls(model, find(*alike(given.paired.ids, model.ids)))
 

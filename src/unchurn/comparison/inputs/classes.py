@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 UNLABELLED = -1
-TRUTH, BITS = ("false", "true"), ("0", "1")  # two spellings of the same classes
 NARROW = 1 << 15  # whole numbers within this range are numbered without a search
 SIZE = 1 << 16  # rows of a block: small enough for the cache, large enough for NumPy's overhead
 Found = TypeVar("Found")
@@ -146,25 +145,12 @@ def number(columns: list[pl.Series]) -> tuple[pl.Series, list[IntArray]]:
 
 
 def _alike(columns: list[pl.Series]) -> list[pl.Series]:
-    """Labels of one type: whole numbers if all are, else text.
-
-    True and false are 1 and 0 beside columns of nothing else, and go by what the first has.
-    """
+    """Labels of one type: whole numbers if all are, else text."""
     import polars as pl
 
     if all(column.dtype == pl.Int64 for column in columns):
         return columns
-    texts = [column.cast(pl.String) for column in columns]
-    if all(column.dtype == pl.String for column in columns):
-        return texts
-    kinds = [
-        next((kind for kind in (TRUTH, BITS) if text.drop_nulls().is_in(kind).all()), None)
-        for text in texts
-    ]
-    spelled = kinds[0]
-    if spelled is None or None in kinds:
-        return texts
-    return [text.replace(TRUTH + BITS, 2 * spelled) for text in texts]
+    return [column.cast(pl.String) for column in columns]
 
 
 def _narrowed(column: pl.Series, low: int, size: int) -> IntArray:

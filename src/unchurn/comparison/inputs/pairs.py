@@ -138,7 +138,7 @@ def pair(
     score = base.one_score or candidate.one_score
     notes += check_classes(coded, base.name, candidate.name, score, are_places=are_places)
     scored_classes = _scored_classes(base, candidate)
-    if not scored_classes and set(base.probabilities) & set(candidate.probabilities):
+    if not scored_classes and base.probabilities and candidate.probabilities:
         notes.append("the two have probabilities of different classes: their movement is not shown")
     slices, cluster = _groups(base, candidate, rows, asked, labelled)
     if groups is not None:

@@ -32,6 +32,7 @@ from unchurn.comparison.inputs.scores import (
     Scores,
     in_words,
     n_not_most_probable,
+    own_positive,
     read_scores,
 )
 from unchurn.comparison.inputs.sources import Source, as_series, open_source
@@ -119,31 +120,37 @@ def read_predictions(
     chosen = choose_columns(opened, asked, by_index=by_index)
     table = opened.read(chosen.needed, numbers=chosen.probabilities)
     _check_header(opened, table, chosen)
-    rule = Rule(
-        name=name,
-        positive=None if asked.positive is None else plain_names([asked.positive])[0],
-        threshold=asked.threshold,
-    )
-    is_given = chosen.prediction is not None and asked.threshold is None
-    may_be_wrong = is_given and asked.probabilities is None
-    scores = read_scores(table, chosen, rule, may_be_wrong=may_be_wrong)
-    probabilities = scores.by_class
-    if asked.threshold is not None and not probabilities:
-        raise InputError(f"{name}: a threshold needs probabilities, and there are none")
 
     def labels_in(column: str | None) -> pl.Series | None:
         written = opened.is_text
         return None if column is None else as_labels(table[column], name, is_written=written)
 
+    is_given = chosen.prediction is not None and asked.threshold is None
     given = labels_in(chosen.prediction) if is_given else None
+    is_one = len(chosen.probabilities) == 1
+    said = (
+        {str(value) for value in given.unique().drop_nulls()}
+        if given is not None and is_one
+        else set()
+    )
+    positive = None if asked.positive is None else plain_names([asked.positive])[0]
+    rule = Rule(
+        name=name,
+        positive=own_positive(positive, chosen.classes or said),
+        threshold=asked.threshold,
+    )
+    may_be_wrong = is_given and asked.probabilities is None
+    scores = read_scores(table, chosen, rule, may_be_wrong=may_be_wrong, said=said)
+    probabilities = scores.by_class
+    if asked.threshold is not None and not probabilities:
+        raise InputError(f"{name}: a threshold needs probabilities, and there are none")
     labels = labels_in(chosen.label)
     rows = _rows_with(list(probabilities.values()) if given is None else [given], name)
     ids = _ids(table, name, chosen.id, is_written=opened.is_text)
     kept_ids, gone_ids = rows.kept(ids), rows.gone(ids).drop_nulls().unique()
     _check_ids(kept_ids, name, gone_ids)
     probabilities = {c: rows.kept(values) for c, values in probabilities.items()}
-    is_one = not is_given and len(chosen.probabilities) == 1
-    one_score = chosen.probabilities[0] if is_one else None
+    one_score = chosen.probabilities[0] if is_one and not is_given else None
     halved = one_score if asked.threshold is None else None
     return Predictions(
         name=name,
