@@ -34,7 +34,10 @@ Retrains = Annotated[
         help="Other retrainings of base's recipe: one or more files, or a bench folder.",
     ),
 ]
-Id = Annotated[str | None, typer.Option("--id", help="Column to join by; several by comma.")]
+Id = Annotated[
+    str | None,
+    typer.Option("--id", help="Column to join by; several by comma; base's=other's name."),
+]
 Prediction = Annotated[str | None, typer.Option(help="Column of the predicted label.")]
 Label = Annotated[str | None, typer.Option(help="Column of the true label.")]
 Probabilities = Annotated[

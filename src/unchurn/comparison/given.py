@@ -10,6 +10,7 @@ from typing import Any
 from unchurn.comparison.inputs.class_columns import asked_of, check_predictions
 from unchurn.comparison.inputs.columns import Columns, as_columns
 from unchurn.comparison.inputs.flip_list import is_flip_list, read_truth
+from unchurn.comparison.inputs.id_aliases import split_aliases, with_first_names
 from unchurn.comparison.inputs.joint_ids import with_joint_id
 from unchurn.comparison.inputs.matching import (
     MIN_OVERLAP,
@@ -84,16 +85,22 @@ def read_given(
     as_fraction(min_overlap, "min_overlap")
     retrained = _retrainings(retrains, base, candidate)
 
-    def opened(source: Any, name: str) -> Source:
-        return with_joint_id(open_source(source, name, form), asked.id)
+    base_source = open_source(base, names[0], form)
+    asked, aliases = split_aliases(asked, base_source)
 
-    one_source, two_source = opened(base, names[0]), opened(candidate, names[1])
+    def with_ids(source: Source) -> Source:
+        return with_joint_id(with_first_names(source, aliases), asked.id)
+
+    def opened(source: Any, name: str) -> Source:
+        return with_ids(open_source(source, name, form))
+
+    one_source, two_source = with_ids(base_source), opened(candidate, names[1])
     truth_source = None if labels is None else open_source(labels, "labels", form)
     sources = [opened(x, _called(x, i)) for i, x in enumerate(retrained, 1)]
     truths = []
     # A list of flips has the models' ids, whatever they are called there.
     if truth_source is not None and not is_flip_list(truth_source, asked):
-        truth_source = with_joint_id(truth_source, asked.id)
+        truth_source = with_ids(truth_source)
         truths = [truth_source]
     asked, by_index = how_joined([one_source, two_source, *truths, *sources], asked)
     models = [one_source, two_source, *sources]

@@ -35,7 +35,8 @@ class NoPredictionError(InputError):
 class Columns:
     """Which column is what. What is not named is guessed.
 
-    `id` may be several columns by comma, which tell the rows together.
+    `id` may be several columns by comma, which tell the rows together; `customer_id=cust` is one
+    that other files than the base call `cust`.
     `probabilities` is the beginning of the names of one column per class, their whole names (which
     are the classes) by comma, or the name of the one column with the probability of `positive`.
     """

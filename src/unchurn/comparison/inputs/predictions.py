@@ -161,7 +161,7 @@ def read_predictions(
         slices={c: rows.kept(table[c]) for c in chosen.slices},
         cluster=None if chosen.cluster is None else rows.kept(table[chosen.cluster]),
         positive=rule.named_positive(list(probabilities)),
-        taken=_taken(chosen, rule, scores),
+        taken={"id": _shown_id(opened, chosen), **_taken(chosen, rule, scores)},
         excluded={f"without a prediction in {name}": rows.n_gone} if rows.n_gone else {},
         ids_without_prediction=gone_ids,
         all_columns=() if opened.is_array else opened.names,
@@ -191,7 +191,7 @@ def read_labels(source: Any, name: str, asked: Columns, *, by_index: bool = Fals
         labels=labels,
         slices={c: table[c] for c in chosen.slices},
         cluster=None if chosen.cluster is None else table[chosen.cluster],
-        taken={"id": _shown_id(chosen), "label": column},
+        taken={"id": _shown_id(opened, chosen), "label": column},
         all_columns=() if opened.is_array else opened.names,
         n_rows_if_no_ids=table.height if chosen.id is None else None,
         spaced=_spaced(table, column),
@@ -264,8 +264,8 @@ def _not_most_probable(
 
 
 def _taken(chosen: Chosen, rule: Rule, scores: Scores) -> dict[str, str]:
-    """What each column was taken for, and by which rule there are predictions without one."""
-    taken = {"id": _shown_id(chosen)}
+    """What columns were taken for, and by which rule there are predictions without one."""
+    taken = {}
     if scores.problem:
         taken["probabilities"] = f"none ({scores.problem})"
     is_given = chosen.prediction is not None and rule.threshold is None
@@ -281,11 +281,11 @@ def _taken(chosen: Chosen, rule: Rule, scores: Scores) -> dict[str, str]:
     return taken
 
 
-def _shown_id(chosen: Chosen) -> str:
+def _shown_id(source: Source, chosen: Chosen) -> str:
     """The column of the ids as a reader knows it: that of an index has no name of its own."""
     if chosen.id in INDEXES:
         return BY_INDEX
-    return chosen.id or NO_IDS
+    return NO_IDS if chosen.id is None else source.renamed.get(chosen.id, chosen.id)
 
 
 def _ids(table: pl.DataFrame, name: str, column: str | None, *, is_written: bool) -> pl.Series:
