@@ -136,7 +136,14 @@ def pair(
         coded = _against_rest(coded, one_class)
     are_places = any(_go_by_numbers(model) for model in (base, candidate))
     score = base.one_score or candidate.one_score
-    notes += check_classes(coded, base.name, candidate.name, score, are_places=are_places)
+    notes += check_classes(
+        coded,
+        base.name,
+        candidate.name,
+        score,
+        are_places=are_places,
+        scored=base.probabilities.keys() & candidate.probabilities.keys(),
+    )
     scored_classes = _scored_classes(base, candidate)
     if not scored_classes and base.probabilities and candidate.probabilities:
         notes.append("the two have probabilities of different classes: their movement is not shown")
