@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import fields
 from itertools import takewhile
@@ -38,7 +39,10 @@ Id = Annotated[
     str | None,
     typer.Option("--id", help="Column to join by; several by comma; base's=other's name."),
 ]
-Prediction = Annotated[str | None, typer.Option(help="Column of the predicted label.")]
+Prediction = Annotated[
+    str | None,
+    typer.Option(help="Column of the predicted label; by comma base's and candidate's."),
+]
 Label = Annotated[str | None, typer.Option(help="Column of the true label.")]
 Probabilities = Annotated[
     list[str] | None,
@@ -46,7 +50,10 @@ Probabilities = Annotated[
 ]
 Positive = Annotated[str | None, typer.Option(help="The class that one probability is of.")]
 Threshold = Annotated[
-    float | None, typer.Option(min=0, max=1, help="Predict the positive class from here on.")
+    str | None,
+    typer.Option(
+        help="Predict the positive class from here on; by comma base's and candidate's.",
+    ),
 ]
 Slices = Annotated[list[str] | None, typer.Option(help="Columns to slice by, by comma.")]
 Cluster = Annotated[str | None, typer.Option(help="Column of what groups rows, such as a user.")]
@@ -87,9 +94,26 @@ def make_columns(options: dict[str, Any]) -> Columns:
     given |= {
         "id": options["id_"],
         "probabilities": by_comma(given["probabilities"]),
+        "threshold": as_threshold(given["threshold"]),
         "slices": tuple(name.strip() for name in slices if name),
     }
     return Columns(**given)
+
+
+def as_threshold(given: str | None) -> float | tuple[float, float] | None:
+    """One number for both models, or the base's and the candidate's."""
+    if given is None:
+        return None
+    try:
+        one, *others = (float(number) for number in given.split(","))
+    except ValueError:
+        one, others = math.nan, []
+    if len(others) > 1 or not all(0 <= number <= 1 for number in (one, *others)):
+        raise typer.BadParameter(
+            f"{given!r} is not from 0 to 1, nor two such numbers by comma.",
+            param_hint="'--threshold'",
+        )
+    return (one, others[0]) if others else one
 
 
 def by_comma(given: list[str] | None) -> str | None:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from unchurn.comparison.inputs.class_columns import asked_of, check_predictions
+from unchurn.comparison.inputs.asked import asked_of
+from unchurn.comparison.inputs.class_columns import check_predictions
 from unchurn.comparison.inputs.columns import Columns, as_columns
 from unchurn.comparison.inputs.flip_list import is_flip_list, read_truth
 from unchurn.comparison.inputs.id_aliases import split_aliases, with_first_names

@@ -230,6 +230,12 @@ def _estimates(comparison: Comparison, switched: Mask) -> dict[str, Interval]:
     return estimates(counting.all(Outcomes.of(served)), comparison.labels_cover)
 
 
+def _name_of_predictions(base: Predictions, asked: Columns) -> str:
+    """The name that was asked for; of two, the base's."""
+    named = asked.prediction or "prediction"
+    return named if named in base.all_columns else named.split(",")[0].strip()
+
+
 def _table(
     given: Given, switched: Mask, asked: Columns, base: _Side, candidate: _Side
 ) -> pl.DataFrame:
@@ -257,7 +263,7 @@ def _table(
             f"{n - given.paired.n:,} of {n:,} rows are left out, and without ids the others "
             "cannot be told: join them with id="
         )
-    table[asked.prediction or "prediction"] = served(
+    table[_name_of_predictions(given.base, asked)] = served(
         base.model.predicted, candidate.model.predicted
     )
     for name in {**base.model.probabilities, **candidate.model.probabilities}:

@@ -125,7 +125,8 @@ def read_predictions(
         written = opened.is_text
         return None if column is None else as_labels(table[column], name, is_written=written)
 
-    is_given = chosen.prediction is not None and asked.threshold is None
+    threshold, _ = asked.thresholds  # which are one, of one file
+    is_given = chosen.prediction is not None and threshold is None
     given = labels_in(chosen.prediction) if is_given else None
     is_one = len(chosen.probabilities) == 1
     said = (
@@ -137,12 +138,12 @@ def read_predictions(
     rule = Rule(
         name=name,
         positive=own_positive(positive, chosen.classes or said),
-        threshold=asked.threshold,
+        threshold=threshold,
     )
     may_be_wrong = is_given and asked.probabilities is None
     scores = read_scores(table, chosen, rule, may_be_wrong=may_be_wrong, said=said)
     probabilities = scores.by_class
-    if asked.threshold is not None and not probabilities:
+    if threshold is not None and not probabilities:
         raise InputError(f"{name}: a threshold needs probabilities, and there are none")
     labels = labels_in(chosen.label)
     rows = _rows_with(list(probabilities.values()) if given is None else [given], name)
@@ -151,7 +152,7 @@ def read_predictions(
     _check_ids(kept_ids, name, gone_ids)
     probabilities = {c: rows.kept(values) for c, values in probabilities.items()}
     one_score = chosen.probabilities[0] if is_one and not is_given else None
-    halved = one_score if asked.threshold is None else None
+    halved = one_score if threshold is None else None
     return Predictions(
         name=name,
         ids=kept_ids,
