@@ -44,6 +44,7 @@ class Given:
     is_flip_list: bool  # whether these are the labelled list of `--flips`
     retrains: tuple[Predictions, ...]
     of_kind: str  # which kind of noise theirs is, in words
+    is_one_file: bool  # whether base and candidate are the same columns of one file
     paired: Paired
 
     @property
@@ -134,6 +135,7 @@ def read_given(
         is_flip_list=is_list,
         retrains=tuple(others),
         of_kind=note_on(kinds_of_noise(retrained)),
+        is_one_file=_are_one_file(base, candidate) and one.taken == two.taken,
         paired=paired,
     )
 
@@ -163,6 +165,13 @@ def _called(retraining: Any, number: int) -> str:
     """What a retraining is called, with its file's name where it has one."""
     file = f" ({Path(retraining).name})" if isinstance(retraining, str | Path) else ""
     return f"retraining {number}{file}"
+
+
+def _are_one_file(base: Any, candidate: Any) -> bool:
+    """Whether two paths lead to the same file."""
+    if not (isinstance(base, str | Path) and isinstance(candidate, str | Path)):
+        return False
+    return Path(base).samefile(candidate)
 
 
 def _check_indexes(*given: Any) -> None:

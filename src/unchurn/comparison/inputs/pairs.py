@@ -233,7 +233,10 @@ def _coded(
     if truth is not None and (truth == UNLABELLED).all():
         if labelled is not None:
             name = labelled.labels.name
-            raise InputError(f"{name} has the label of no example that the models have")
+            none = f"{name} has the label of no example that the models have"
+            is_elsewhere = labelled.rows is not None and (labelled.rows < 0).all()
+            why = written_otherwise(ids, labelled.labels.ids, 0) if is_elsewhere else ""
+            raise InputError(none + why)
         truth = None
         notes.append("the column of true labels is empty")
     coded = Coded(
