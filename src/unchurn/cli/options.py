@@ -13,14 +13,17 @@ import typer
 
 from unchurn.cli.completion import COVERS, one_of
 from unchurn.cli.help import Command
+from unchurn.cli.pipes import from_pipe
 
 if TYPE_CHECKING:
     from unchurn.comparison.inputs.columns import Columns
     from unchurn.core.tables import TextForm
 
-Base = Annotated[Path, typer.Argument(help="Predictions of the model in use.")]
-Candidate = Annotated[Path, typer.Argument(help="Predictions of the model to replace it.")]
-Labels = Annotated[Path | None, typer.Option(help="File with the true labels.")]
+OF_BASE = "Predictions of the model in use."
+OF_CANDIDATE = "Predictions of the model to replace it."
+Base = Annotated[Path, typer.Argument(help=OF_BASE, callback=from_pipe)]
+Candidate = Annotated[Path, typer.Argument(help=OF_CANDIDATE, callback=from_pipe)]
+Labels = Annotated[Path | None, typer.Option(help="File with the true labels.", callback=from_pipe)]
 LabelsCover = Annotated[
     str | None,
     typer.Option(
