@@ -83,8 +83,10 @@ def check_classes(
     before, after = coded.has(coded.base), coded.has(coded.candidate)
     names = np.array(coded.classes)
     fix = _by_name(names, score) if are_places else ""
-    case = "" if fix or (before & after).any() else _but_for_case(names[before], names[after])
-    must_share = bool(case) or not _may_differ(coded, before, after, scored)
+    case, must_share = "", False
+    if not (before & after).any():
+        case = "" if fix else _but_for_case(names[before], names[after])
+        must_share = bool(case) or not _may_differ(coded, before, after, scored)
     notes = _unshared(names, (base, before), (candidate, after), fix + case, must_share=must_share)
     if coded.labels is not None:
         labels = ("the labels", coded.has(coded.labels))
