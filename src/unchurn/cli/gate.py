@@ -9,6 +9,8 @@ import typer
 
 from unchurn.cli.compare import answer, check_outputs, compare_files, write_files
 from unchurn.cli.options import (
+    OF_BASE,
+    OF_CANDIDATE,
     AsJson,
     AsMarkdown,
     Cluster,
@@ -29,13 +31,12 @@ from unchurn.cli.options import (
     Slices,
     Threshold,
 )
+from unchurn.cli.pipes import from_pipe
 
 
 def gate(
-    base: Annotated[Path | None, typer.Argument(help="Predictions of the model in use.")] = None,
-    candidate: Annotated[
-        Path | None, typer.Argument(help="Predictions of the model to replace it.")
-    ] = None,
+    base: Annotated[Path | None, typer.Argument(help=OF_BASE, callback=from_pipe)] = None,
+    candidate: Annotated[Path | None, typer.Argument(help=OF_CANDIDATE, callback=from_pipe)] = None,
     policy: Annotated[Path | None, typer.Option(help="TOML file of limits.")] = None,
     max_churn: Annotated[float | None, typer.Option(help="Fraction that may change.")] = None,
     max_bad_flips: Annotated[

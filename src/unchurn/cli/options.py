@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import fields
 from itertools import takewhile
@@ -12,14 +13,17 @@ import typer
 
 from unchurn.cli.completion import COVERS, one_of
 from unchurn.cli.help import Command
+from unchurn.cli.pipes import from_pipe
 
 if TYPE_CHECKING:
     from unchurn.comparison.inputs.columns import Columns
     from unchurn.core.tables import TextForm
 
-Base = Annotated[Path, typer.Argument(help="Predictions of the model in use.")]
-Candidate = Annotated[Path, typer.Argument(help="Predictions of the model to replace it.")]
-Labels = Annotated[Path | None, typer.Option(help="File with the true labels.")]
+OF_BASE = "Predictions of the model in use."
+OF_CANDIDATE = "Predictions of the model to replace it."
+Base = Annotated[Path, typer.Argument(help=OF_BASE, callback=from_pipe)]
+Candidate = Annotated[Path, typer.Argument(help=OF_CANDIDATE, callback=from_pipe)]
+Labels = Annotated[Path | None, typer.Option(help="File with the true labels.", callback=from_pipe)]
 LabelsCover = Annotated[
     str | None,
     typer.Option(
@@ -34,8 +38,14 @@ Retrains = Annotated[
         help="Other retrainings of base's recipe: one or more files, or a bench folder.",
     ),
 ]
-Id = Annotated[str | None, typer.Option("--id", help="Column to join by; several by comma.")]
-Prediction = Annotated[str | None, typer.Option(help="Column of the predicted label.")]
+Id = Annotated[
+    str | None,
+    typer.Option("--id", help="Column to join by; several by comma; base's=other's name."),
+]
+Prediction = Annotated[
+    str | None,
+    typer.Option(help="Column of the predicted label; by comma base's and candidate's."),
+]
 Label = Annotated[str | None, typer.Option(help="Column of the true label.")]
 Probabilities = Annotated[
     list[str] | None,
@@ -43,7 +53,10 @@ Probabilities = Annotated[
 ]
 Positive = Annotated[str | None, typer.Option(help="The class that one probability is of.")]
 Threshold = Annotated[
-    float | None, typer.Option(min=0, max=1, help="Predict the positive class from here on.")
+    str | None,
+    typer.Option(
+        help="Predict the positive class from here on; by comma base's and candidate's.",
+    ),
 ]
 Slices = Annotated[list[str] | None, typer.Option(help="Columns to slice by, by comma.")]
 Cluster = Annotated[str | None, typer.Option(help="Column of what groups rows, such as a user.")]
@@ -64,7 +77,7 @@ HtmlFile = Annotated[Path | None, typer.Option("--html", help="Write a page with
 ARGUMENT = re.compile(
     r"\b(give|with|for|say|or) (id|prediction|label|labels|probabilities|positive|slices|cluster"
     r"|retrains|target|labels_cover|delimiter|decimal|encoding|min_overlap"
-    r"|max_bad_flips|max_churn|ratio|time|split|every|base|aside|scenario|model_args)=(?!\w)",
+    r"|max_bad_flips|max_churn|churn|ratio|time|split|every|base|aside|scenario|model_args)=(?!\w)",
     re.IGNORECASE,
 )
 TABS = ("tab", "\\t")  # how one is written where a key for it does something else
@@ -84,9 +97,26 @@ def make_columns(options: dict[str, Any]) -> Columns:
     given |= {
         "id": options["id_"],
         "probabilities": by_comma(given["probabilities"]),
+        "threshold": as_threshold(given["threshold"]),
         "slices": tuple(name.strip() for name in slices if name),
     }
     return Columns(**given)
+
+
+def as_threshold(given: str | None) -> float | tuple[float, float] | None:
+    """One number for both models, or the base's and the candidate's."""
+    if given is None:
+        return None
+    try:
+        one, *others = (float(number) for number in given.split(","))
+    except ValueError:
+        one, others = math.nan, []
+    if len(others) > 1 or not all(0 <= number <= 1 for number in (one, *others)):
+        raise typer.BadParameter(
+            f"{given!r} is not from 0 to 1, nor two such numbers by comma.",
+            param_hint="'--threshold'",
+        )
+    return (one, others[0]) if others else one
 
 
 def by_comma(given: list[str] | None) -> str | None:
