@@ -95,3 +95,12 @@ def test_what_is_served_has_the_bases_name_for_its_ids():
     other = base.rename({"nr": "number"}).reverse()
     served = blend(base, other, ratio=1, columns={"id": "nr=number"}).table
     assert served["nr"].to_list() == [7, 3]
+
+
+def test_a_gap_among_the_ids_of_one_file_is_no_crash():
+    base = pl.DataFrame({"id": [1, None, 3], "prediction": ["a", "b", "a"]})
+    other = pl.DataFrame({"ticketno": [1, 2, 3], "prediction": ["a", "b", "a"]})
+    with pytest.raises(
+        InputError, match=r"'ticketno' has the same values, so give id= id=ticketno"
+    ):
+        compare(base, other)

@@ -44,7 +44,7 @@ def bench(
     target: Annotated[str | None, typer.Option(help="Column of the table to predict.")] = None,
     aside: Annotated[
         list[str] | None,
-        typer.Option(help="Columns that are no features, by comma: ids, dates, notes."),
+        typer.Option(help="Columns that are no features, comma-separated: ids, dates, notes."),
     ] = None,
     id_: Annotated[
         str | None,
@@ -62,7 +62,7 @@ def bench(
     methods: Annotated[
         list[str] | None,
         typer.Option(
-            help="Methods, by comma, also as knn_ls(k=5)+ema; else the preset's own.",
+            help="Methods, comma-separated, also as knn_ls(k=5)+ema; else the preset's own.",
             autocompletion=some_of(METHODS),
         ),
     ] = None,
@@ -83,7 +83,7 @@ def bench(
         ),
     ] = None,
     model_args: Annotated[
-        str | None, typer.Option(help="What it is given by name: max_iter=50, max_depth=3.")
+        str | None, typer.Option(help="Its keyword arguments: max_iter=50, max_depth=3.")
     ] = None,
     runs: Annotated[int | None, typer.Option(help="Retrainings of each setting; else 5.")] = None,
     epochs: Annotated[
@@ -118,7 +118,7 @@ def bench(
     ] = None,
     share: Annotated[
         float | None,
-        typer.Option(help="resample: so much of the data a run, not a bootstrap (0.9)."),
+        typer.Option(help="resample: share of the data per run, not a bootstrap (0.9)."),
     ] = None,
     same_seed: Annotated[
         bool | None, typer.Option("--same-seed", help="resample: all runs have one seed.")
@@ -139,7 +139,7 @@ def bench(
     ] = None,
     split: Annotated[
         str | None,
-        typer.Option(help="upgrade: the older model was trained on rows before; tests are after."),
+        typer.Option(help="upgrade: the older model saw rows before this; tests come after."),
     ] = None,
     every: Annotated[
         str | None,
@@ -170,7 +170,7 @@ def bench(
         Path | None,
         typer.Option("-o", "--out", help="Folder of the finished runs; else bench-DATA."),
     ] = None,
-    workers: Annotated[int | None, typer.Option(help="Processes; else one a core.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Processes; else one per core.")] = None,
     engine: Annotated[
         str | None,
         typer.Option(

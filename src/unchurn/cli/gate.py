@@ -45,9 +45,12 @@ def gate(
     max_excess_churn: Annotated[
         float | None, typer.Option(help="Churn beyond that of retraining alone.")
     ] = None,
-    max_accuracy_loss: Annotated[float | None, typer.Option(help="Accuracy to lose.")] = None,
+    max_accuracy_loss: Annotated[
+        float | None, typer.Option(help="Accuracy that may be lost.")
+    ] = None,
     max_excess_loss: Annotated[
-        float | None, typer.Option(help="Accuracy to lose beyond that of retraining alone.")
+        float | None,
+        typer.Option(help="Accuracy that may be lost beyond what retraining alone loses."),
     ] = None,
     max_slice_churn: Annotated[float | None, typer.Option(help="Churn of any slice.")] = None,
     max_slice_bad_flips: Annotated[
@@ -76,7 +79,9 @@ def gate(
     threshold: Threshold = None,
     slices: Slices = None,
     cluster: Cluster = None,
-    min_slice: Annotated[int | None, typer.Option(min=1, help="Examples of a slice.")] = None,
+    min_slice: Annotated[
+        int | None, typer.Option(min=1, help="Minimum examples per slice.")
+    ] = None,
     min_overlap: MinOverlap = 0.5,
     delimiter: Delimiter = None,
     decimal: Decimal = None,

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from unchurn.core.tables import TextForm
 
 OF_BASE = "Predictions of the model in use."
-OF_CANDIDATE = "Predictions of the model to replace it."
+OF_CANDIDATE = "Predictions of the model that would replace it."
 Base = Annotated[Path, typer.Argument(help=OF_BASE, callback=from_pipe)]
 Candidate = Annotated[Path, typer.Argument(help=OF_CANDIDATE, callback=from_pipe)]
 Labels = Annotated[Path | None, typer.Option(help="File with the true labels.", callback=from_pipe)]
 LabelsCover = Annotated[
     str | None,
     typer.Option(
-        help="What true labels are on: flips, or all (examples drawn without a look at flips).",
+        help="Which examples are labelled: flips, or all (drawn without looking at flips).",
         autocompletion=one_of(COVERS),
     ),
 ]
@@ -40,7 +40,7 @@ Retrains = Annotated[
 ]
 Id = Annotated[
     str | None,
-    typer.Option("--id", help="Column to join by; several by comma; base's=other's name."),
+    typer.Option("--id", help="Column to join by; several by comma; or base's=other's name."),
 ]
 Prediction = Annotated[
     str | None,
@@ -49,7 +49,7 @@ Prediction = Annotated[
 Label = Annotated[str | None, typer.Option(help="Column of the true label.")]
 Probabilities = Annotated[
     list[str] | None,
-    typer.Option(help="How the columns of probabilities begin, their names by comma, or the one."),
+    typer.Option(help="Prefix or comma-separated names of probability columns, or the only one."),
 ]
 Positive = Annotated[str | None, typer.Option(help="The class that one probability is of.")]
 Threshold = Annotated[
@@ -58,15 +58,13 @@ Threshold = Annotated[
         help="Predict the positive class from here on; by comma base's and candidate's.",
     ),
 ]
-Slices = Annotated[list[str] | None, typer.Option(help="Columns to slice by, by comma.")]
+Slices = Annotated[list[str] | None, typer.Option(help="Columns to slice by, comma-separated.")]
 Cluster = Annotated[str | None, typer.Option(help="Column of what groups rows, such as a user.")]
 MinSlice = Annotated[int, typer.Option(min=1, help="Examples that a slice needs.")]
 MinOverlap = Annotated[
     float, typer.Option(min=0, max=1, help="Part of either file that must be in the other.")
 ]
-Delimiter = Annotated[
-    str | None, typer.Option(help="What parts the columns of text files: ';', or tab.")
-]
+Delimiter = Annotated[str | None, typer.Option(help="Column delimiter of text files: ';', or tab.")]
 Decimal = Annotated[str | None, typer.Option(help="Decimal point of text files: ','.")]
 Encoding = Annotated[str | None, typer.Option(help="Encoding of text files: latin-1 …")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]

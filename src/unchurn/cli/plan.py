@@ -58,7 +58,7 @@ def plan(
     delimiter: Delimiter = None,
     decimal: Decimal = None,
     encoding: Encoding = None,
-    power: Annotated[float, typer.Option(help="How probably it is to be seen.")] = 0.8,
+    power: Annotated[float, typer.Option(help="Probability of detecting it.")] = 0.8,
     as_json: AsJson = False,
 ) -> None:
     """Plan a comparison: how many rows and retrainings to see a loss of accuracy or excess churn?

@@ -66,7 +66,7 @@ def same_by_other_names(
 def _that_hold(has: Source, column: str, lacks: Source) -> list[str]:
     """The columns of a file that hold nearly all ids of another one, each once."""
     try:
-        ids = as_ids(has.read([column])[column], has.name, is_written=has.is_text)
+        ids = as_ids(has.read([column])[column], has.name, is_written=has.is_text).drop_nulls()
     except InputError:
         return []
     return [one.name for one in _that_tell_rows(lacks, lacks.names) if _have_nearly_all(ids, one)]
