@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import Console
 
+IN_A_PIPE = 1000  # columns: no line is broken, and no table is cut
 
 def make_console() -> Console:
     """A console that prints text as it is: nothing in it is markup, and no line is broken."""
@@ -37,4 +38,7 @@ def make_patient_console() -> Console:
             with suppress(SystemExit):
                 super().on_broken_pipe()
 
-    return Patient(highlight=False)
+    made = Patient(highlight=False)
+    if table_width(made) is None:
+        made.width = IN_A_PIPE
+    return made
