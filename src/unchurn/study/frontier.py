@@ -140,14 +140,19 @@ def caption(result: Result) -> str:
     chosen = [row for row in rows if row["chosen"]]
     others = [row for row in chosen if row["kind"] != PLAIN]
     told = [row for row in others if "accuracy_low" in row]
-    says = ["Best is top left; the grey steps are the frontier of single models."]
+    n_steps = sum(bool(row.get("frontier")) for row in rows)
+    frontier = "; the grey steps are the frontier of single models" if n_steps > 1 else ""
+    says = [f"Best is top left{frontier}."]
     if told:
         says.append(
             "Bars: 95 % intervals of the difference from plain training, runs paired; where one "
             "meets a dashed line, the difference may be chance."
         )
     if len(told) > 1:
-        says.append(f"Of {len(told)} methods one may miss it by luck: the advice allows for that.")
+        says.append(
+            f"With {len(told)} methods, one may clear the line by chance alone: the advice allows "
+            "for that."
+        )
     if told and len(told) < len(others):
         says.append("Without a bar: the test data chose among several settings.")
     if len(rows) > len(chosen):
