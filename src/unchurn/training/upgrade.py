@@ -38,7 +38,7 @@ from unchurn.training.references import (
 )
 
 # From the weights of a base that is the same network for the same classes; else without them.
-FROM_WEIGHTS = "warm_start+anchor(a=0.5)+safe_ema"
+FROM_WEIGHTS = "weight_decay+warm_start+anchor(a=0.5)+safe_ema"
 FROM_ANSWERS = "longer(times=2)+anchor(a=0.5)+safe_ema"
 # What is taken instead where that is less accurate than plain retraining, the last (lean.py): what
 # starts where the base ended, or trains for longer, can end behind what does not.
@@ -48,7 +48,7 @@ INSTEAD = {
 }
 # With a budget, how much to anchor is what is searched for.
 WITHIN_BUDGET = {
-    FROM_WEIGHTS: "warm_start(a=1.0)+anchor+safe_ema",
+    FROM_WEIGHTS: "weight_decay(strength=0.1)+warm_start(a=1.0)+anchor+safe_ema",
     FROM_ANSWERS: "longer(times=2)+anchor+safe_ema",
 }
 KEPT = ("module", "epochs", "batch_size", "learning_rate")  # of a base of ours

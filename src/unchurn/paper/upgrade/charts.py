@@ -12,7 +12,7 @@ AVERAGED = "+safe_ema"  # which almost all have, and so is not written
 # What is named: where all are, names cover one another.
 NAMED = (
     "control", "warm_start+safe_ema", "longer+safe_ema", "anchor(a=0.8)+safe_ema",
-    "warm_start+anchor+safe_ema", "warm_start+anchor(a=0.8)+safe_ema",
+    "weight_decay+warm_start+anchor+safe_ema", "warm_start+anchor(a=0.8)+safe_ema",
     "stay(ratio=2)+safe_ema", "stay+warm_start+anchor(a=0.2)+safe_ema",
 )  # fmt: skip
 
