@@ -27,7 +27,7 @@ PAGES = {
 
 def commands() -> dict[str, list[str]]:
     """The README's first command of each verb: its words behind `unchurn`."""
-    text = (ROOT / "README.md").read_text("utf-8")
+    text = (ROOT / "README.md").read_text("utf-8").replace("\\\n", "")
     blocks = "".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL))
     found: dict[str, list[str]] = {}
     for line in re.findall(r"^unchurn (.*)$", blocks, re.MULTILINE):

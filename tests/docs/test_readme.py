@@ -9,27 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
+
+from outputs import assert_shown
 
 ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text("utf-8")
+README = (ROOT / "README.md").read_text("utf-8").replace("\\\n", "")
 PYTHON = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 SHELL = re.findall(r"```sh\n(.*?)```(?:\n\n```text\n(.*?)```)?", README, re.DOTALL)
-NEAR = {"rel": 0.5, "abs": 0.05}  # another processor may change the last digits
-NUMBER = r"[-+]?\d[\d,]*\.?\d*"
-
-
-def assert_shown(shown: str, printed: str) -> None:
-    """Words are the same; numbers are near."""
-    words, numbers = (
-        [turn(text) for text in (printed, shown)]
-        for turn in (
-            lambda text: re.sub(NUMBER, "#", text).split(),
-            lambda text: [float(n.replace(",", "")) for n in re.findall(NUMBER, text)],
-        )
-    )
-    assert words[0] == words[1]
-    assert numbers[0] == pytest.approx(numbers[1], **NEAR)
 
 
 def test_python_blocks_print_what_they_show(capsys, tmp_path):
@@ -37,7 +23,7 @@ def test_python_blocks_print_what_they_show(capsys, tmp_path):
     for block in PYTHON:
         exec(block, session)  # noqa: S102
     shown = re.findall(r"^(?:print\(.*\)  )?# (.*)$", "".join(PYTHON), re.MULTILINE)
-    assert len(shown) == 5
+    assert len(shown) == 7
     assert_shown("\n".join(shown), capsys.readouterr().out)
 
     for name in ("logits", "labels"):
