@@ -62,6 +62,49 @@ def test_a_folder_that_holds_another_study_is_told_before_it_is_replaced(run):
     assert "another study" not in said(*first, "--out", "b", "--dry-run")
 
 
+def test_what_is_piped_has_all_columns_unless_columns_says_how_many(run, monkeypatch):
+    bench = ("bench", "digits", "--methods", "control,ema", *SHORT)
+    monkeypatch.delenv("COLUMNS", raising=False)
+    out = run(*bench)[1]
+    (heading,) = (line for line in out.splitlines() if line.startswith("method "))
+    assert len(heading) > 80
+    assert heading.endswith("accuracy − control's")
+    assert "for want of width" not in out
+    monkeypatch.setenv("COLUMNS", "80")
+    out = run(*bench)[1]
+    table = out[out.index("\nmethod ") :]
+    assert "Not shown for want of width: " in table
+    assert max(map(len, table.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("option", "name"),
+    [
+        (["--epochs", "20"], "epochs"),  # also where it is as usual
+        (["--batch-size", "64"], "batch_size"),
+        (["--learning-rate", "0.1"], "learning_rate"),
+        (["--device", "cpu"], "device"),
+    ],
+)
+def test_what_only_networks_take_is_refused_for_others(run, tmp_path, option, name):
+    (tmp_path / "trees.py").write_text("def train(X, targets, seed): ...\n")
+    for model, label in (
+        ("sklearn.naive_bayes:GaussianNB", "GaussianNB"),
+        ("trees:train", "train"),
+    ):
+        code, _, err = run("bench", "digits", "--methods", "control", "--model", model, *option)
+        assert (code, err) == (
+            2,
+            f"unchurn: {name} is for networks, and {label} is none: leave it out, or give "
+            "--model-args what it takes by name\n",
+        )
+
+
+def test_estimators_need_no_options_of_networks(run):
+    model = ("--model", "sklearn.naive_bayes:GaussianNB", "--runs", "2", "--workers", "1")
+    assert run("bench", "digits", "--methods", "control", *model)[0] == 0
+
+
 def test_a_page_is_not_written_where_none_can_be(run, tmp_path):
     code, _, err = run("report", ".", "-o", "nowhere/page.html")
     assert (code, err) == (

@@ -119,7 +119,7 @@ def test_bad_flips_need_labels_and_answers_need_probabilities(run, files, tmp_pa
     said.write_csv(tmp_path / "said.csv")
     code, _, err = run("blend", "said.csv", files[1], "--max-churn", "0.1", "-o", "served.csv")
     assert (code, err.count("\n")) == (2, 1)
-    assert "said.csv: probabilities are needed, and there are none: name their columns" in err
+    assert "said.csv: probabilities are needed, and there are none: give --probabilities" in err
 
 
 def test_a_full_disk_is_one_line(run, files, tmp_path):

@@ -113,3 +113,24 @@ def test_only_some_of_many_classes_are_shown_and_it_says_so(run, tmp_path):
     pl.DataFrame({"prediction": names[:2]}).write_csv(tmp_path / "a.csv")
     _, out, _ = run("compare", "a.csv", "a.csv")
     assert "classes with the most flips" not in out
+
+
+def test_files_of_two_tools_are_read_by_the_options_that_one_of_them_needs(run, tmp_path):
+    """Every error names what then works: the delimiter, the decimal comma, both predictions."""
+    rows = [(i, i % 2, 0.25 + i % 2 / 2) for i in range(60)]
+    plain = "".join(f"{i},{said},{p},x\n" for i, said, p in rows)
+    german = "".join(f"{i};{1 - said if i < 6 else said};{p};x\n" for i, said, p in rows)
+    (tmp_path / "a.csv").write_text("id,pred_v1,p_1,seg\n" + plain)
+    (tmp_path / "b.csv").write_text("id;pred_v2;p_1;seg\n" + german.replace(".", ","))
+    words = ["compare", "a.csv", "b.csv", "--json"]
+    for advice, option, value in (
+        ("is the delimiter ';'? Give --delimiter", "--delimiter", ";"),
+        ("Name it with --prediction (two by comma", "--prediction", "pred_v1,pred_v2"),
+        ("of decimal commas say --decimal ,", "--decimal", ","),
+    ):
+        code, _, err = run(*words, *(["--probabilities", "p_1"] if "--prediction" in words else []))
+        assert (code, advice in err) == (2, True), err
+        words += [option, value]
+    code, out, err = run(*words)
+    assert (code, err) == (0, "")
+    assert json.loads(out)["churn"]["value"] == 0.1

@@ -66,7 +66,11 @@ def test_retrainings_are_measured(run, tmp_path, rng):
 
 @pytest.mark.parametrize(("arguments", "words"), [
     ((), "--accuracy-loss, --excess"),
-    (("--accuracy-loss", "0.5"), "at most the churn"),
+    (("--accuracy-loss", "0.05"), "of 0.05 is more than the churn that is expected, 0.03, "
+     "and what does not flip is not lost: if more will flip, give --churn so much"),
+    (("--accuracy-loss", "2"), "must be from 1e-06 to 1, not 2.0 (a fraction: 0.05 is 5 %)"),
+    (("--excess", "3"), "an excess must be from 1e-06 to 1, not 3.0 (a fraction: 0.05 is 5 %)"),
+    (("--excess", "0.1", "--churn", "5"), "not 5.0 (a fraction: 0.05 is 5 %)"),
     (("--excess", "0.1", "--power", "2"), "power"),
     (("more.csv", "--excess", "0.1"), "(more.csv)"),
     (("--excess", "0.1", "--churn", "0.1", "--retrains", "a.csv"), "not both"),
@@ -87,3 +91,19 @@ def test_it_loads_neither_torch_nor_numba():
         "finally: assert not {'torch', 'numba'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
+
+
+def test_rows_that_several_columns_tell_or_files_call_differently(run, tmp_path, rng):
+    runs = rng.random((3, 100)) < 0.1
+    order = rng.permutation(100)
+    for i, said in enumerate(runs):
+        frame = pl.DataFrame({"shop": np.arange(100) // 10, "day": np.arange(100) % 10,
+                              "prediction": said.astype(int)})  # fmt: skip
+        frame = frame.rename({"shop": "store"})[order] if i == 2 else frame
+        frame.write_csv(tmp_path / f"{i}.csv")
+    files = ("0.csv", "1.csv", "2.csv")
+    words = ("plan", "--excess", "0.1", "--json", "--retrains", *files, "--id", "shop=store,day")
+    code, out, err = run(*words)
+    assert (code, err) == (0, "")
+    churns = [(one != two).mean() for one, two in combinations(runs, 2)]
+    assert json.loads(out)["excess"]["noise"]["churn"] == pytest.approx(np.mean(churns))

@@ -176,7 +176,8 @@ def test_history_is_played_again(run, table, tmp_path):
     ],
 )
 def test_histories_that_cannot_be(run, table, options, message):
-    code, _, err = run("bench", "t.csv", *SHORT[:-1], "replay", "--aside", "day", *options)
+    usual = SHORT[:-2] if "--scenario" in options else (*SHORT[:-1], "replay")
+    code, _, err = run("bench", "t.csv", *usual, "--aside", "day", *options)
     assert (code, err.count("\n")) == (2, 1)
     assert message in err
 
@@ -204,7 +205,8 @@ def test_histories_that_cannot_be(run, table, options, message):
     ],
 )
 def test_bases_that_cannot_be(run, table, options, message):
-    code, _, err = run("bench", "t.csv", *SHORT, "--aside", "day", *options)
+    usual = SHORT[:-2] if "--scenario" in options else SHORT
+    code, _, err = run("bench", "t.csv", *usual, "--aside", "day", *options)
     assert (code, err.count("\n")) == (2, 1)
     assert message in err
 

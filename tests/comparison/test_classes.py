@@ -108,3 +108,26 @@ def test_booleans_are_0_and_1_beside_these_alone_and_go_by_bases_names(tmp_path)
     assert compare(tmp_path / "b.csv", tmp_path / "c.csv").estimates["churn"].value == 0.25
     with pytest.raises(InputError, match="no class in common"):
         compare([0, 1, 2, 2], np.array(other))
+
+
+@pytest.mark.parametrize(
+    ("base", "candidate", "message"),
+    [
+        ([True, False], ["yes", "no"], "base and candidate have no class in common: false, true "),
+        (["A", "B"], ["a", "b"], "They differ in case, spaces or hyphens, as 'A' and 'a': write"),
+        (["Not ok", "Not ok"], ["not_ok", "not_ok"], "as 'Not ok' and 'not_ok'"),
+        ([0, 1], [2, 3], "no class in common: 0, 1 and 2, 3"),
+    ],
+)
+def test_models_without_a_class_in_common_are_refused(base, candidate, message):
+    with pytest.raises(InputError) as error:
+        compare(base, candidate)
+    assert message in str(error.value)
+
+
+def test_models_of_one_task_may_differ_in_every_row():
+    assert compare(["a", "a"], ["b", "b"]).estimates["churn"].value == 1
+    assert compare([0, 1], [2, 2]).estimates["churn"].value == 1
+    assert compare([0, 1], [2, 3], labels=[1, 2]).estimates["churn"].value == 1
+    before = np.array([[0.7, 0.1, 0.1, 0.1], [0.1, 0.7, 0.1, 0.1]])
+    assert compare(before, before[:, ::-1]).estimates["churn"].value == 1

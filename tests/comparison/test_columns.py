@@ -112,9 +112,57 @@ def test_a_prediction_that_one_file_calls_otherwise_is_guessed_in_the_other():
         result = compare(one, two, columns={"prediction": "pred_label"}, retrains=[base, candidate])
         assert result.estimates["churn"].value == 0
         assert result.taken["base" if one is base else "candidate"]["prediction"] == "prediction"
-    with pytest.raises(InputError, match="candidate: no column 'prediction': there are id, said"):
+    with pytest.raises(InputError, match="no column 'prediction', which base has: name both"):
         compare(
             base, candidate.rename({"pred_label": "said"}), columns={"prediction": "prediction"}
         )
     with pytest.raises(InputError, match="base: no column 'label_'"):
         compare(base, base, columns={"prediction": "label_"})
+
+
+WIDE = pl.DataFrame(
+    {"id": [1, 2, 3, 4], "v1": [0, 1, 1, 0], "v2": [0, 1, 0, 1], "label": [0, 1, 0, 0]}
+)
+
+
+def test_base_and_candidate_may_call_the_prediction_differently():
+    base, candidate = WIDE.drop("v2"), WIDE.drop("v1").reverse()
+    candidate = candidate.with_columns(seg=pl.lit("x"))
+    asked = {"prediction": "v1, v2"}
+    for one, two in ((base, candidate), (WIDE, WIDE)):
+        found = compare(one, two, columns=asked, retrains=[base, candidate, WIDE])
+        assert found.estimates["churn"].value == 0.5  # 3 and 4
+        assert found.estimates["bad_flips"].value == found.estimates["good_flips"].value == 0.25
+        assert [found.taken[name]["prediction"] for name in ("base", "candidate")] == ["v1", "v2"]
+        assert found.floor.each == (0, 0.5, 0)  # of a file that has both, base's
+    with pytest.raises(InputError, match="base: no column 'v1'"):
+        compare(candidate, base, columns=asked)
+    with pytest.raises(InputError, match="one name, or two by comma"):
+        compare(WIDE, WIDE, columns={"prediction": "v1,v2,v3"})
+
+
+def test_a_prediction_with_a_comma_in_its_name_is_one():
+    odd = WIDE.select("id", "v2", pl.col("v1").alias("v1,v2"))
+    assert compare(odd, odd, columns={"prediction": "v1,v2"}).estimates["churn"].value == 0
+
+
+def test_a_column_that_only_one_file_has_is_asked_for_by_both_names():
+    base, candidate = (WIDE.drop(one).with_columns(seg=pl.lit("x")) for one in ("v2", "v1"))
+    with pytest.raises(InputError, match=r"prediction\? Name it with prediction= \(two by comma"):
+        compare(base.drop("label"), candidate.drop("label"))
+    with pytest.raises(InputError, match="candidate: no column 'v1', which base has: name both"):
+        compare(base, candidate, columns={"prediction": "v1"})
+
+
+def test_two_thresholds_are_the_bases_and_the_candidates():
+    base = pl.DataFrame({"id": [1, 2, 3, 4], "score": [0.45, 0.6, 0.1, 0.3]})
+    for given in ((0.5, 0.4), [0.5, 0.4]):
+        columns = {"threshold": given}
+        found = compare(base, base, columns=columns, retrains=[base, base])
+        assert found.estimates["churn"].value == 0.25  # 0.45 lies between
+        assert found.floor.each == (0, 0)  # retrainings are of base's recipe
+        assert found.taken["candidate"]["prediction"] == "1 from a probability of 0.4"
+    assert compare(base, base, columns={"threshold": 0.5}).estimates["churn"].value == 0
+    for wrong in (2, (0.5, 2), (0.5,), "a"):
+        with pytest.raises(InputError, match="threshold must be"):
+            compare(base, base, columns={"threshold": wrong})

@@ -33,18 +33,18 @@ def problem(*sources, **columns):
     return str(error.value)
 
 
-def test_ids_of_another_name_are_named_and_renamed(said):
+def test_ids_of_another_name_are_named(said):
     base, other = frames(*said)
     found = problem(base, other)
-    assert found.endswith("in candidate rename 'customerID', which has the same values, to 'id'")
+    assert found.endswith("its 'customerID' has the same values, so give id= id=customerID")
     assert problem(base, other, id="customerID") == (
-        "base: no column 'customerID', which candidate has: in base rename 'id', which has the "
-        "same values, to 'customerID'"
+        "base: no column 'customerID', which candidate has: its 'id' has the same values, so give "
+        "id= id=customerID"
     )
     labels = other.rename({"prediction": "label"})
-    with pytest.raises(InputError, match="in labels rename 'customerID'"):
+    with pytest.raises(InputError, match="its 'customerID' has the same values"):
         compare(base, base, labels)
-    assert compare(base, other.rename({"customerID": "id"})).n == N
+    assert compare(base, other, labels, columns={"id": "id=customerID"}).n == N
 
 
 def test_ids_that_no_column_has_are_asked_for(said):

@@ -256,7 +256,7 @@ def test_values_that_are_written_otherwise_tell_another_order(numbered, tmp_path
 def test_a_column_that_is_called_otherwise_tells_another_order(numbered):
     base, other = numbered
     with pytest.raises(
-        InputError, match=r"'ticket' \('Ticket' in candidate\) has .* Give it one name and join"
+        InputError, match=r"'ticket' \('Ticket' in candidate\) has .* with id= ticket=Ticket"
     ):
         compare(base, other.reset_index(drop=True).rename(columns={"ticket": "Ticket"}))
     both = base.assign(Ticket=range(N, 0, -1))  # not the column of the other that is called so

@@ -76,3 +76,21 @@ def test_a_row_without_a_prediction_is_left_out_once():
     assert compare(base, candidate).paired.excluded == {
         "without a prediction in candidate": 4, "only in base": 1, "only in candidate": 1,
     }  # fmt: skip
+
+
+def test_labels_whose_ids_are_written_otherwise_are_told_from_labels_of_others():
+    base = pl.DataFrame({"id": [f"{i:03}" for i in range(5)], "prediction": [0, 1, 0, 1, 1]})
+    labels = pl.DataFrame({"id": range(5), "label": [0, 1, 0, 1, 1]})
+    none = "labels has the label of no example that the models have"
+    with pytest.raises(InputError) as error:
+        compare(base, base, labels)
+    assert str(error.value) == (
+        f"{none}. They differ in case, spaces or leading zeros, as '000' and '0': write ids alike"
+    )
+    for other in (
+        labels.with_columns(id=pl.col("id") + 50),
+        base.select("id", label=pl.lit(None, pl.Int64)),
+    ):
+        with pytest.raises(InputError) as error:
+            compare(base, base, other)
+        assert str(error.value) == none

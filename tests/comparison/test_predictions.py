@@ -108,7 +108,9 @@ def test_a_guessed_score_is_of_the_class_1_or_of_none():
     table = pl.DataFrame({"prediction": ["a", "b"], "score": [0.3, 0.9]})
     found = predictions(table)
     assert found.probabilities == {}
-    assert found.taken["probabilities"] == "none (of which class is 'score'? Name the positive one)"
+    assert found.taken["probabilities"] == (
+        "none (of which class is 'score'? Name the positive one, a or b)"
+    )
     assert predictions(table, positive="a").taken["probabilities"] == (
         "score (taken for the probability of class a)"
     )

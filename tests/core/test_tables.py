@@ -90,7 +90,6 @@ def test_an_arrow_file_that_ends_its_reader_is_one_line(tmp_path):
         ("a.csv", b"a,b\n\xe9,1\n", {}, "is not UTF-8: give encoding= latin-1"),
         ("a.csv", "a,b\n1,2\n".encode("utf-16-be"), {}, "give encoding= utf-16-le or utf-16-be"),
         ("a.csv", b"a,b\n\xe9,12\n", {"encoding": "utf-16"}, "is not utf-16: give encoding="),
-        ("a.csv", b"a,b\n1,2\n", {"decimal": ","}, ", parts both columns and decimals: give del"),
         ("a.csv.gz", b"no gzip", {}, "a.csv.gz: damaged, or not a table"),
         ("a.xlsx", b"PK", {}, "a.xlsx: damaged, or not an Excel workbook"),
         ("a.xls", b"", {}, "a.xls: is a workbook: save it as .xlsx"),
@@ -140,3 +139,21 @@ def test_text_stays_as_it_is_written_where_it_is_asked_for(tmp_path):
     }  # fmt: skip
     odd = open_text(tmp_path / "a.csv").read(["q"], numbers=["q"])
     assert odd["q"].to_list() == ["NA", "0.25"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", b"id;p\n7;0,25\n"),
+        ("a.csv", b"id,p\n7,0.25\n"),  # for which neither option is meant
+        ("a.tsv", b"id\tp\n7\t0.25\n"),
+        ("a.csv", b"id|p\n7|0,25\n"),
+        ("a.csv", b'id,p\n7,"0,25"\n'),
+    ],
+)
+def test_what_is_given_for_one_file_leaves_others_as_they_are(tmp_path, name, content):
+    (tmp_path / name).write_bytes(content)
+    text = open_text(tmp_path / name, TextForm(delimiter=";", decimal=","))
+    table = text.read(["id", "p"], numbers=["p"])
+    assert table["id"].to_list() == ["7"]
+    assert table["p"].cast(pl.Float64).to_list() == [0.25]

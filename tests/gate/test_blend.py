@@ -201,3 +201,40 @@ def test_columns_may_be_a_dict():
         "nr": [7, 3],
         "answer": [0, 1],
     }
+
+
+def test_classes_are_matched_before_doubts_are_taken_and_written_as_base_spells_them():
+    """Row 4: doubts of 0.49 and 0.1, so the candidate's 1 is served, and is called true."""
+    base = pl.DataFrame(
+        {"id": [1, 2, 3, 4], "prediction": [True, False, True, False],
+         "probability": [0.51, 0.1, 0.8, 0.49], "label": [False, False, True, True]}
+    )  # fmt: skip
+    new = pl.DataFrame(
+        {"id": [1, 2, 3, 4], "prediction": [0, 0, 1, 1], "probability": [0.1, 0.1, 0.8, 0.9]}
+    )
+    for columns in (None, Columns(positive="true"), Columns(positive="1")):
+        found = blend(base, new, ratio=1, columns=columns)
+        assert found.served["accuracy"].value == 1
+        assert found.table["prediction"].to_list() == ["false", "false", "true", "true"]
+        assert found.table.columns[2:] == ["probability_false", "probability_true"]
+        assert found.table["probability_true"].to_list() == [0.1, 0.1, 0.8, 0.9]
+        assert compare(base, found.table).estimates["accuracy_candidate"].value == 1
+    turned = blend(new, base, ratio=1)
+    assert turned.table["prediction"].to_list() == [0, 0, 1, 1]
+    assert turned.table.columns[2:] == ["probability_0", "probability_1"]
+
+
+def test_the_other_class_is_written_as_base_calls_it():
+    base = pl.DataFrame({"id": [1, 2], "prediction": ["ok", "fraud"], "probability": [0.1, 0.6]})
+    new = pl.DataFrame({"id": [1, 2], "probability": [0.2, 0.05]})
+    found = blend(base, new, ratio=1, columns=Columns(positive="fraud")).table
+    assert found.to_dict(as_series=False) == {
+        "id": [1, 2], "prediction": ["ok", "ok"], "probability_ok": [0.9, 0.95],
+        "probability_fraud": [0.1, 0.05],
+    }  # fmt: skip
+
+
+def test_a_score_of_an_unknown_class_is_asked_for_it():
+    said = pl.DataFrame({"id": [1, 2], "prediction": ["ok", "fraud"], "score": [0.1, 0.6]})
+    with pytest.raises(InputError, match=r"Name the positive one, fraud or ok\): give positive=$"):
+        blend(said, said, ratio=1)

@@ -99,11 +99,11 @@ def test_a_plan_from_few_retrainings_needs_more_rows(rng):
 
 
 @pytest.mark.parametrize(("call", "words"), [
-    (lambda: plan_loss(0.05, churn=0.03), "at most the churn"),
-    (lambda: plan_loss(1e-170), "above 1e-06"),
+    (lambda: plan_loss(0.05, churn=0.03), "more than the churn"),
+    (lambda: plan_loss(1e-170), "from 1e-06 to 1"),
     (lambda: plan_loss(0.01, churn=0), "between 0 and 1"),
     (lambda: plan_loss(0.01, power=1), "power"),
-    (lambda: plan_excess(-0.1), "at least 1e-06"),
+    (lambda: plan_excess(-0.1), "from 1e-06 to 1"),
     (lambda: plan_excess(0.1, retrains=[1]), "at least 2"),
     (lambda: Noise.of(np.zeros((3, 10), bool)), "agree everywhere"),
     (lambda: Noise.of(np.ones((1, 10), bool)), "three retrainings"),

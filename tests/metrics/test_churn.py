@@ -199,3 +199,28 @@ def test_pandas_series_of_one_index_are_compared_by_it_and_with_arrays_by_place(
     moved = SERIES[::-1]
     assert churn(moved, moved) == 0
     assert churn(moved, [0, 1]) == 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    [[1.0, 0.0, 1.0], ["1", "0", "1"], ["1.0", "0.0", "1.0"], [True, False, True],
+     ["True", "false", "TRUE"], np.array([1, 0, 1], np.float32)],
+)  # fmt: skip
+def test_labels_are_the_same_whatever_type_holds_them(other):
+    one, labels = [1, 0, 0], [1, 1, 1]
+    assert churn(one, other) == churn(other, one) == 1 / 3
+    found = flips(one, other, labels)
+    assert (found.good_flips, found.bad_flips, found.unchanged_wrong) == (1, 0, 1)
+    assert churn_summary([one, other, one], labels).churn.mean == pytest.approx(2 / 9)
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [([1, 0], ["a", "b"]), ([1, 0], ["007", "0"]), ([0.5, 1.0], [1, 0]), ([1.0, math.nan], [1, 0]),
+     ([1.0, math.inf], [1, 0]), ([2.0**60, 1.0], [1, 0])],
+)  # fmt: skip
+def test_what_is_no_label_is_refused(one, two):
+    with pytest.raises(InputError):
+        churn(one, two)
+    with pytest.raises(InputError):
+        churn(two, one)

@@ -171,8 +171,33 @@ def test_where_none_keeps_it_the_nearest_is_said_to_be_that():
     assert advice(upgraded(SEVERAL, max_bad_flips=0)) == (
         "No method keeps the budget (bad flips at most 0.00%) on the test part: anchor(a=0.9) "
         "comes nearest, with bad flips 0.10%; it is 90.90% accurate, with 0.10% of its predictions "
-        "wrong where the model before was right."
+        "wrong where the model before was right. Try stay+safe_ema: it keeps the old answer unless "
+        "the new model is surer, and both models serve; unchurn blend does so with two files of "
+        "predictions."
     )
+
+
+def test_where_stay_does_not_keep_it_a_larger_ratio_may():
+    tried = {**SEVERAL, "stay(ratio=0.5)+safe_ema": (9, 60), "stay(ratio=3)": (8, 60)}
+    assert advice(upgraded(tried, max_bad_flips=0)).endswith(
+        "Try stay with a ratio above 3: it keeps more of the old answers."
+    )
+
+
+def test_what_cannot_be_averaged_is_told_to_stay_as_it_is():
+    result = upgraded(SEVERAL, max_bad_flips=0)
+    trees = replace(result.subject, learner_facts={"model": "trees"})
+    assert "right. Try stay: it keeps" in advice(replace(result, subject=trees))
+
+
+def test_without_an_older_model_it_is_what_was_not_tried():
+    """Runs that each have another hundred wrong, where nothing may change."""
+    wrong = np.stack([LABELS ^ (np.arange(N) // 100 == run) for run in range(5)])
+    budget = Budget(max_churn=0)
+    some = [(make_setting(n), wrong) for n in ("control", "weight_decay+safe_ema")]
+    assert advice(toys.result(some, LABELS, budget=budget)).endswith("next. Try ensemble.")
+    every = [*some, (make_setting("ensemble"), wrong)]
+    assert advice(toys.result(every, LABELS, budget=budget)).endswith("to the next.")
 
 
 def test_that_it_is_not_kept_on_the_test_part_is_said():

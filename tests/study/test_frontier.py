@@ -1,5 +1,6 @@
 """The chart of churn and accuracy: its numbers are those of the table, its names can be read."""
 
+import re
 from dataclasses import replace
 from itertools import combinations
 
@@ -18,9 +19,9 @@ from unchurn.study.frontier import (
     caption,
     frontier,
     frontier_data,
-    zoom,
 )
 from unchurn.study.settings import make_setting
+from unchurn.study.zoom import worth_showing, zoom
 
 N, RUNS = 1000, 4
 LABELS = np.zeros(N, int)
@@ -150,3 +151,56 @@ def test_the_zoom_leaves_the_hopeless_out_and_shows_the_bars():
     assert high > 93
     far = [{"method": "mixup", "churn": c, "accuracy": 90} for c in (20, 21)]
     assert zoom(far, "churn")[0][0] > 19
+
+
+def point(method, churn, accuracy, **more):
+    return {"method": method, "churn": churn, "accuracy": accuracy, "chosen": True, **more}
+
+
+def test_what_a_reader_looks_for_is_never_left_out():
+    """Of settings that are far below: the frontier, the lowest churn, and what may be chance."""
+    near = [point("control", 3, 90), point("ema", 2, 90.2), point("mixup", 4, 89.9)]
+    near += [point(f"method{i}", 3, 90) for i in range(5)]
+    kept = [
+        point("on the frontier", 1, 80, frontier=True),
+        point("lowest churn", 0.5, 80),
+        point("may be chance", 6, 80, accuracy_low=70, accuracy_high=90),
+    ]
+    told = {"accuracy_low": 70, "accuracy_high": 89.9, "churn_low": 5, "churn_high": 7}
+    gone = [point("told", 6, 80, **told), {**point("faint", 0.1, 80), "chosen": False}]
+    shown = worth_showing([*near, *kept, *gone], "churn")
+    assert [row["method"] for row in shown] == [row["method"] for row in (*near, *kept)]
+    for one in kept:
+        (left, right), (low, high) = zoom([*near, one], "churn")
+        assert left < one["churn"] < right
+        assert low < 80 < 90.2 < high
+
+
+def test_a_point_without_churn_is_not_cut_in_half():
+    rows = [point("control", 4, 90), point("stay", 0, 90)]
+    (left, right), _ = zoom(rows, "churn")
+    assert 0.02 * right < -left < 0.03 * right
+
+
+def test_what_is_outside_has_neither_name_nor_bars(rng, tmp_path):
+    """Its bars reach into the chart, where they would be nobody's."""
+    errors = {"control": 60, "ema": 52, "mixup": 55, "anchor": 54, "knn_ls": 58}
+    result = study(rng, **errors, label_smoothing=75)
+    rows = {row["method"]: row for row in frontier_data(result)}
+    domain = zoom(list(rows.values()), "churn")[1]
+    assert (
+        rows["label_smoothing"]["accuracy"] < domain[0] < rows["label_smoothing"]["accuracy_high"]
+    )
+    said = caption(result)
+    assert said.endswith(
+        "Not in the picture, as much less accurate: label_smoothing (drag the chart)."
+    )
+    save(frontier(result), tmp_path / "frontier.svg")
+    drawn = (tmp_path / "frontier.svg").read_text("utf-8")
+    hidden = re.findall(r'opacity="0"[^>]*>([^<]*)</text>', drawn)
+    assert set(hidden) == {"label_smoothing"}
+    assert len(re.findall(r'<line[^>]* opacity="0"', drawn)) == 2
+    shown = study(rng, **errors)
+    save(frontier(shown), tmp_path / "frontier.svg")
+    assert 'opacity="0"' not in (tmp_path / "frontier.svg").read_text("utf-8")
+    assert "Not in the picture" not in caption(shown)

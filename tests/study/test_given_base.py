@@ -297,7 +297,11 @@ ONE = pl.DataFrame({"row": TABLE["row"], **TOLD})
             {"id": "x0"},
             "table has no column 'x0' aside: load the table with aside= x0",
         ),
-        (ONE.select("row"), {}, "base: a base is known by its probabilities or logits: none"),
+        (
+            ONE.select("row"),
+            {},
+            "base: a base is known by its probabilities or logits: there are row",
+        ),
         (ONE.select(prediction=pl.lit("a")), {}, "known by its probabilities or logits: none"),
         (ONE.select(score="prob_a"), {}, "base: of which class is 'score'\\? Give a column for"),
         (
@@ -306,9 +310,14 @@ ONE = pl.DataFrame({"row": TABLE["row"], **TOLD})
             "base: .* predictions, first 'c', are not the most probable class",
         ),
         (
-            ONE.with_columns(prob_a=pl.when(pl.int_range(240) != 3).then("prob_a")),
+            ONE.drop("row").with_columns(prob_a=pl.when(pl.int_range(240) != 3).then("prob_a")),
             {},
             "base: rows without a prediction, and no id= to join by",
+        ),
+        (
+            ONE.with_columns(prob_a=pl.when(pl.int_range(240) != 3).then("prob_a")),
+            {},
+            "base has no row for 1 of the 240 ids of table, such as 'r3' in column 'row'",
         ),
         (
             pl.DataFrame(named(LOGITS, "logits_")).with_columns(logits_a=pl.lit(None)),
@@ -328,14 +337,71 @@ def test_what_is_no_base_of_these_rows(base, options, message):
         make_experiment(DATA, "control", scenario=Upgrade(base=base, **options))
 
 
-def test_tables_that_share_an_id_are_not_joined_by_place():
-    table = TABLE.drop("row").with_columns(id=pl.int_range(240))
+def joined(table, base, **options):
+    """What a base of the table is found to say of the test rows, and the notes."""
+    data = load_table(table, "y", **options)
+    experiment = make_experiment(data, "control", scenario=Upgrade(base=base), validation=False)
+    said = np.array(data.classes)[experiment.scenario.given.predictions["test"]]
+    return said.tolist(), experiment.data.notes
+
+
+@pytest.mark.parametrize("column", ["emp_id", "id", "key", "Unnamed: 0"])
+def test_the_tables_own_id_joins_a_base_that_has_it(column):
+    """Nobody names it: as it stands in both, rows are not taken by their place."""
+    table = TABLE.select(pl.int_range(1000, 1240).alias(column), pl.exclude("row"))
+    base = pl.DataFrame({column: table[column], **TOLD}).reverse()
+    said, notes = joined(table, base)
+    assert said == BEFORE.tolist()
+    shown = "the index that pandas wrote" if column == "Unnamed: 0" else f"column '{column}'"
+    assert f"rows of the base and of the table were joined by {shown}" in notes
+
+
+def test_the_only_column_aside_that_tells_rows_apart_joins_it_too():
+    assert joined(TABLE, ONE.reverse(), aside="row")[0] == BEFORE.tolist()
+
+
+def test_of_two_ids_that_which_the_base_has():
+    table = TABLE.drop("row").with_columns(id=pl.int_range(240), user_id=pl.int_range(240) + 7)
+    base = pl.DataFrame({"user_id": table["user_id"], **TOLD}).reverse()
+    said, notes = joined(table, base)
+    assert said == BEFORE.tolist()
+    assert "rows of the base and of the table were joined by column 'user_id'" in notes
+
+
+def test_a_base_without_the_tables_id_goes_by_place_and_that_is_said():
+    by_place = "rows of the base and of the table were joined by their place"
+    table = TABLE.drop("row").with_columns(emp_id=pl.int_range(240))
+    for base in (pl.DataFrame(TOLD), SAID):
+        said, notes = joined(table, base)
+        assert said == BEFORE.tolist()
+        assert by_place in notes
+    assert not any("joined" in note for note in joined(table, TREND)[1])
+
+
+def test_an_index_that_counts_the_rows_of_the_base_tells_but_their_place():
+    """A frame of probabilities that was written as it is, beside a table of some rows."""
+    table = TABLE.select(pl.Series("", np.arange(240)[::-1]), pl.exclude("row"))
+    said, notes = joined(table, pl.DataFrame({"": range(240), **TOLD}))
+    assert said == BEFORE.tolist()
+    assert "rows of the base and of the table were joined by their place" in notes
+
+
+def test_rows_in_another_order_are_not_joined_by_place():
+    """What is no id by its name, and is not kept aside, shows it all the same."""
+    table = TABLE.drop("row").with_columns(nr=pl.int_range(240))
+    base = pl.DataFrame({"nr": table["nr"], **TOLD})
+    assert joined(table, base)[0] == BEFORE.tolist()
+    with pytest.raises(InputError, match="table and base are not in one order: 'nr' has the same"):
+        joined(table, base.reverse())
+
+
+def test_ids_that_do_not_tell_rows_apart_join_nothing():
+    table = TABLE.drop("row").with_columns(id=pl.lit(1))
     base = pl.DataFrame({"id": range(240), **TOLD})
-    with pytest.raises(InputError, match="'id', and table has, too: join them with id=id"):
-        make_experiment(load_table(table, "y"), "control", scenario=Upgrade(base=base))
-    twice = load_table(table.with_columns(id=pl.lit(1)), "y", aside="id")
+    with pytest.raises(InputError, match="'id', and those of table are missing or twice"):
+        joined(table, base, aside="id")
     with pytest.raises(InputError, match="column 'id' of table has ids that are missing or twice"):
-        make_experiment(twice, "control", scenario=Upgrade(base=base, id="id"))
+        bench(table, "control", target="y", id="id", scenario=Upgrade(base=base), **SHORT)
 
 
 def test_a_base_with_ids_is_not_joined_by_place_to_a_table_without():
@@ -343,6 +409,32 @@ def test_a_base_with_ids_is_not_joined_by_place_to_a_table_without():
     options = {"target": "y", "scenario": Upgrade(base=base), **SHORT}
     with pytest.raises(InputError, match="'id', and table has none: drop it if the rows are in"):
         bench(TABLE.drop("row"), "control", **options)
+
+
+NUMBERED = pl.DataFrame({f"prob_{i}": SAID[:, i] for i in range(3)})
+
+
+@pytest.mark.parametrize(
+    "base",
+    [NUMBERED, LogisticRegression().fit(DATA.x_train, DATA.y_train)],
+    ids=["columns", "model"],
+)
+def test_numbers_that_are_taken_for_classes_are_told(base):
+    notes = joined(TABLE.drop("row"), base)[1]
+    assert "classes of the base are numbers, taken 0 for a, 1 for b, 2 for c" in notes
+
+
+def test_names_that_are_the_datas_need_no_note():
+    assert not any("class" in note for note in joined(TABLE.drop("row"), pl.DataFrame(TOLD))[1])
+    fewer = pl.DataFrame({"prob_a": SAID[:, 0], "prob_b": 1 - SAID[:, 0]})
+    assert not any("knows class" in note for note in joined(TABLE.drop("row"), fewer)[1])
+
+
+def test_a_class_of_the_bases_own_in_place_of_one_of_the_datas_is_told():
+    """Classes 1, 2, 3 and columns 0, 1, 2 are matched by name, two of three."""
+    table = TABLE.drop("row").with_columns(y=pl.col("y").replace_strict({"a": 1, "b": 2, "c": 3}))
+    asked = "the base knows class 0, which the data lack, and not 3: are its classes the data's?"
+    assert asked in joined(table, NUMBERED)[1]
 
 
 def test_a_base_no_better_than_a_guess_is_noted():
@@ -414,3 +506,13 @@ def test_a_given_base_and_when_it_was_made(base, joined, tmp_path):
     assert Result.load(tmp_path).table() == result.table()
     other = make_experiment(data, "control", scenario=replace(scenario, split=90), runs=2)
     assert other.scenario.identity() != experiment.scenario.identity()
+
+
+def test_a_saved_network_of_ones_own_is_refused_with_both_ways_out(tmp_path):
+    def own(shape, n_classes):
+        return mlp(shape, n_classes)
+
+    path = tmp_path / "own.safetensors"
+    StableClassifier(own, "control", epochs=1, random_state=0).fit(DATA).save(path)
+    with pytest.raises(InputError, match=r"network of your own: give a file .* or, in Python"):
+        bench(DATA, ["control"], scenario=Upgrade(base=path), runs=2, out=tmp_path / "o", **SHORT)

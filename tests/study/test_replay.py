@@ -284,6 +284,37 @@ def test_a_folder_holds_all_of_it(played, tmp_path):
         assert said in text
 
 
+def test_releases_can_be_measured_again_from_the_predictions(played, tmp_path):
+    written = pl.read_csv(tmp_path / "releases.csv")
+    for method in ("control", "anchor"):
+        found = []
+        for run in range(3):
+            own, base = (
+                pl.read_parquet(tmp_path / f"predictions/{name}-{run}.parquet")
+                for name in (method, f"base-model-of-{method}")
+            )
+            assert own["id"].equals(base["id"])
+            assert own["release"].equals(base["release"])
+            right, before = (one["prediction"] == one["label"] for one in (own, base))
+            found.append(own.select("release", accuracy=right, bad_flips=before & ~right))
+        each = pl.concat(found).group_by("release").agg(pl.all().mean() * 100, n=pl.len() / 3)
+        told = written.filter(method=method).join(each, on="release", suffix="_again")
+        assert told.height == 3
+        assert told["n"].to_list() == told["tested_on"].to_list()
+        for metric in ("accuracy", "bad_flips"):
+            again = told[f"{metric}_again"].to_list()
+            assert told[metric].to_list() == pytest.approx(again, abs=1e-3)
+
+
+def test_an_id_that_is_called_release_is_none_of_ours(table, tmp_path):
+    own = table.with_columns(release=pl.int_range(table.height) + 5000)
+    options = {"target": "y", "scenario": BY_MONTH, "runs": 2, "id": "release", **SHORT}
+    bench(own, ["control"], out=tmp_path, **options)
+    found = pl.read_parquet(tmp_path / "predictions/control-0.parquet")
+    assert set(found["id"]) <= set(own["release"])
+    assert set(found["release"]) == {1, 2, 3}
+
+
 @pytest.mark.parametrize(
     ("edit", "message"),
     [

@@ -9,7 +9,7 @@ import pytest
 from unchurn import StableClassifier, load_table, upgrade
 from unchurn.core.errors import InputError
 from unchurn.training.budget import earlier
-from unchurn.training.lean import as_accurate, newer_rows
+from unchurn.training.lean import as_accurate, newer_rows, warn_if_unordered
 from unchurn.training.learners.base import RemarkWarning
 from unchurn.training.upgrade import FROM_ANSWERS, FROM_WEIGHTS, INSTEAD
 
@@ -109,6 +109,7 @@ def test_labels_may_be_a_column(rng):
     x, y = moving(0, rng)
     base = first_half(x, y)
     given = {"X_test": x[:50], "y_test": y[:50], "random_state": 1, "epochs": 1}
+    given["base_saw"] = np.arange(N) < N // 2
     with pytest.warns(UserWarning, match="A column-vector y was passed"):
         found = upgrade(base, x, y[:, None], **given)
     assert np.array_equal(found.model.predict(x), upgrade(base, x, y, **given).model.predict(x))
@@ -189,3 +190,25 @@ def test_the_first_that_is_as_accurate_is_taken(wrong, expected):
     # What leans most is tried beside what does not lean; the one between only if it must.
     assert len(tried) == (2 if expected == 0 else 3)
     assert tried[0].accuracy == 1 - 10 / len(newer.held)
+
+
+def test_rows_that_may_not_be_in_order_are_warned_of():
+    """A base that has most of the earlier rows right, by heart, shows that the last are newer."""
+    labels = np.repeat(["a", "b"], 100)
+    is_last = np.tile(np.arange(100) >= 60, 2)
+    right = np.where(np.arange(200) % 10 < 6, labels, "c")
+
+    def by_heart(rows):
+        return np.where(is_last, right, labels)[rows]
+
+    warn_if_unordered(labels, by_heart)
+    with pytest.warns(RemarkWarning, match="give base_saw, true for rows that it was trained on"):
+        warn_if_unordered(labels, lambda rows: right[rows])
+
+
+def test_a_shuffled_history_is_warned_of_where_rows_to_test_on_are_given(rng):
+    x, y = moving(0, rng)
+    base, order = first_half(x, y), rng.permutation(N)
+    given = {"X_test": x[:50], "y_test": y[:50], "random_state": 1, "epochs": 1}
+    with pytest.warns(RemarkWarning, match="as if rows stood in their order of time"):
+        upgrade(base, x[order], y[order], **given)

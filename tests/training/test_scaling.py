@@ -19,6 +19,7 @@ def raw_wine():
     return train_test_split(*load_wine(return_X_y=True), random_state=0)
 
 
+@pytest.mark.filterwarnings("ignore:X has numbers up to")  # which is what this is about
 def test_raw_columns_are_learned_from():
     x, x_test, y, y_test = raw_wine()
     model = StableClassifier(random_state=0).fit(x, y)
@@ -141,6 +142,7 @@ def test_a_base_of_flags_has_a_successor_that_does_not_scale(rng):
     assert successor.scaling_ is None
 
 
+@pytest.mark.filterwarnings("ignore:X has numbers up to")  # which is what this is about
 def test_what_only_asks_a_reference_scales_by_itself():
     x, x_test, y, y_test = raw_wine()
     base = StableClassifier(make_factory("mlp"), epochs=1).fit(x, y)  # which does not scale

@@ -39,7 +39,7 @@ def test_a_base_of_ours_is_started_from_and_the_comparison_is_of_unseen_rows(bas
     base.save(tmp_path / "base.safetensors")
     found = upgrade(
         tmp_path / "base.safetensors", X[:200], NAMES[:200], X_test=X[200:], y_test=NAMES[200:],
-        random_state=0,
+        base_saw=np.arange(200) < 120, random_state=0,
     )  # fmt: skip
     assert found.method == FROM_WEIGHTS
     assert found.model.epochs == 8  # as the base was trained
@@ -63,7 +63,7 @@ def test_any_classifier_may_be_the_base():
 
 
 def test_a_frame_is_prepared_as_the_bases_table_was():
-    frame = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "kind": NAMES, "y": NAMES})
+    frame = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "kind": np.char.upper(NAMES), "y": NAMES})
     first = load_table(frame[:160], "y")
     base = StableClassifier(method="control", **FEW).fit(first)
     found = upgrade(base, frame, target="y", random_state=0)
@@ -73,7 +73,7 @@ def test_a_frame_is_prepared_as_the_bases_table_was():
 
 
 def test_a_table_is_compared_on_rows_that_the_base_has_not_seen():
-    frame = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "kind": NAMES, "y": NAMES})
+    frame = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "kind": np.char.upper(NAMES), "y": NAMES})
     base = StableClassifier(method="control", **FEW).fit(frame[:160].drop("y"), NAMES[:160])
     saw = np.arange(len(frame)) < 160
     found = upgrade(base, frame, target="y", base_saw=saw, **FEW)
@@ -97,7 +97,9 @@ def test_weights_are_those_of_the_rows(base):
 
 def test_a_base_of_ours_that_knows_no_table_is_given_none(base):
     """Raw rows would be garbage to what was fitted to arrays that somebody had prepared."""
-    frame = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "kind": NAMES, "y": NAMES})
+    frame = pl.DataFrame(
+        {"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "kind": np.char.upper(NAMES), "y": NAMES}
+    )
     for rows in ({"X": frame, "target": "y"}, {"X": frame.drop("y"), "y": NAMES}):
         with pytest.raises(InputError, match="does not say how its table was prepared: give X as"):
             upgrade(base, **rows)
@@ -248,10 +250,15 @@ def test_methods_are_told_what_the_base_has_seen(rng):
 
 
 def test_a_frame_without_its_target_is_prepared_by_the_base_too():
-    frame = pl.DataFrame({"a": 50 + 9 * X[:, 0], "b": X[:, 1], "kind": NAMES, "y": NAMES})
+    frame = pl.DataFrame(
+        {"a": 50 + 9 * X[:, 0], "b": X[:, 1], "kind": np.char.upper(NAMES), "y": NAMES}
+    )
     base = StableClassifier(method="control", **FEW).fit(load_table(frame[:160], "y"))
     rows, labels = frame.drop("y"), frame["y"].to_numpy()
-    found = upgrade(base, rows, labels, X_test=rows[:40], y_test=labels[:40], random_state=0)
+    found = upgrade(
+        base, rows, labels, X_test=rows[:40], y_test=labels[:40], random_state=0,
+        base_saw=np.arange(len(rows)) < 160,
+    )  # fmt: skip
     assert found.model.preparation_ == base.preparation_
     prepared = base.preparation_.transform(rows)
     by_hand = StableClassifier(method=FROM_WEIGHTS, reference=base, **FEW).fit(prepared, labels)

@@ -20,7 +20,7 @@ from unchurn.cli.completion import (
     one_of,
     some_of,
 )
-from unchurn.cli.console import make_console
+from unchurn.cli.console import make_console, table_width
 from unchurn.cli.options import Decimal, Delimiter, Encoding, as_delimiter, by_comma, in_options
 from unchurn.cli.progress import show_schedule, with_progress
 
@@ -44,7 +44,7 @@ def bench(
     target: Annotated[str | None, typer.Option(help="Column of the table to predict.")] = None,
     aside: Annotated[
         list[str] | None,
-        typer.Option(help="Columns that are no features, by comma: ids, dates, notes."),
+        typer.Option(help="Columns that are no features, comma-separated: ids, dates, notes."),
     ] = None,
     id_: Annotated[
         str | None,
@@ -52,7 +52,8 @@ def bench(
             "--id",
             help="Column that names rows in predictions and on the page, and is no feature; joins "
             "the table and --base, too. Else one called id, else the only one of --aside that "
-            "tells all rows apart, else the number of the row, from 0.",
+            "tells all rows apart (these join --base where it has the column; else it goes by "
+            "place), else the number of the row, from 0.",
         ),
     ] = None,
     delimiter: Delimiter = None,
@@ -61,7 +62,7 @@ def bench(
     methods: Annotated[
         list[str] | None,
         typer.Option(
-            help="Methods, by comma, also as knn_ls(k=5)+ema; else the preset's own.",
+            help="Methods, comma-separated, also as knn_ls(k=5)+ema; else the preset's own.",
             autocompletion=some_of(METHODS),
         ),
     ] = None,
@@ -82,12 +83,18 @@ def bench(
         ),
     ] = None,
     model_args: Annotated[
-        str | None, typer.Option(help="What it is given by name: max_iter=50, max_depth=3.")
+        str | None, typer.Option(help="Its keyword arguments: max_iter=50, max_depth=3.")
     ] = None,
     runs: Annotated[int | None, typer.Option(help="Retrainings of each setting; else 5.")] = None,
-    epochs: Annotated[int | None, typer.Option(help="Epochs of each training; else 20.")] = None,
-    batch_size: Annotated[int | None, typer.Option(help="Examples a step; else 128.")] = None,
-    learning_rate: Annotated[float | None, typer.Option(help="Of Adam; else 0.001.")] = None,
+    epochs: Annotated[
+        int | None, typer.Option(help="Epochs of each training of a network; else 20.")
+    ] = None,
+    batch_size: Annotated[
+        int | None, typer.Option(help="Examples a step of a network; else 128.")
+    ] = None,
+    learning_rate: Annotated[
+        float | None, typer.Option(help="Of Adam, for networks; else 0.001.")
+    ] = None,
     device: Annotated[
         str | None, typer.Option(help="Where networks are trained: cpu, cuda:0; else cpu.")
     ] = None,
@@ -111,7 +118,7 @@ def bench(
     ] = None,
     share: Annotated[
         float | None,
-        typer.Option(help="resample: so much of the data a run, not a bootstrap (0.9)."),
+        typer.Option(help="resample: share of the data per run, not a bootstrap (0.9)."),
     ] = None,
     same_seed: Annotated[
         bool | None, typer.Option("--same-seed", help="resample: all runs have one seed.")
@@ -132,7 +139,7 @@ def bench(
     ] = None,
     split: Annotated[
         str | None,
-        typer.Option(help="upgrade: the older model was trained on rows before; tests are after."),
+        typer.Option(help="upgrade: the older model saw rows before this; tests come after."),
     ] = None,
     every: Annotated[
         str | None,
@@ -163,7 +170,7 @@ def bench(
         Path | None,
         typer.Option("-o", "--out", help="Folder of the finished runs; else bench-DATA."),
     ] = None,
-    workers: Annotated[int | None, typer.Option(help="Processes; else one a core.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Processes; else one per core.")] = None,
     engine: Annotated[
         str | None,
         typer.Option(
@@ -227,7 +234,7 @@ def _bench(console: Console, asked: BenchConfig, dry_run: bool) -> None:
 
     work = partial(run_bench, schedule, asked.folder, executor)
     result = with_progress(console, schedule, store, work, fresh)
-    console.print(f"\n{table.render(result, 'text', width=console.width)}")
+    console.print(f"\n{table.render(result, 'text', width=table_width(console))}")
     console.print(f"{textwrap.fill(in_options(advice(result)), console.width)}\n")
     _say_where(console.print, schedule, asked.folder, result.subject.data.id_column)
 

@@ -71,7 +71,8 @@ def compare(
 ) -> None:
     """Compare two models' predictions: what flips, for better or worse, where, beyond noise?
 
-    CSV, Parquet, Arrow, .xlsx, JSON, NPZ or .npy; a row per example, joined by id.
+    CSV, Parquet, Arrow, .xlsx, JSON, NPZ or .npy; a row per example, joined by id. A pipe, or -
+    for standard input, is CSV.
     """
     options = locals()
     read = (base, candidate, labels, *(retrains or []))

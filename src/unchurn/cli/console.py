@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,15 @@ def make_console() -> Console:
     from rich.console import Console
 
     return Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
+
+
+def table_width(console: Console) -> int | None:
+    """How wide a table may be: as the terminal, or as COLUMNS says; in a pipe it is whole.
+
+    A pipe has no width: Rich takes 80 for it, and columns would have to go for nothing.
+    """
+    is_told = os.environ.get("COLUMNS", "").isdigit()
+    return console.width if is_told or console.file.isatty() else None
 
 
 def make_patient_console() -> Console:

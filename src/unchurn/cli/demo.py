@@ -25,7 +25,9 @@ def demo(
     out: Annotated[
         Path, typer.Option("-o", "--out", help="Folder of the page and the runs.")
     ] = Path("demo"),
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes; else one a core.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes; else one per core.")
+    ] = None,
 ) -> None:
     """Show the point on embedded data: what retraining moves, what lowers it, a gate's verdict.
 

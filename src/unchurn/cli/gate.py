@@ -9,6 +9,8 @@ import typer
 
 from unchurn.cli.compare import answer, check_outputs, compare_files, write_files
 from unchurn.cli.options import (
+    OF_BASE,
+    OF_CANDIDATE,
     AsJson,
     AsMarkdown,
     Cluster,
@@ -29,13 +31,12 @@ from unchurn.cli.options import (
     Slices,
     Threshold,
 )
+from unchurn.cli.pipes import from_pipe
 
 
 def gate(
-    base: Annotated[Path | None, typer.Argument(help="Predictions of the model in use.")] = None,
-    candidate: Annotated[
-        Path | None, typer.Argument(help="Predictions of the model to replace it.")
-    ] = None,
+    base: Annotated[Path | None, typer.Argument(help=OF_BASE, callback=from_pipe)] = None,
+    candidate: Annotated[Path | None, typer.Argument(help=OF_CANDIDATE, callback=from_pipe)] = None,
     policy: Annotated[Path | None, typer.Option(help="TOML file of limits.")] = None,
     max_churn: Annotated[float | None, typer.Option(help="Fraction that may change.")] = None,
     max_bad_flips: Annotated[
@@ -44,9 +45,12 @@ def gate(
     max_excess_churn: Annotated[
         float | None, typer.Option(help="Churn beyond that of retraining alone.")
     ] = None,
-    max_accuracy_loss: Annotated[float | None, typer.Option(help="Accuracy to lose.")] = None,
+    max_accuracy_loss: Annotated[
+        float | None, typer.Option(help="Accuracy that may be lost.")
+    ] = None,
     max_excess_loss: Annotated[
-        float | None, typer.Option(help="Accuracy to lose beyond that of retraining alone.")
+        float | None,
+        typer.Option(help="Accuracy that may be lost beyond what retraining alone loses."),
     ] = None,
     max_slice_churn: Annotated[float | None, typer.Option(help="Churn of any slice.")] = None,
     max_slice_bad_flips: Annotated[
@@ -75,7 +79,9 @@ def gate(
     threshold: Threshold = None,
     slices: Slices = None,
     cluster: Cluster = None,
-    min_slice: Annotated[int | None, typer.Option(min=1, help="Examples of a slice.")] = None,
+    min_slice: Annotated[
+        int | None, typer.Option(min=1, help="Minimum examples per slice.")
+    ] = None,
     min_overlap: MinOverlap = 0.5,
     delimiter: Delimiter = None,
     decimal: Decimal = None,

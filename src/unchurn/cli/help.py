@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from unchurn.cli.manual import PANELS
+from unchurn.core.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,6 +15,15 @@ if TYPE_CHECKING:
 
 class Command(TyperCommand):
     """A command whose help groups its options, and leaves room for their names."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse an option of one value that is given twice: of two, the first would be lost."""
+        _, _, given = self.make_parser(ctx).parse_args(args=list(args))
+        single = [one for one in given if isinstance(one, TyperOption) and not one.multiple]
+        for option in single:
+            if single.count(option) > 1 and not option.is_flag:
+                raise InputError(f"{max(option.opts, key=len)} is given twice, and takes one value")
+        return super().parse_args(ctx, args)
 
     def get_params(self, ctx: Any) -> list[Any]:
         """All parameters, --help too, as they are shown."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import fields
 from itertools import takewhile
@@ -12,18 +13,21 @@ import typer
 
 from unchurn.cli.completion import COVERS, one_of
 from unchurn.cli.help import Command
+from unchurn.cli.pipes import from_pipe
 
 if TYPE_CHECKING:
     from unchurn.comparison.inputs.columns import Columns
     from unchurn.core.tables import TextForm
 
-Base = Annotated[Path, typer.Argument(help="Predictions of the model in use.")]
-Candidate = Annotated[Path, typer.Argument(help="Predictions of the model to replace it.")]
-Labels = Annotated[Path | None, typer.Option(help="File with the true labels.")]
+OF_BASE = "Predictions of the model in use."
+OF_CANDIDATE = "Predictions of the model that would replace it."
+Base = Annotated[Path, typer.Argument(help=OF_BASE, callback=from_pipe)]
+Candidate = Annotated[Path, typer.Argument(help=OF_CANDIDATE, callback=from_pipe)]
+Labels = Annotated[Path | None, typer.Option(help="File with the true labels.", callback=from_pipe)]
 LabelsCover = Annotated[
     str | None,
     typer.Option(
-        help="What true labels are on: flips, or all (examples drawn without a look at flips).",
+        help="Which examples are labelled: flips, or all (drawn without looking at flips).",
         autocompletion=one_of(COVERS),
     ),
 ]
@@ -34,26 +38,33 @@ Retrains = Annotated[
         help="Other retrainings of base's recipe: one or more files, or a bench folder.",
     ),
 ]
-Id = Annotated[str | None, typer.Option("--id", help="Column to join by; several by comma.")]
-Prediction = Annotated[str | None, typer.Option(help="Column of the predicted label.")]
+Id = Annotated[
+    str | None,
+    typer.Option("--id", help="Column to join by; several by comma; or base's=other's name."),
+]
+Prediction = Annotated[
+    str | None,
+    typer.Option(help="Column of the predicted label; by comma base's and candidate's."),
+]
 Label = Annotated[str | None, typer.Option(help="Column of the true label.")]
 Probabilities = Annotated[
     list[str] | None,
-    typer.Option(help="How the columns of probabilities begin, their names by comma, or the one."),
+    typer.Option(help="Prefix or comma-separated names of probability columns, or the only one."),
 ]
 Positive = Annotated[str | None, typer.Option(help="The class that one probability is of.")]
 Threshold = Annotated[
-    float | None, typer.Option(min=0, max=1, help="Predict the positive class from here on.")
+    str | None,
+    typer.Option(
+        help="Predict the positive class from here on; by comma base's and candidate's.",
+    ),
 ]
-Slices = Annotated[list[str] | None, typer.Option(help="Columns to slice by, by comma.")]
+Slices = Annotated[list[str] | None, typer.Option(help="Columns to slice by, comma-separated.")]
 Cluster = Annotated[str | None, typer.Option(help="Column of what groups rows, such as a user.")]
 MinSlice = Annotated[int, typer.Option(min=1, help="Examples that a slice needs.")]
 MinOverlap = Annotated[
     float, typer.Option(min=0, max=1, help="Part of either file that must be in the other.")
 ]
-Delimiter = Annotated[
-    str | None, typer.Option(help="What parts the columns of text files: ';', or tab.")
-]
+Delimiter = Annotated[str | None, typer.Option(help="Column delimiter of text files: ';', or tab.")]
 Decimal = Annotated[str | None, typer.Option(help="Decimal point of text files: ','.")]
 Encoding = Annotated[str | None, typer.Option(help="Encoding of text files: latin-1 …")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -64,7 +75,7 @@ HtmlFile = Annotated[Path | None, typer.Option("--html", help="Write a page with
 ARGUMENT = re.compile(
     r"\b(give|with|for|say|or) (id|prediction|label|labels|probabilities|positive|slices|cluster"
     r"|retrains|target|labels_cover|delimiter|decimal|encoding|min_overlap"
-    r"|max_bad_flips|max_churn|ratio|time|split|every|base|aside|scenario)=(?!\w)",
+    r"|max_bad_flips|max_churn|churn|ratio|time|split|every|base|aside|scenario|model_args)=(?!\w)",
     re.IGNORECASE,
 )
 TABS = ("tab", "\\t")  # how one is written where a key for it does something else
@@ -84,9 +95,26 @@ def make_columns(options: dict[str, Any]) -> Columns:
     given |= {
         "id": options["id_"],
         "probabilities": by_comma(given["probabilities"]),
+        "threshold": as_threshold(given["threshold"]),
         "slices": tuple(name.strip() for name in slices if name),
     }
     return Columns(**given)
+
+
+def as_threshold(given: str | None) -> float | tuple[float, float] | None:
+    """One number for both models, or the base's and the candidate's."""
+    if given is None:
+        return None
+    try:
+        one, *others = (float(number) for number in given.split(","))
+    except ValueError:
+        one, others = math.nan, []
+    if len(others) > 1 or not all(0 <= number <= 1 for number in (one, *others)):
+        raise typer.BadParameter(
+            f"{given!r} is not from 0 to 1, nor two such numbers by comma.",
+            param_hint="'--threshold'",
+        )
+    return (one, others[0]) if others else one
 
 
 def by_comma(given: list[str] | None) -> str | None:

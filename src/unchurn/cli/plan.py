@@ -58,7 +58,7 @@ def plan(
     delimiter: Delimiter = None,
     decimal: Decimal = None,
     encoding: Encoding = None,
-    power: Annotated[float, typer.Option(help="How probably it is to be seen.")] = 0.8,
+    power: Annotated[float, typer.Option(help="Probability of detecting it.")] = 0.8,
     as_json: AsJson = False,
 ) -> None:
     """Plan a comparison: how many rows and retrainings to see a loss of accuracy or excess churn?
@@ -99,6 +99,9 @@ def _noise(
         return Noise(churn, RELATIVE_SD * churn if floor_sd is None else floor_sd)
     if churn is not None or floor_sd is not None:
         raise InputError("--retrains measures churn and its sd: give them or the files, not both")
+    from unchurn.comparison.inputs.asked import asked_of
+    from unchurn.comparison.inputs.id_aliases import split_aliases, with_first_names
+    from unchurn.comparison.inputs.joint_ids import with_joint_id
     from unchurn.comparison.inputs.matching import how_joined
     from unchurn.comparison.inputs.predictions import read_predictions
     from unchurn.comparison.inputs.sources import open_source
@@ -106,10 +109,15 @@ def _noise(
 
     columns, form = make_columns(options), make_form(options)
     sources = [open_source(path, str(path), form) for path in retraining_files(files)]
+    columns, aliases = split_aliases(columns, sources[0])
+    sources = [with_joint_id(with_first_names(s, aliases), columns.id) for s in sources]
     columns, by_index = how_joined(sources, columns)
-    models = [read_predictions(s, s.name, columns, by_index=by_index) for s in sources]
-    if len(models) < 3:
+    if len(sources) < 3:
         raise InputError("--retrains: give three files or more: a base and two to compare with it")
+    models = [
+        read_predictions(s, s.name, asked_of(s, sources, columns), by_index=by_index)
+        for s in sources
+    ]
     return Noise.of(*moved_from_each(models, options["min_overlap"]))
 
 

@@ -48,11 +48,11 @@ def reproduce(
     ],
     dataset: Annotated[
         list[str] | None,
-        typer.Option(help="Datasets, by comma; else all of it.", autocompletion=some_of(DATASETS)),
+        typer.Option(help="Datasets, comma-separated; else all.", autocompletion=some_of(DATASETS)),
     ] = None,
     methods: Annotated[
         list[str] | None,
-        typer.Option(help="Methods, by comma; else all.", autocompletion=some_of(METHODS)),
+        typer.Option(help="Methods, comma-separated; else all.", autocompletion=some_of(METHODS)),
     ] = None,
     runs: Annotated[int, typer.Option(help="Retrainings of each setting.")] = 5,
     epochs: Annotated[int | None, typer.Option(help="Epochs; else the paper's.")] = None,
@@ -60,7 +60,7 @@ def reproduce(
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder of runs and results.")] = Path(
         "reproduction"
     ),
-    workers: Annotated[int | None, typer.Option(help="Processes; else one a core.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Processes; else one per core.")] = None,
     engine: Annotated[
         str,
         typer.Option(help="Where runs execute: local or ray.", autocompletion=one_of(ENGINES)),

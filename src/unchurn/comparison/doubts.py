@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from unchurn.comparison.doubtful_order import doubt_order
 from unchurn.comparison.given import Given
 from unchurn.comparison.inputs.casting import MISSING
+from unchurn.comparison.shifted_classes import doubt_numbers
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,7 +25,7 @@ class Doubt:
 
 def find_doubts(given: Given) -> tuple[Doubt, ...]:
     """Everything that speaks against taking the answer for one."""
-    order, gaps = doubt_order(given), _doubt_gaps(given)
+    order, gaps, numbers = doubt_order(given), _doubt_gaps(given), doubt_numbers(given.paired)
     found = []
     if order is not None:
         reason = "rows paired by their place hardly agree"
@@ -32,6 +33,9 @@ def find_doubts(given: Given) -> tuple[Doubt, ...]:
     if gaps is not None:
         reason = "a class is spelled as missing values are"
         found.append(Doubt(check="gaps", reason=reason, warning=gaps))
+    if numbers is not None:
+        reason = "classes seem to be numbered from another start"
+        found.append(Doubt(check="numbers", reason=reason, warning=numbers))
     return tuple(found)
 
 

@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from unchurn.comparison.inputs.class_columns import asked_of, check_predictions
+from unchurn.comparison.inputs.asked import asked_of
+from unchurn.comparison.inputs.class_columns import check_predictions
 from unchurn.comparison.inputs.columns import Columns, as_columns
 from unchurn.comparison.inputs.flip_list import is_flip_list, read_truth
+from unchurn.comparison.inputs.id_aliases import split_aliases, with_first_names
 from unchurn.comparison.inputs.joint_ids import with_joint_id
 from unchurn.comparison.inputs.matching import (
     MIN_OVERLAP,
@@ -24,6 +26,7 @@ from unchurn.comparison.inputs.predictions import (
     read_predictions,
 )
 from unchurn.comparison.inputs.sources import Source, open_source
+from unchurn.comparison.inputs.spelling import in_one_spelling
 from unchurn.comparison.kind_of_noise import kinds_of_noise, note_on
 from unchurn.comparison.noise_floor import retraining_files
 from unchurn.core.arrays import as_fraction, have_one_index
@@ -41,6 +44,7 @@ class Given:
     is_flip_list: bool  # whether these are the labelled list of `--flips`
     retrains: tuple[Predictions, ...]
     of_kind: str  # which kind of noise theirs is, in words
+    is_one_file: bool  # whether base and candidate are the same columns of one file
     paired: Paired
 
     @property
@@ -83,16 +87,22 @@ def read_given(
     as_fraction(min_overlap, "min_overlap")
     retrained = _retrainings(retrains, base, candidate)
 
-    def opened(source: Any, name: str) -> Source:
-        return with_joint_id(open_source(source, name, form), asked.id)
+    base_source = open_source(base, names[0], form)
+    asked, aliases = split_aliases(asked, base_source)
 
-    one_source, two_source = opened(base, names[0]), opened(candidate, names[1])
+    def with_ids(source: Source) -> Source:
+        return with_joint_id(with_first_names(source, aliases), asked.id)
+
+    def opened(source: Any, name: str) -> Source:
+        return with_ids(open_source(source, name, form))
+
+    one_source, two_source = with_ids(base_source), opened(candidate, names[1])
     truth_source = None if labels is None else open_source(labels, "labels", form)
     sources = [opened(x, _called(x, i)) for i, x in enumerate(retrained, 1)]
     truths = []
     # A list of flips has the models' ids, whatever they are called there.
     if truth_source is not None and not is_flip_list(truth_source, asked):
-        truth_source = with_joint_id(truth_source, asked.id)
+        truth_source = with_ids(truth_source)
         truths = [truth_source]
     asked, by_index = how_joined([one_source, two_source, *truths, *sources], asked)
     models = [one_source, two_source, *sources]
@@ -115,6 +125,7 @@ def read_given(
     others = [read(source, source.name, alone) for source in sources]
     if not (one.has_ids or two.has_ids or (truth is not None and truth.has_ids)):
         _check_indexes(base, candidate, labels, *retrained, *own_slices.values(), own_cluster)
+    (one, two, *others), truth = in_one_spelling([one, two, *others], truth)
     paired = pair(one, two, truth, asked, groups)
     check_overlap(one, two, paired.n, min_overlap)
     return Given(
@@ -124,6 +135,7 @@ def read_given(
         is_flip_list=is_list,
         retrains=tuple(others),
         of_kind=note_on(kinds_of_noise(retrained)),
+        is_one_file=_are_one_file(base, candidate) and one.taken == two.taken,
         paired=paired,
     )
 
@@ -153,6 +165,13 @@ def _called(retraining: Any, number: int) -> str:
     """What a retraining is called, with its file's name where it has one."""
     file = f" ({Path(retraining).name})" if isinstance(retraining, str | Path) else ""
     return f"retraining {number}{file}"
+
+
+def _are_one_file(base: Any, candidate: Any) -> bool:
+    """Whether two paths lead to the same file."""
+    if not (isinstance(base, str | Path) and isinstance(candidate, str | Path)):
+        return False
+    return Path(base).samefile(candidate)
 
 
 def _check_indexes(*given: Any) -> None:

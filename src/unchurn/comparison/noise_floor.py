@@ -18,6 +18,7 @@ from unchurn.comparison.inputs.ids import find
 from unchurn.comparison.inputs.matching import check_overlap
 from unchurn.comparison.inputs.pairs import Paired, pair
 from unchurn.comparison.inputs.predictions import Predictions
+from unchurn.comparison.inputs.spelling import in_one_spelling
 from unchurn.comparison.kind_of_noise import SEED_ONLY
 from unchurn.comparison.other_recipe import caution_on_recipe
 from unchurn.core.arrays import Array, IntArray
@@ -214,8 +215,8 @@ def moved_from_each(models: Sequence[Predictions], min_overlap: float) -> list[A
 
     None of them is base, so each is it in turn.
     """
-    first, *others = models
-    only = next((model.only_class for model in models if model.only_class), None)
+    (first, *others), _ = in_one_spelling(models)
+    only = next((model.only_class for model in (first, *others) if model.only_class), None)
     pairs = [pair(first, other, one_class=only) for other in others]
     for other, paired in zip(others, pairs, strict=True):
         check_overlap(first, other, paired.n, min_overlap)

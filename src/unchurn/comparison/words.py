@@ -75,8 +75,10 @@ def headline(comparison: Comparison) -> str:
     if comparison.labels_cover is not None:
         change = comparison.estimates["accuracy_difference"]
         bad, good = (int(m.sum()) for m in (comparison.outcomes.bad, comparison.outcomes.good))
+        judged = comparison.counts.number(comparison.counts.judged)
+        among = "" if judged == comparison.n else f"on the {judged:,} with a true label, "
         text += (
-            f"; accuracy {points(change.value)} ({between(change, in_points=True)}): "
+            f"; {among}accuracy {points(change.value)} ({between(change, in_points=True)}): "
             f"{good:,} good flips, {bad:,} bad"
         )
     return text + "."

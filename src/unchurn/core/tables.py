@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import csv
 import gzip
 import io
 import re
@@ -122,7 +123,8 @@ class TextTable:
                 columns=[own[name] for name in wanted],
                 schema_overrides={own[name]: pl.Float64 for name in floats},
                 separator=self.delimiter,
-                decimal_comma=self.decimal == ",",
+                # Where commas part the columns, a number that has one stands in quotes, as text.
+                decimal_comma=self.decimal == "," != self.delimiter,
                 infer_schema=numbers is None,
                 infer_schema_length=None,
                 glob=False,
@@ -173,13 +175,8 @@ def open_text(path: Path, form: TextForm | None = None) -> TextTable:
         first, second = [*lines, "", ""][:2]
         if not first.strip():
             raise InputError(f"{path}: {'its first line is' if beginning.strip() else 'is'} empty")
-        usual = DELIMITERS.get(ending(path).removesuffix(".gz"), ",")
-        delimiter = form.delimiter or usual
+        delimiter = _delimiter(path, first, second, form)
         decimal = form.decimal or "."
-        if decimal == delimiter:
-            both = f"{decimal} parts both columns and decimals"
-            raise InputError(f"{path}: {both}: give delimiter=")
-        _check_delimiter(path, first, second, delimiter)
         has_header = _is_header(first, delimiter, decimal)
 
     def names() -> list[str]:
@@ -284,15 +281,23 @@ def _in_utf8(path: Path, form: TextForm) -> bytes | None:
         raise InputError(f"{path}: is not {encoding}: give encoding= what it is in") from error
 
 
-def _check_delimiter(path: Path, first: str, second: str, delimiter: str) -> None:
-    """Refuse a text of one column that another delimiter would part."""
+def _delimiter(path: Path, first: str, second: str, form: TextForm) -> str:
+    """What parts the columns: what was given, unless that is for other files and not in this one.
+
+    Where none was given, a text of one column that another delimiter would part is refused.
+    """
+    usual = DELIMITERS.get(ending(path).removesuffix(".gz"), ",")
+    delimiter = form.delimiter or usual
     if delimiter in first:
-        return
+        return delimiter
     for other in (";", "\t", "|", ","):
-        count = first.count(other)
-        if count and (second.count(other) == count or not second):
+        names, cells = (next(csv.reader([line], delimiter=other), []) for line in (first, second))
+        if len(names) > 1 and len(cells) in (len(names), 0):
+            if form.delimiter is not None:
+                return other
             shown = "a tab" if other == "\t" else repr(other)
             raise InputError(f"{path}: one column: is the delimiter {shown}? Give delimiter=")
+    return delimiter
 
 
 def _is_header(line: str, delimiter: str, decimal: str) -> bool:

@@ -16,6 +16,7 @@ from unchurn.comparison.inputs.columns import PREFIX, Columns, as_columns
 from unchurn.comparison.inputs.ids import alike, find
 from unchurn.comparison.inputs.matching import MIN_OVERLAP
 from unchurn.comparison.inputs.predictions import Predictions
+from unchurn.comparison.inputs.scores import WHICH_CLASS
 from unchurn.comparison.outcomes import Counting, Outcomes
 from unchurn.comparison.result import Comparison
 from unchurn.core.arrays import Float64, IntArray
@@ -163,9 +164,9 @@ class _Side:
         """One of the two models, which needs probabilities."""
         if not model.probabilities:
             why = model.taken.get("probabilities", "none")
+            how = "positive=" if WHICH_CLASS in why else "probabilities= (their columns)"
             raise InputError(
-                f"{model.name}: probabilities are needed, and there are {why}: name their columns "
-                "with probabilities="
+                f"{model.name}: probabilities are needed, and there are {why}: give {how}"
             )
         return cls(model, find(*alike(given.paired.ids, model.ids)))
 
@@ -229,6 +230,12 @@ def _estimates(comparison: Comparison, switched: Mask) -> dict[str, Interval]:
     return estimates(counting.all(Outcomes.of(served)), comparison.labels_cover)
 
 
+def _name_of_predictions(base: Predictions, asked: Columns) -> str:
+    """The name that was asked for; of two, the base's."""
+    named = asked.prediction or "prediction"
+    return named if named in base.all_columns else named.split(",")[0].strip()
+
+
 def _table(
     given: Given, switched: Mask, asked: Columns, base: _Side, candidate: _Side
 ) -> pl.DataFrame:
@@ -256,7 +263,7 @@ def _table(
             f"{n - given.paired.n:,} of {n:,} rows are left out, and without ids the others "
             "cannot be told: join them with id="
         )
-    table[asked.prediction or "prediction"] = served(
+    table[_name_of_predictions(given.base, asked)] = served(
         base.model.predicted, candidate.model.predicted
     )
     for name in {**base.model.probabilities, **candidate.model.probabilities}:

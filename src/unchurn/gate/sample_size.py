@@ -22,6 +22,7 @@ CHURN = 0.03  # if nothing is known of it
 RELATIVE_SD = 0.05  # of churn between retrainings, in the paper's tables 0.03 to 0.09 mostly
 RETRAINS = (2, 3, 5, 10)
 MOST_ROWS = 10**9
+OF_PERCENT = " (a fraction: 0.05 is 5 %)"
 SURE = 0.8  # how surely the limit of a measured sd is above the true one
 
 
@@ -123,10 +124,11 @@ def plan_loss(loss: float, churn: float = CHURN, power: float = POWER) -> LossPl
     LossPlan(loss=0.005, churn=0.03, power=0.8, to_see=9417, to_rule_out=9586)
     """
     _check(churn, power)
-    if not LEAST <= loss <= churn:
+    _check_fraction(loss, "a loss of accuracy")
+    if loss > churn:
         raise InputError(
-            f"a loss of accuracy of {loss!r} must be above {LEAST:g} and at most the churn, "
-            f"{churn:g}: what does not flip is not lost"
+            f"a loss of accuracy of {loss:g} is more than the churn that is expected, {churn:g}, "
+            "and what does not flip is not lost: if more will flip, give churn= so much"
         )
     enough, likely = _quantile((1 + LEVEL) / 2), _quantile(power)
     to_see = (enough * math.sqrt(churn) + likely * math.sqrt(churn - loss**2)) ** 2 / loss**2
@@ -159,10 +161,11 @@ def plan_excess(
     """
     noise = noise or Noise(CHURN, RELATIVE_SD * CHURN)
     _check(noise.churn, power)
-    if not 0 <= noise.sd < math.inf or not LEAST <= excess <= 1 - noise.churn:
+    _check_fraction(excess, "an excess")
+    if not 0 <= noise.sd < math.inf or excess > 1 - noise.churn:
         raise InputError(
             f"an excess of {excess!r} over a churn of {noise.churn:g} with a standard deviation of "
-            f"{noise.sd:g}: the first must be at least {LEAST:g} and with the second at most 1"
+            f"{noise.sd:g}: the first with the second must be at most 1, the last 0 or more"
         )
     counts = [as_whole(count, 2, "the number of retrainings") for count in retrains]
     return ExcessPlan(excess, noise, power, tuple(_size(r, excess, noise, power) for r in counts))
@@ -217,9 +220,14 @@ def _size(retrains: int, excess: float, noise: Noise, power: float) -> Size:
 
 def _check(churn: float, power: float) -> None:
     if not 0 < churn < 1:
-        raise InputError(f"churn must be between 0 and 1, not {churn!r}")
+        raise InputError(f"churn must be between 0 and 1, not {churn!r}{OF_PERCENT}")
     if not 0.5 <= power < 1:
         raise InputError(f"power must be from 0.5 to below 1, such as 0.8, not {power!r}")
+
+
+def _check_fraction(value: float, name: str) -> None:
+    if not LEAST <= value <= 1:  # also catches NaN
+        raise InputError(f"{name} must be from {LEAST:g} to 1, not {value!r}{OF_PERCENT}")
 
 
 def _quantile(probability: float) -> float:

@@ -133,6 +133,12 @@ class Method:
         """What a reader of its results must know, such as that runs are not quite independent."""
         return None
 
+    def __str__(self) -> str:
+        """As one writes it: `anchor(a=0.8)+safe_ema`."""
+        from unchurn.methods.registry import written
+
+        return written(self)
+
     def remark(self, n_steps: int) -> str | None:
         """What a user should know before so many steps of training, such as a useless parameter."""
         return None

@@ -1,6 +1,6 @@
 """Churn: how many predictions differ between two models, or among R retrainings (NumPy only).
 
-Every function takes *predicted labels* (integers or strings), never probabilities.
+Every function takes *predicted labels* (whole numbers or strings), never probabilities.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from unchurn.core.arrays import Array, FloatArray, IntArray, as_labels, have_one_index
+from unchurn.core.arrays import Array, FloatArray, IntArray
 from unchurn.core.errors import InputError
+from unchurn.metrics.alike import alike
 
 Given = Literal["either", "first"]  # the runs of a pair whose right predictions are looked at
 
@@ -25,7 +26,7 @@ def churn(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
     >>> churn([0, 1, 2, 2], [0, 1, 1, 2])
     0.25
     """
-    one, two = _alike(first=first, second=second)
+    one, two = alike(first=first, second=second)
     return float(np.mean(one != two))
 
 
@@ -71,7 +72,7 @@ def flips(first: npt.ArrayLike, second: npt.ArrayLike, labels: npt.ArrayLike) ->
     >>> flips(first=[0, 1, 1, 0], second=[0, 0, 1, 2], labels=[0, 1, 0, 1])
     Flips(n=4, unchanged_right=1, unchanged_wrong=1, bad_flips=1, good_flips=0, wrong_to_wrong=1)
     """
-    one, two, truth = _alike(first=first, second=second, labels=labels)
+    one, two, truth = alike(first=first, second=second, labels=labels)
     right_before, right_after, same = one == truth, two == truth, one == two
 
     def count(mask: Array) -> int:
@@ -208,23 +209,6 @@ def mean_sd(values: FloatArray) -> MeanSd:
     )
 
 
-def _alike(**columns: npt.ArrayLike) -> list[Array]:
-    """Check that label columns have one length, index and kind (all numbers or all strings)."""
-    arrays = {name: as_labels(values, name) for name, values in columns.items()}
-    (name, array), *others = arrays.items()
-    for other_name, other in others:
-        if other.size != array.size:
-            raise InputError(f"{name} has {array.size} labels but {other_name} has {other.size}")
-        if (other.dtype.kind == "U") != (array.dtype.kind == "U"):
-            raise InputError(f"{name} is {array.dtype} but {other_name} is {other.dtype}")
-    if not have_one_index(*columns.values()):
-        raise InputError(
-            "the pandas indexes differ: bring all into one order, as second.loc[first.index]; if "
-            "they are and the indexes only number rows, drop these, reset_index(drop=True)"
-        )
-    return list(arrays.values())
-
-
 def _codes(
     predictions: Sequence[npt.ArrayLike] | Array, labels: npt.ArrayLike
 ) -> tuple[IntArray, IntArray]:
@@ -232,7 +216,7 @@ def _codes(
     if len(predictions) < 2:
         raise InputError(f"churn needs at least 2 runs, not {len(predictions)}")
     runs = {f"predictions[{r}]": run for r, run in enumerate(predictions)}
-    arrays = _alike(labels=labels, **runs)
+    arrays = alike(labels=labels, **runs)
     small = np.dtype(float) if arrays[0].dtype.kind == "U" else _smallest_type(arrays)
     if small.kind == "f":  # strings, or integers that no one type holds
         arrays = _numbered(arrays)

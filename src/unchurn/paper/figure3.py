@@ -8,7 +8,7 @@ import altair as alt
 import numpy as np
 
 from unchurn.study.colours import colours
-from unchurn.study.frontier import not_hopeless
+from unchurn.study.zoom import not_hopeless
 
 if TYPE_CHECKING:
     from unchurn.study.result import Result

@@ -18,7 +18,7 @@ from unchurn.study.beyond_chance import (
     may_cost_nothing,
     n_told,
 )
-from unchurn.study.budget import exceeded, keeps, limits_in_words
+from unchurn.study.budget import exceeded, keeps, limits_in_words, way_out
 from unchurn.study.equal_runs import (
     FEW_ROWS,
     all_agree,
@@ -92,9 +92,11 @@ def _within_budget(result: Result, chosen: dict[str, SettingResult]) -> str:
     budget = f"the budget ({limits_in_words(result)}) on the {result.chosen_on} part"
     caution = f" {_few(result)}" if are_too_few(result) else ""
     if not kept:
+        out = way_out(result, _untried(result, _steadier(result)))
         return (
             f"No method keeps {budget}: {_name(best)} comes nearest, with "
-            f"{exceeded(result, best)}; it is {_measured(result, best)}.{caution}"
+            f"{exceeded(result, best)}; it is {_measured(result, best)}. {out}".rstrip()
+            + caution
         )
     control = chosen.get("control")
     if "control" in kept and not is_more_accurate(result, best):

@@ -85,9 +85,9 @@ def bench(
         Columns of a table that are no features, such as ids, dates and notes.
     id
         The column that names its rows, and is no feature: in predictions that are written, and on
-        the page. An older model's table is joined by it. If not given, it is one that is called
-        `id` or `customer_id`, or the only one aside that tells all rows apart; else rows have their
-        numbers, from 0.
+        the page. What an older model says is joined by it. If not given, it is one that is called
+        `id` or `customer_id`, or the only one aside that tells all rows apart, and joins what an
+        older model says where that has the column, too; else rows have their numbers, from 0.
     form
         How a table of text is written where not with commas, decimal points and in UTF-8.
     methods

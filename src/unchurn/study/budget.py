@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from unchurn.methods.registry import PLUS
 from unchurn.report.numbers import percent
 
 if TYPE_CHECKING:
@@ -35,6 +36,33 @@ def limits_in_words(result: Result) -> str:
     scenario = result.subject.scenario
     limits = scenario.limits(result.subject.budget).items()
     return ", ".join(f"{scenario.metrics[n].heading} at most {percent(v)}" for n, v in limits)
+
+
+def way_out(result: Result, untried: list[str]) -> str:
+    """What to try where nothing keeps the budget, in a sentence; empty if nothing is left.
+
+    The older model's own answers keep any: `stay` serves the more of them, the larger its ratio.
+    Without an older model, it is what the scenario advises and was not tried.
+    """
+    if not result.subject.scenario.has_base:
+        return f"Try {' or '.join(untried)}." if untried else ""
+    if ratios := _ratios_of_stay(result):
+        return f"Try stay with a ratio above {max(ratios):g}: it keeps more of the old answers."
+    recipe = "stay+safe_ema" if result.subject.is_of_networks else "stay"
+    return (
+        f"Try {recipe}: it keeps the old answer unless the new model is surer, and both models "
+        "serve; unchurn blend does so with two files of predictions."
+    )
+
+
+def _ratios_of_stay(result: Result) -> list[float]:
+    """The ratios with which `stay` was tried, alone or in a combination."""
+    return [
+        own["ratio"]
+        for row in result.settings
+        for name, own in zip(row.setting.name.split(PLUS), row.setting.methods, strict=False)
+        if name == "stay"
+    ]
 
 
 def budget_note(result: Result) -> str:

@@ -16,11 +16,14 @@ from unchurn.study.api import check_asked, is_table, joining, load_data, make_ex
 from unchurn.study.experiment import Experiment
 from unchurn.study.scenarios import Retrain, Scenario, make_scenario
 from unchurn.training.config import Training
+from unchurn.training.learners.base import Learner
 from unchurn.training.learners.make import make_learner
+from unchurn.training.learners.torch import TorchLearner
 
 # The fields that are parameters of scenarios.
 OF_SCENARIOS = ("share", "same_seed", "base_share", "per_base", "base_column", "time", "split",
                 "base", "every")  # fmt: skip
+OF_NETWORKS = ("epochs", "batch_size", "learning_rate", "device")
 
 
 class BenchConfig(BaseModel):
@@ -93,6 +96,7 @@ class BenchConfig(BaseModel):
         form = TextForm(delimiter=self.delimiter, decimal=self.decimal, encoding=self.encoding)
         training = Training(self.epochs, self.batch_size, self.learning_rate, device=self.device)
         learner = make_learner(self.model, training, self.model_args)
+        self._check_for_networks(learner)
         return make_experiment(
             load_data(self.data, self.target, form, scenario, self._aside, self.id),
             self.methods,
@@ -106,6 +110,15 @@ class BenchConfig(BaseModel):
             form=form,
             id=self.id,
         )
+
+    def _check_for_networks(self, learner: Learner) -> None:
+        """Refuse what was given and would be ignored, as what is trained is no network."""
+        given = [name for name in OF_NETWORKS if name in self.model_fields_set]
+        if given and not isinstance(learner, TorchLearner):
+            raise InputError(
+                f"{given[0]} is for networks, and {learner.label} is none: leave it out, or give "
+                "model_args= what it takes by name"
+            )
 
     def _scenario(self) -> Scenario:
         """What happens between two models, with the parameters that were given."""

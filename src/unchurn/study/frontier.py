@@ -6,11 +6,11 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
-import numpy as np
 
 from unchurn.report.labels import FONT, Box, place
 from unchurn.study.colours import colours
 from unchurn.study.selection import pareto
+from unchurn.study.zoom import Rows, worth_showing, zoom
 
 if TYPE_CHECKING:
     from unchurn.study.result import Result, SettingResult
@@ -20,8 +20,6 @@ MOST_NAMES = 12  # methods with names at their points: more are numbered
 ONE, SEVERAL, PLAIN = "one model is served", "several models are served", "plain training"
 SHAPES = {PLAIN: "diamond", ONE: "circle", SEVERAL: "square"}
 GREY = "#8c8c8c"  # is seen on white and on black
-REACH = 1  # a bar may stretch the axes by so many times the length of the median bar
-Rows = list[dict[str, Any]]
 
 
 def frontier_data(result: Result) -> Rows:
@@ -81,10 +79,12 @@ def _percents(values: dict[str, float]) -> dict[str, float]:
 def frontier(result: Result, *, narrow: bool = False) -> alt.LayerChart:
     """Churn and accuracy of each method's chosen setting; best is top left.
 
-    It opens without the much less accurate settings: drag it, or zoom with the control key, for
-    those. `narrow` is for a phone: methods are numbered, as they are where names have no room.
+    It opens without the much less accurate settings (see `worth_showing`): drag it, or zoom with
+    the control key, for those. A point is there whole, with its name and bars, or not at all.
+    `narrow` is for a phone: methods are numbered, as they are where names have no room.
     """
     rows, churn = frontier_data(result), result.subject.scenario.churn
+    is_inside = f"inrange(datum.{churn}, domain('x')) && inrange(datum.accuracy, domain('y'))"
     size, domains = NARROW if narrow else WIDE, zoom(rows, churn)
     shown, is_numbered = _named([r for r in rows if r["chosen"]], churn, domains, size, narrow)
     names = {row["method"]: row["name"] for row in shown}
@@ -110,12 +110,12 @@ def frontier(result: Result, *, narrow: bool = False) -> alt.LayerChart:
     shown.sort(key=lambda row: row["kind"] == PLAIN)
     base = alt.Chart(alt.InlineData(values=shown)).encode(across, up, colour)
     bars = base.transform_filter(f"isValid(datum.{churn}_low)").mark_rule(
-        strokeWidth=1.5, opacity=0.5, clip=True
+        strokeWidth=1.5, opacity=alt.ExprRef(f"{is_inside} ? 0.5 : 0"), clip=True
     )
     area = alt.ExprRef(f"datum.kind === '{PLAIN}' ? 190 : 95")
-    points = base.mark_point(filled=True, opacity=1, clip=True, size=area).encode(
-        _shapes(shown, with_key=not narrow), tooltip=tooltip
-    )
+    points = base.mark_point(
+        filled=True, opacity=alt.ExprRef(f"{is_inside} ? 1 : 0"), size=area, clip=True
+    ).encode(_shapes(shown, with_key=not narrow), tooltip=tooltip)
     layers = [
         *_plain_lines(shown, across, up),
         base.transform_filter("datum.frontier")
@@ -124,11 +124,11 @@ def frontier(result: Result, *, narrow: bool = False) -> alt.LayerChart:
         bars.encode(alt.X(f"{churn}_low:Q"), x2=f"{churn}_high:Q"),
         bars.encode(alt.Y("accuracy_low:Q"), y2="accuracy_high:Q"),
         points.add_params(alt.selection_interval(bind="scales", zoom="wheel![event.ctrlKey]")),
-        *_labels(shown, across, up),
+        *_labels(shown, across, up, is_inside),
     ]
     if tried:
         faint = alt.Chart(alt.InlineData(values=tried)).mark_circle(
-            size=30, opacity=0.35, clip=True
+            size=30, opacity=alt.ExprRef(f"{is_inside} ? 0.35 : 0"), clip=True
         )
         layers.insert(0, faint.encode(across, up, colour, tooltip=tooltip))
     return alt.LayerChart(layer=layers, width=size[0], height=size[1])
@@ -152,15 +152,25 @@ def caption(result: Result) -> str:
         says.append("Without a bar: the test data chose among several settings.")
     if len(rows) > len(chosen):
         says.append("Faint: the other settings that were tried.")
-    if hidden := len(rows) - len(not_hopeless(rows)):
-        says.append(f"Outside: {hidden} much less accurate; drag the chart to see them.")
+    if outside := _outside(rows, result.subject.scenario.churn):
+        says.append(f"Not in the picture, as much less accurate: {outside} (drag the chart).")
     return " ".join(says)
+
+
+def _outside(rows: Rows, churn: str) -> str:
+    """What the chart opens without, in words: methods by name, of their other settings how many."""
+    there = {id(row) for row in worth_showing(rows, churn)}
+    gone = [row for row in rows if id(row) not in there]
+    said = [row["method"] for row in gone if row["chosen"]]
+    if others := len(gone) - len(said):
+        said.append(f"{others} of the faint settings")
+    return ", ".join(said)
 
 
 def _shapes(shown: Rows, *, with_key: bool) -> alt.Shape:
     """A shape for each kind; its key, if there is more than one."""
     there = [kind for kind in SHAPES if any(row["kind"] == kind for row in shown)]
-    key = alt.Legend(title=None, orient="top", labelLimit=0, symbolFillColor=GREY)
+    key = alt.Legend(title=None, orient="top", labelLimit=0, symbolFillColor=GREY, symbolOpacity=1)
     return alt.Shape(
         "kind:N",
         scale=alt.Scale(domain=there, range=[SHAPES[kind] for kind in there]),
@@ -177,14 +187,15 @@ def _plain_lines(shown: Rows, across: alt.X, up: alt.Y) -> list[alt.Chart]:
     return [lines.encode(across), lines.encode(up)] if control else []
 
 
-def _labels(shown: Rows, across: alt.X, up: alt.Y) -> list[alt.Chart]:
+def _labels(shown: Rows, across: alt.X, up: alt.Y, is_inside: str) -> list[alt.Chart]:
     """The names beside their points, also where the chart is dragged; a halo keeps lines off."""
     look: dict[str, Any] = {way: alt.ExprRef(f"datum.{way}") for way in ("dx", "dy", "align")}
     weight = alt.ExprRef(f"datum.kind === '{PLAIN}' ? 'bold' : 'normal'")
     look |= {"baseline": "middle", "fontSize": FONT, "fontWeight": weight, "clip": True}
     texts = alt.Chart(alt.InlineData(values=shown)).encode(across, up, alt.Text("label:N"))
-    halo = texts.mark_text(stroke="white", strokeWidth=4, opacity=0.85, aria=False, **look)
-    return [halo, texts.mark_text(**look)]
+    faint, full = (alt.ExprRef(f"{is_inside} ? {opacity} : 0") for opacity in (0.85, 1))
+    halo = texts.mark_text(stroke="white", strokeWidth=4, opacity=faint, aria=False, **look)
+    return [halo, texts.mark_text(opacity=full, **look)]
 
 
 def _named(
@@ -239,34 +250,3 @@ def _pixels(
     """Where a point lies in the chart, from its left and its top."""
     (left, right), (low, high) = domains
     return (churn - left) / (right - left) * size[0], (high - accuracy) / (high - low) * size[1]
-
-
-def zoom(rows: Rows, churn: str) -> tuple[list[float], list[float]]:
-    """Domains of the axes: all but the hopeless settings, and their bars, with a margin.
-
-    Churn begins at zero, unless that is far from all of it.
-    """
-    near, domains = not_hopeless(rows), []
-    for key in (churn, "accuracy"):
-        with_bars = [row for row in near if f"{key}_low" in row]
-        bars = [(row[f"{key}_low"], row[key], row[f"{key}_high"]) for row in with_bars]
-        most = REACH * float(np.median([high - low for low, _, high in bars])) if bars else 0.0
-        values = [row[key] for row in near]
-        for start, value, end in bars:
-            values += [max(start, value - most), min(end, value + most)]
-        margin = 0.06 * (max(values) - min(values)) or 0.1
-        low, high = min(values) - margin, max(values) + margin
-        domains.append([0.0 if key == churn and low < high / 2 else round(low, 4), round(high, 4)])
-    return domains[0], domains[1]
-
-
-def not_hopeless(rows: Rows) -> Rows:
-    """Control and all settings but the much less accurate.
-
-    A few of those would press all others into a corner of a chart. Much less is a point below the
-    median, and three times as far below it as the best is above it.
-    """
-    accuracies = [row["accuracy"] for row in rows]
-    median = np.median(accuracies)
-    least = median - max(1, 3 * (max(accuracies) - median))
-    return [row for row in rows if row["accuracy"] >= least or row["method"] == "control"]

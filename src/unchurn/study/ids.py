@@ -8,7 +8,7 @@ from 0. Of data by name, it is the place in the test part.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,13 +46,25 @@ def find_ids(
     if data.order is None:
         return "", None
     n_train = len(data.y_train)
+    for ids in ids_of_rows(data, named, others):
+        found = ids[n_train:].to_numpy()
+        return ids.name, found if ids.dtype.is_integer() else found.astype(str)
+    return "", data.order[n_train:]
+
+
+def ids_of_rows(
+    data: Dataset, named: str | None, others: Sequence[str] = ()
+) -> Iterator[pl.Series]:
+    """The columns that tell all rows of a table apart, the likeliest id first.
+
+    Of training rows and then test rows, as numbers or text; `named` and `others` as in `find_ids`.
+    """
+    if data.order is None:
+        return
     each = np.unique(data.order, return_index=True)[1]  # a row may be trained and tested on
     for column in _candidates(data, named, others, each):
-        ids = _as_ids(column, each)
-        if ids is not None:
-            found = ids[n_train:].to_numpy()
-            return column.name, found if ids.dtype.is_integer() else found.astype(str)
-    return "", data.order[n_train:]
+        if (ids := _as_ids(column, each)) is not None:
+            yield ids
 
 
 def is_id(name: str) -> bool:

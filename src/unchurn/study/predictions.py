@@ -3,8 +3,12 @@
 A row is called by the table's own id, if it has one, else by its number (see `ids.py`). What each
 class was given as its probability stands there, too, if the runs are at hand (see `said.py`).
 
+Where history was played again, the column `release` has the number of the release in use when a
+row came, as in releases.csv.
+
 Of the model that a run is held against there is base-model-RUN.parquet; where methods have
-others, base-model-of-METHOD-RUN.parquet. No method's name has a hyphen.
+others, base-model-of-METHOD-RUN.parquet: of a release, what the one before it said. No method's
+name has a hyphen.
 
 Files of an earlier bench in the same folder go, as they would count as retrainings of this one.
 Which these are says written.json, by checksum: what it does not name, or what was changed since, is
@@ -37,6 +41,7 @@ if TYPE_CHECKING:
     from unchurn.study.subject import Subject
 
 WRITTEN = "written.json"
+RELEASE = "release"  # the column of a release's number, as in releases.csv
 AGAIN = "then run the same bench again, which keeps its trainings"
 Written = dict[str, str | None]  # checksums by name; None while it is being written
 
@@ -83,11 +88,12 @@ def _files(result: Result, said: Said | None) -> dict[str, Callable[[], bytes]]:
 
     names = pl.Series(result.subject.data.label_values)  # so that they join the table's own
     labels = names.gather(result.subject.labels["test"])
-    ids = _ids(result.subject)
+    ids, released = _ids(result.subject), _released(result.subject)
 
     def content(predicted: IntArray, probabilities: Callable[[], Array] | None) -> bytes:
         columns = {
             **ids,
+            **released,
             "prediction": names.gather(predicted),
             "label": labels,
             **({} if probabilities is None else _of_classes(result.subject, probabilities())),
@@ -112,8 +118,13 @@ def _ids(subject: Subject) -> dict[str, pl.Series]:
     if subject.ids is None:
         return {"id": pl.int_range(len(subject.labels["test"]), eager=True)}
     ids, own = pl.Series(subject.ids), subject.data.id_column
-    is_taken = own in ("id", "prediction", "label", *INDEXES)
+    is_taken = own in ("id", RELEASE, "prediction", "label", *INDEXES)
     return {"id": ids} if is_taken else {"id": ids, own: ids}
+
+
+def _released(subject: Subject) -> dict[str, IntArray]:
+    """The number of the release that every row is tested by, where there are several."""
+    return {} if subject.history is None else {RELEASE: subject.history.tested_by["test"]}
 
 
 def _of_classes(subject: Subject, probabilities: Array) -> dict[str, Array]:

@@ -30,7 +30,7 @@ HELD_OUT = 0.2  # of the rows, to measure settings on
 RECENT = 0.4  # of the rows, the last ones: taken for those that the reference has not seen
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Tried:
     """A setting, and what was measured of it on the rows held out, as shares of them."""
 
@@ -41,6 +41,13 @@ class Tried:
     # Of its probabilities from the reference's, whose last bits are those of how they were given.
     distance: float = field(default=0.0, compare=False)
     failure: str = ""  # why it could not be trained; nothing is then measured
+
+    def __repr__(self) -> str:
+        """The setting as one writes it, and what was measured: tuples of these are read."""
+        found = self.failure or (
+            f"accuracy={self.accuracy:.4f}, bad_flips={self.bad_flips:.4f}, churn={self.churn:.4f}"
+        )
+        return f"Tried({self.method}: {found})"
 
     def excess(self, budget: Budget) -> float:
         """By how much it exceeds the limit that it exceeds most; 0 if it keeps all."""
@@ -124,7 +131,8 @@ def choose_setting(
         limits = " and ".join(f"{name}={limit:g}" for name, limit in budget.given.items())
         warnings.warn(
             f"no setting of {name_of(best.method)} keeps {limits}: {written(best.method)} comes "
-            f"nearest, {points(over).removeprefix('+')} above it on {len(held):,} rows held out",
+            f"nearest, {points(over).removeprefix('+')} above it on {len(held):,} rows held out. "
+            "unchurn.Stay(base, new).choose keeps a budget by serving the old model, too",
             RemarkWarning,
             stacklevel=3,
         )

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
 
-from unchurn.core.arrays import as_array
+from unchurn.core.arrays import Array, as_array
 from unchurn.core.errors import InputError
 from unchurn.methods import Method
 from unchurn.methods.base import overrides
@@ -17,6 +17,7 @@ from unchurn.metrics.budget import Budget
 from unchurn.training.learners.base import RemarkWarning
 from unchurn.training.references import Model
 
+LARGE = 1000.0  # numbers beyond pixels', with which a network of one's own hardly learns
 LOOK_AT_ONE = "anchor, rcp, focal, warm_start, project, knn_ls, distill and elodi"
 
 
@@ -76,4 +77,15 @@ def check_reference(
             f"reference is not used: {name} looks at none; {LOOK_AT_ONE} do",
             RemarkWarning,
             stacklevel=3,
+        )
+
+
+def warn_if_large(inputs: Array) -> None:
+    """Say that inputs of a network of one's own, which are taken as they are, are large."""
+    if inputs.size and (size := float(np.abs(inputs).max())) > LARGE:
+        warnings.warn(
+            f"X has numbers up to {size:.3g}, and a network of your own takes them as they are: "
+            "scale them before, as by StandardScaler",
+            RemarkWarning,
+            stacklevel=4,
         )

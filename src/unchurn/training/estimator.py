@@ -18,7 +18,13 @@ from unchurn.methods import Method, make_method
 from unchurn.methods.registry import DEFAULT
 from unchurn.metrics.budget import Budget
 from unchurn.training.budget import Tried, choose_setting
-from unchurn.training.checks import as_mask, as_seed, as_weights, check_reference
+from unchurn.training.checks import (
+    as_mask,
+    as_seed,
+    as_weights,
+    check_reference,
+    warn_if_large,
+)
 from unchurn.training.config import Training
 from unchurn.training.examples import Rows
 from unchurn.training.fitting import Fitting
@@ -29,6 +35,7 @@ from unchurn.training.labels import (
     check_no_gaps,
     check_true_labels,
     labels_of_test_part,
+    warn_of_labels_in,
 )
 from unchurn.training.networks import Factory, make_factory
 from unchurn.training.references import (
@@ -58,7 +65,8 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         a method object such as `KnnLS(k=10, a=0.9, b=0.5)`. Its parameters can be searched as
         `method__a`, a combination's as `method__knn_ls__a`.
     epochs, batch_size, learning_rate
-        Of Adam; the defaults are the paper's.
+        Of Adam; the defaults are the paper's. An epoch of few rows is a step or two: try more
+        epochs there.
     reference
         The model before, as now in production, for the methods that look at one (`anchor`, `rcp`,
         `focal`, `warm_start`, `knn_ls` …): anything fitted with `predict_proba` and `classes_`, as
@@ -184,16 +192,21 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_reference(self.reference, method, budget, *given, is_labelling=is_labelling)
         is_asked = method.reference() is not None or bool(budget.given)
         is_used = is_asked or is_labelling
-        reference = open_model(self.reference) if is_used else None
+        reference = open_model(self.reference, self.module) if is_used else None
         if data is None:
             check_preparation(preparation, X)
-            preparation = preparation or learn_preparation(X, reference)
+            need = method.reference()
+            needs_weights = need is not None and need.weights
+            preparation = preparation or learn_preparation(
+                X, reference, needs_weights=needs_weights
+            )
             check_no_gaps(y)
             examples = prepared(X, preparation), y
         else:
             preparation, examples = data.preparation, (data.x_train, data.y_train)
         inputs, labels = checked_examples(self, *examples, preparation)
         check_classes(labels)
+        warn_of_labels_in(X, labels)
         classes, numbers = np.unique(labels, return_inverse=True)
         if len(classes) < 2:
             raise InputError("y has 1 class: at least 2 are needed")
@@ -304,6 +317,8 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         need = method.reference()
         if is_ours(reference) and need is not None and need.weights:
             return getattr(reference, "scaling_", None)
+        if callable(self.module) and not is_prepared:
+            warn_if_large(inputs)
         return None if is_prepared or callable(self.module) else learn_scaling(inputs)
 
     def _inputs(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:

@@ -11,31 +11,46 @@ from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError
 from unchurn.datasets.columns import of_new_rows
 from unchurn.datasets.id_columns import is_id, no_feature
-from unchurn.datasets.preparation import Preparation, prepare, prepare_what_can_be
+from unchurn.datasets.preparation import (
+    CategoryColumn,
+    Preparation,
+    prepare,
+    prepare_what_can_be,
+)
 from unchurn.datasets.table import as_frame, check_names, is_frame
+from unchurn.report.numbers import percent
 from unchurn.training.learners.base import RemarkWarning
 from unchurn.training.references import Model, is_ours
 
 if TYPE_CHECKING:
     import polars as pl
 
+MANY = 0.05  # of the rows, whose category a reference never saw
 
-def learn_preparation(x: Any, reference: Model | None = None) -> Preparation | None:
+
+def learn_preparation(
+    x: Any, reference: Model | None = None, *, needs_weights: bool = False
+) -> Preparation | None:
     """How a frame becomes inputs: as it does for a reference of ours, else learned from its rows.
 
     None where inputs are taken as they are: arrays, and frames of nothing but numbers. A column
     that cannot be a feature, as a date, is refused where the frame is there for the new model
     alone, as nobody else needs it. A reference that is no network of ours takes the frame as it is,
-    with all that it has: there such a column is left out, with a warning.
+    with all that it has: there such a column is left out, with a warning. Where the frame has
+    features that a reference of ours does not know, it is prepared anew, unless training
+    `needs_weights` of the reference.
     """
     if not _is_frame(x):
         return None
-    before: Preparation | None = getattr(reference, "preparation_", None)
-    if is_ours(reference) and before is not None:
-        return before
     frame = as_frame(x)
     if frame.width == 0:
         raise InputError("X has no columns")
+    before: Preparation | None = getattr(reference, "preparation_", None)
+    is_anew = False
+    if is_ours(reference) and before is not None:
+        is_anew = _is_new_to(before, frame, needs_weights=needs_weights)
+        if not is_anew:
+            return before
     ids = [column.name for column in frame if is_id(column)]
     if frame.height == 0 or (not ids and all(_is_plain(column) for column in frame)):
         return None
@@ -45,7 +60,7 @@ def learn_preparation(x: Any, reference: Model | None = None) -> Preparation | N
         frame = frame.drop(ids)
     if reference is None:
         return prepare(frame, np.arange(frame.height), how_left_out="drop {it} from X")
-    if is_ours(reference):
+    if is_ours(reference) and not is_anew:
         raise InputError(
             "the reference does not say how its table was prepared: give X as it takes it, or "
             "preparation="
@@ -60,6 +75,31 @@ def learn_preparation(x: Any, reference: Model | None = None) -> Preparation | N
             stacklevel=3,
         )
     return preparation
+
+
+def _is_new_to(before: Preparation, frame: pl.DataFrame, *, needs_weights: bool) -> bool:
+    """Whether a frame has features that a reference has not learned from; a warning names them."""
+    others = [column.name for column in frame if column.name not in before.names]
+    features = [name for name in others if not is_id(frame[name])]
+    columns = prepare_what_can_be(frame.select(features))[0].names if features else []
+    new = [f"column {name!r}" for name in columns]
+    for column in before.columns:
+        if isinstance(column, CategoryColumn) and column.name in frame.columns:
+            is_unknown = column.transform(frame[column.name]).sum(axis=1) == 0
+            if is_unknown.mean() >= MANY:
+                new.append(f"values of {column.name!r} ({percent(is_unknown.mean())} of the rows)")
+    if not new:
+        return False
+    what = (
+        "training starts from its weights, so these are left out; a method without warm_start "
+        "learns from them"
+        if needs_weights
+        else "the new model learns from these, too, and so cannot start from its weights"
+    )
+    warnings.warn(
+        f"the reference has not learned from {', '.join(new)}: {what}", RemarkWarning, stacklevel=4
+    )
+    return not needs_weights
 
 
 def prepared(x: Any, preparation: Preparation | None) -> Any:

@@ -7,6 +7,8 @@ they are what it remembers, not the inputs that they become.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,10 +32,25 @@ def checked_examples(
 ) -> tuple[Float32, Array]:
     """Inputs, prepared where they are a table's, and labels, to fit a model to."""
     if preparation is None:
-        inputs, labels = validate_data(model, x, y, **KIND)
+        with _naming_gaps():
+            inputs, labels = validate_data(model, x, y, **KIND)
     else:
         inputs, labels = check_X_y(x, y, estimator=model, **KIND)
     return inputs, labels
+
+
+@contextmanager
+def _naming_gaps() -> Iterator[None]:
+    """Say of gaps in an array what takes them; scikit-learn names estimators that are not ours."""
+    try:
+        yield
+    except ValueError as error:
+        if not str(error).startswith("Input X contains NaN"):
+            raise
+        raise InputError(
+            "Input X contains NaN: give it as a frame, such as pd.DataFrame(X), whose gaps are "
+            "learned from, or fill them before"
+        ) from error
 
 
 def checked_inputs(

@@ -94,3 +94,22 @@ def _is_less_accurate(answers: Array, plain: Array, labels: Array) -> bool:
     lost = int((plain_right & ~right).sum())
     gained = int((right & ~plain_right).sum())
     return lost - gained - 1 > math.sqrt(lost + gained)
+
+
+def warn_if_unordered(labels: Array, before: Callable[[IntArray], Array]) -> None:
+    """Say that the last rows may not be newer: the base knows them as well as those before.
+
+    Then it may have been trained on both, and nothing was seen of a rule that has moved.
+    """
+    known = earlier(np.unique(labels, return_inverse=True)[1])
+    right = before(np.arange(len(labels))) == labels
+    old, new = right[known], right[~known]
+    deviation = math.sqrt(old.var() / len(old) + new.var() / len(new))
+    if old.mean() - new.mean() <= deviation:
+        warnings.warn(
+            "whether the base's answers are outdated was tried on the last rows, as if rows stood "
+            "in their order of time, but the base knows these as well as those before: give "
+            "base_saw, true for rows that it was trained on",
+            RemarkWarning,
+            stacklevel=4,
+        )

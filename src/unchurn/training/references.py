@@ -13,6 +13,7 @@ import numpy.typing as npt
 from unchurn.comparison.inputs.casting import plain_names
 from unchurn.core.arrays import Array, Float32, FloatArray, IntArray, as_array
 from unchurn.core.errors import InputError
+from unchurn.datasets.table import is_frame
 from unchurn.methods.base import overrides
 from unchurn.methods.cost import serving_cost
 from unchurn.methods.reference import Mask, Weights
@@ -22,6 +23,7 @@ from unchurn.training.scaling import scaled
 if TYPE_CHECKING:
     from unchurn.datasets.preparation import Preparation
     from unchurn.training.estimator import StableClassifier
+    from unchurn.training.networks import Factory
 
 SWITCHED = {"false": "0", "true": "1"}  # booleans as numbers, both as `plain_names` has them
 Model = Any  # a StableClassifier, the path of a saved one, or what has predict_proba and classes_
@@ -40,8 +42,9 @@ def what_model_says(
     model: Model, x: Any, inputs: Array, classes: Array, preparation: Preparation | None
 ) -> Said:
     """What a model says of examples: as they were given, x, and as checked inputs for networks."""
-    model = open_model(model)
     if is_ours(model):
+        if is_frame(x) and _is_prepared_otherwise(model, inputs, preparation):
+            return _matched(model.predict_proba(for_model(model, x)), model.classes_, classes)
         return _of_ours(model, inputs, classes, preparation)
     if not (hasattr(model, "predict_proba") and hasattr(model, "classes_")):
         raise InputError(
@@ -49,15 +52,38 @@ def what_model_says(
             f"a saved StableClassifier, not {type(model).__name__}: of other models give "
             "reference_probabilities to fit"
         )
-    said = asked_probabilities(model, x, "the reference").astype(np.float32)
+    said = asked_probabilities(model, for_model(model, x), "the reference").astype(np.float32)
     return _matched(said, np.asarray(model.classes_), classes)
 
 
-def open_model(model: Model | None) -> Model | None:
-    """A saved StableClassifier, loaded, where a path was given; anything else as it is."""
+def for_model(model: Model, x: Any) -> Any:
+    """Rows as a fitted model takes them: of a frame with more columns, those that it knows."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None or not is_frame(x) or set(names) == set(x.columns):
+        return x
+    # What it lacks, its own error names.
+    return x[list(names)] if set(names) <= set(x.columns) else x
+
+
+def _is_prepared_otherwise(
+    model: StableClassifier, inputs: Array, preparation: Preparation | None
+) -> bool:
+    """Whether the new model's inputs are made of a frame in another way than a network's."""
+    # What was pickled before models had a preparation has none.
+    before = getattr(model, "preparation_", None)
+    return preparation != before or inputs.shape[1:] != model.shape_
+
+
+def open_model(model: Model | None, module: str | Factory | None = None) -> Model | None:
+    """A saved StableClassifier, loaded, where a path was given; anything else as it is.
+
+    One with a network of the user's own is taken to have the new model's `module`.
+    """
     from unchurn.training.estimator import StableClassifier
 
-    return StableClassifier.load(model) if isinstance(model, str | Path) else model
+    if not isinstance(model, str | Path):
+        return model
+    return StableClassifier.load(model, module=module if callable(module) else None)
 
 
 def is_ours(model: Model | None) -> bool:

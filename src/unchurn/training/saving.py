@@ -27,6 +27,10 @@ FORMAT = "unchurn 1"
 SAVED = ("epochs", "batch_size", "learning_rate")  # besides what predicting needs
 
 
+class OwnNetworkError(InputError):
+    """A saved model whose network only its user can make."""
+
+
 def save_model(model: StableClassifier, path: Path) -> None:
     """Write a fitted model."""
     from safetensors.torch import save_file
@@ -68,11 +72,12 @@ def load_model(
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         if record["format"] != FORMAT:
             raise InputError(f"{path}: saved in another format: {record['format']}")
-        if module is None and record["module"] is None:
-            raise InputError(f"{path}: holds a network of your own: give its module=")
+        own = record["module"] or module
+        if own is None:
+            raise OwnNetworkError(f"{path}: holds a network of your own: give its module=")
         method = _recorded_method(record["method"])
         training = {name: record["training"][name] for name in SAVED}
-        model = kind(module or record["module"], method, **training)
+        model = kind(own, method, **training)
         dtype = record["dtype"]
         model.classes_ = np.array(record["classes"], None if dtype == "object" else dtype)
         model.shape_ = tuple(record["shape"])

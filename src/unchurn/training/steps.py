@@ -10,6 +10,7 @@ from functools import partial
 
 import torch
 from torch import Tensor, nn
+from torch.nn.modules.batchnorm import _BatchNorm
 
 from unchurn.core.arrays import Array, Float32
 from unchurn.core.errors import InputError
@@ -116,7 +117,7 @@ def train_networks(
         step = 0
         for epoch in range(training.epochs):
             permutation = torch.from_numpy(seen[order.permutation(len(seen))]).to(device)
-            for rows in torch.split(permutation, training.batch_size):
+            for rows in _batches(permutation, training.batch_size, nets):
                 batch = method.batch(tensors.batch(rows), mixing)
                 one = len(nets) == 1
                 logits = [nets[0](batch.x)] if one else _forward(nets, states, batch.x, device)
@@ -145,6 +146,17 @@ def train_networks(
     if not all(bool(p.isfinite().all()) for own in served for net in own for p in net.parameters()):
         raise DivergedError(f"weights are not finite after step {step - 1}, the last")
     return [[net.eval() for net in own] for own in served]
+
+
+def _batches(rows: Tensor, size: int, nets: list[nn.Module]) -> Sequence[Tensor]:
+    """Rows of an epoch by batches; a last one alone waits where networks normalise over batches.
+
+    Of one example there is no deviation, and torch refuses it. It is another one in every epoch.
+    """
+    batches = torch.split(rows, size)
+    is_alone = len(batches) > 1 and len(batches[0]) > 1 and len(batches[-1]) == 1
+    normalises = (isinstance(part, _BatchNorm) for net in nets for part in net.modules())
+    return batches[:-1] if is_alone and any(normalises) else batches
 
 
 def _forward(

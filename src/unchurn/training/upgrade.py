@@ -15,6 +15,7 @@ from unchurn.comparison.result import Comparison
 from unchurn.core.arrays import Array, IntArray
 from unchurn.core.errors import InputError
 from unchurn.datasets.base import Dataset
+from unchurn.datasets.preparation import Preparation
 from unchurn.datasets.table import is_frame
 from unchurn.methods import Method, make_method
 from unchurn.methods.cost import serving_cost
@@ -24,12 +25,13 @@ from unchurn.training.checks import as_seed
 from unchurn.training.estimator import StableClassifier
 from unchurn.training.frames import learn_preparation, prepared
 from unchurn.training.given import Given, of_dataset, of_rows, taken, without_target
-from unchurn.training.lean import Newer, as_accurate, newer_rows
+from unchurn.training.lean import Newer, as_accurate, newer_rows, warn_if_unordered
 from unchurn.training.learners.base import RemarkWarning
 from unchurn.training.references import (
     Model,
     alike,
     check_in_common,
+    for_model,
     in_terms_of,
     is_ours,
     open_model,
@@ -121,7 +123,7 @@ def upgrade(
     Upgraded
         `model`, and `comparison`: `upgraded.comparison.gate(policy)` decides on it.
     """
-    base = open_model(base)
+    base = open_model(base, options.get("module"))
     _check_base(base)
     if is_frame(X) and target is not None:
         X, y = without_target(X, target, y)  # noqa: N806
@@ -134,7 +136,9 @@ def upgrade(
     else:
         # Of all rows, so that trials on some of them know every gap; a base of ours prepares
         # frames itself, and so must its successor.
-        preparation = learn_preparation(X, base)
+        need = None if method is None else make_method(method).reference()
+        needs_weights = need is not None and need.weights
+        preparation = learn_preparation(X, base, needs_weights=needs_weights)
         train, (x_test, labels) = of_rows(X, y, X_test, y_test, saw=base_saw, weights=sample_weight)
         classes = np.unique(train.labels)
         for rows in (x_test, X_unlabelled):
@@ -144,11 +148,15 @@ def upgrade(
     check_in_common("y_test has", true_classes, classes)
 
     def answers(x: Any) -> Array:
-        return in_terms_of(classes, base.predict(x), own_classes)
+        return in_terms_of(classes, base.predict(for_model(base, x)), own_classes)
 
     own = {name: getattr(base, name) for name in KEPT} if is_ours(base) else {}
     options = {**own, **options}
-    can_start = is_ours(base) and _is_same_network(base, classes, options)
+    can_start = (
+        is_ours(base)
+        and _is_same_network(base, classes, options)
+        and (isinstance(X, Dataset) or _are_same_inputs(base, X, preparation))
+    )
     has_budget = any(options.get(name) is not None for name in ("max_bad_flips", "max_churn"))
     tried: tuple[Tried, ...] = ()
     given_method = method
@@ -172,7 +180,10 @@ def upgrade(
         method = WITHIN_BUDGET[usual] if has_budget else usual
         if not has_budget:
             seed = as_seed(options.get("random_state"))
-            method, tried = _leaning(INSTEAD[usual], train, answers, fitted, seed)
+            is_warned = X_test is None
+            method, tried = _leaning(
+                INSTEAD[usual], train, answers, fitted, seed, is_warned=is_warned
+            )
     model = fitted(method, train)
     model.tried_ = model.tried_ or tried
     before, truth = answers(x_test), in_terms_of(classes, labels, true_classes)
@@ -189,8 +200,13 @@ def _leaning(
     answers: Callable[[Any], Array],
     fitted: Callable[[str, Given], StableClassifier],
     seed: int,
+    *,
+    is_warned: bool,
 ) -> tuple[str, tuple[Tried, ...]]:
-    """The recipe that leans on the base as far as costs no accuracy on newer rows."""
+    """The recipe that leans on the base as far as costs no accuracy on newer rows.
+
+    `is_warned`: that it is not known which rows the base has seen was said already.
+    """
 
     def before(rows: IntArray) -> Array:
         return _named(answers(taken(train.x, rows)))
@@ -205,7 +221,10 @@ def _leaning(
             model = fitted(recipe, train.take(newer.kept))
         return _named(model.predict(taken(train.x, newer.held)))
 
-    return as_accurate(recipes, newer, predict)
+    recipe, tried = as_accurate(recipes, newer, predict)
+    if train.saw is None and recipe != recipes[-1] and not is_warned:
+        warn_if_unordered(_named(train.labels), before)
+    return recipe, tried
 
 
 def _named(labels: Array) -> Array:
@@ -220,6 +239,15 @@ def _check_base(base: Model) -> None:
             "base must be fitted and have predict, predict_proba and classes_, not "
             f"{type(base).__name__}"
         )
+
+
+def _are_same_inputs(base: StableClassifier, x: Any, preparation: Preparation | None) -> bool:
+    """Whether the new model learns from what the base did."""
+    if not is_frame(x):
+        return True  # of arrays, another shape is refused
+    if preparation is not None:
+        return bool(preparation == getattr(base, "preparation_", None))
+    return bool(base.shape_ == (len(x.columns),))
 
 
 def _is_same_network(base: StableClassifier, classes: Array, options: dict[str, Any]) -> bool:

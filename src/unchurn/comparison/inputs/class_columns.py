@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
+from unchurn.comparison.inputs.asked import asked_of, chosen_or_none
 from unchurn.comparison.inputs.casting import as_labels
 from unchurn.comparison.inputs.columns import (
     Chosen,
@@ -12,31 +12,9 @@ from unchurn.comparison.inputs.columns import (
     NoPredictionError,
     choose_columns,
     choose_labels,
-    has_any_probability,
-    has_probabilities,
 )
 from unchurn.comparison.inputs.sources import Source
 from unchurn.core.errors import InputError
-
-
-def asked_of(source: Source, models: Sequence[Source], asked: Columns) -> Columns:
-    """What is asked of one model's file.
-
-    An option is one for all: the prediction that only another file calls so is here the column
-    that is called as predictions are; and probabilities that only others have are not asked of one
-    that has predictions instead.
-    """
-    if asked.prediction is not None and asked.prediction not in source.names:
-        chosen = _chosen(source, replace(asked, prediction=None))
-        has_other = any(asked.prediction in one.names for one in models)
-        if has_other and chosen is not None and chosen.prediction is not None:
-            asked = replace(asked, prediction=None)
-    if asked.probabilities is None or has_any_probability(source, asked.probabilities):
-        return asked
-    without = replace(asked, probabilities=None)
-    if not any(has_probabilities(one, asked.probabilities) for one in models):
-        return asked
-    return asked if _chosen(source, without) is None else without
 
 
 def check_predictions(models: Sequence[Source], labels: Source | None, asked: Columns) -> None:
@@ -66,15 +44,10 @@ def _classes(models: Sequence[Source], labels: Source | None, asked: Columns) ->
     """The classes that any of the files tells, as predictions or true labels."""
     found: set[str] = set()
     for source in models:
-        found |= _told(source, _chosen(source, asked)) | _told(source, _labels(source, asked))
+        found |= _told(source, chosen_or_none(source, asked)) | _told(
+            source, _labels(source, asked)
+        )
     return found if labels is None else found | _told(labels, _labels(labels, asked))
-
-
-def _chosen(source: Source, asked: Columns) -> Chosen | None:
-    try:
-        return choose_columns(source, asked)
-    except InputError:
-        return None
 
 
 def _labels(source: Source, asked: Columns) -> Chosen | None:

@@ -6,7 +6,7 @@ Millions of rows go in blocks that stay in a core's cache, on all cores.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 UNLABELLED = -1
-TRUTH, BITS = ("false", "true"), ("0", "1")  # two spellings of the same classes
 NARROW = 1 << 15  # whole numbers within this range are numbered without a search
 SIZE = 1 << 16  # rows of a block: small enough for the cache, large enough for NumPy's overhead
 Found = TypeVar("Found")
@@ -67,22 +66,67 @@ class Coded:
 
 
 def check_classes(
-    coded: Coded, base: str, candidate: str, score: str | None = None, *, are_places: bool = False
+    coded: Coded,
+    base: str,
+    candidate: str,
+    score: str | None = None,
+    *,
+    are_places: bool = False,
+    scored: Collection[str] = (),
 ) -> list[str]:
     """Notes on classes that only one side knows; sides of nothing in common are an error.
 
     `are_places`: numbers may be the places of classes among columns of probabilities. `score` is
-    the only column of them, of a class that its name does not tell.
+    the only column of them, of a class that its name does not tell. `scored` are classes of which
+    both models have probabilities.
     """
     before, after = coded.has(coded.base), coded.has(coded.candidate)
     names = np.array(coded.classes)
-    are_unlike = _are_numbers(names[before]) != _are_numbers(names[after])
     fix = _by_name(names, score) if are_places else ""
-    notes = _unshared(names, (base, before), (candidate, after), fix, must_share=are_unlike)
+    case, must_share = "", False
+    if not (before & after).any():
+        case = "" if fix else _but_for_case(names[before], names[after])
+        must_share = bool(case) or not _may_differ(coded, before, after, scored)
+    notes = _unshared(names, (base, before), (candidate, after), fix + case, must_share=must_share)
     if coded.labels is not None:
         labels = ("the labels", coded.has(coded.labels))
         notes += _unshared(names, ("the models", before | after), labels, fix, must_share=True)
     return notes
+
+
+def _may_differ(
+    coded: Coded,
+    before: npt.NDArray[np.bool_],
+    after: npt.NDArray[np.bool_],
+    scored: Collection[str],
+) -> bool:
+    """Whether two models may have no class in common, and be of one task all the same.
+
+    They may if one of them predicts always the same, and if the labels, or what both have
+    probabilities of, have classes of either.
+    """
+    names = np.array(coded.classes)
+    if _are_numbers(names[before]) != _are_numbers(names[after]):
+        return False
+    if min(before.sum(), after.sum()) < 2:
+        return True
+    known = np.isin(names, [*scored])
+    if coded.labels is not None:
+        known |= coded.has(coded.labels)
+    return bool((before & known).any() and (after & known).any())
+
+
+def _but_for_case(one: npt.NDArray[np.str_], two: npt.NDArray[np.str_]) -> str:
+    """What an error adds where classes are the same but for case, spaces and hyphens."""
+    ours, theirs = (
+        {re.sub(r"[\s_-]+", " ", str(name).casefold()): str(name) for name in names}
+        for names in (one, two)
+    )
+    both = [(ours[name], theirs[name]) for name in ours if name in theirs]
+    if not both:
+        return ""
+    such = f"{both[0][0]!r} and {both[0][1]!r}"
+    return f". They differ in case, spaces or hyphens, as {such}: write classes alike"
 
 
 def _by_name(names: npt.NDArray[np.str_], score: str | None) -> str:
@@ -146,25 +190,12 @@ def number(columns: list[pl.Series]) -> tuple[pl.Series, list[IntArray]]:
 
 
 def _alike(columns: list[pl.Series]) -> list[pl.Series]:
-    """Labels of one type: whole numbers if all are, else text.
-
-    True and false are 1 and 0 beside columns of nothing else, and go by what the first has.
-    """
+    """Labels of one type: whole numbers if all are, else text."""
     import polars as pl
 
     if all(column.dtype == pl.Int64 for column in columns):
         return columns
-    texts = [column.cast(pl.String) for column in columns]
-    if all(column.dtype == pl.String for column in columns):
-        return texts
-    kinds = [
-        next((kind for kind in (TRUTH, BITS) if text.drop_nulls().is_in(kind).all()), None)
-        for text in texts
-    ]
-    spelled = kinds[0]
-    if spelled is None or None in kinds:
-        return texts
-    return [text.replace(TRUTH + BITS, 2 * spelled) for text in texts]
+    return [column.cast(pl.String) for column in columns]
 
 
 def _narrowed(column: pl.Series, low: int, size: int) -> IntArray:

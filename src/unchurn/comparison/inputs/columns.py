@@ -8,6 +8,7 @@ from typing import Any
 
 from unchurn.comparison.inputs.casting import plain_names
 from unchurn.comparison.inputs.sources import ARRAY, PROBABILITIES, Source
+from unchurn.core.arrays import as_fraction
 from unchurn.core.errors import InputError, unknown
 
 # Names that are taken for what they say, in this order; case, spaces and hyphens do not matter.
@@ -35,9 +36,12 @@ class NoPredictionError(InputError):
 class Columns:
     """Which column is what. What is not named is guessed.
 
-    `id` may be several columns by comma, which tell the rows together.
-    `probabilities` is the beginning of the names of one column per class, their whole names (which
-    are the classes) by comma, or the name of the one column with the probability of `positive`.
+    `id` may be several columns by comma, which tell the rows together; `customer_id=cust` is one
+    that other files than the base call `cust`.
+    `prediction` may be two names by comma, the base's and the candidate's, and `threshold` two
+    numbers. `probabilities` is the beginning of the names of one column per class, their whole
+    names (which are the classes) by comma, or the name of the one column with the probability of
+    `positive`.
     """
 
     id: str | None = None
@@ -45,9 +49,20 @@ class Columns:
     label: str | None = None
     probabilities: str | None = None
     positive: str | None = None
-    threshold: float | None = None
+    threshold: float | tuple[float, float] | None = None
     slices: tuple[str, ...] = ()
     cluster: str | None = None
+
+    def __post_init__(self) -> None:
+        for threshold in self.thresholds:
+            if threshold is not None:
+                as_fraction(threshold, "threshold")
+
+    @property
+    def thresholds(self) -> tuple[float | None, float | None]:
+        """The base's, which is the retrainings' too, and the candidate's."""
+        given = self.threshold
+        return given if isinstance(given, tuple) else (given, given)
 
 
 def as_columns(given: Columns | Mapping[str, Any] | None) -> Columns:
@@ -62,7 +77,13 @@ def as_columns(given: Columns | Mapping[str, Any] | None) -> Columns:
     slices = given.get("slices") or ()
     if not isinstance(slices, Sequence):
         raise InputError(f"columns: slices must be names of columns, not {slices!r}")
-    return Columns(**{**given, "slices": (slices,) if isinstance(slices, str) else tuple(slices)})
+    slices = (slices,) if isinstance(slices, str) else tuple(slices)
+    threshold = given.get("threshold")
+    if isinstance(threshold, Sequence):
+        if len(threshold) != 2:
+            raise InputError(f"columns: threshold must be one number or two, not {threshold!r}")
+        threshold = tuple(threshold)
+    return Columns(**{**given, "slices": slices, "threshold": threshold})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,8 +121,9 @@ def choose_columns(source: Source, asked: Columns, *, by_index: bool = False) ->
         prediction = _only(names, id_column, label or _guess(names, "label"))
     if prediction is None and not probabilities:
         raise NoPredictionError(
-            f"{source.name}: which column is the prediction? Name it with prediction=, or the "
-            f"probabilities with probabilities=; {source.in_words()}"
+            f"{source.name}: which column is the prediction? Name it with prediction= (two by "
+            "comma, the base's and the candidate's, if they differ), or the probabilities with "
+            f"probabilities=; {source.in_words()}"
         )
     return Chosen(
         id=id_column,
@@ -182,17 +204,36 @@ def has_any_probability(source: Source, given: str) -> bool:
     return bool(listed & set(source.names)) or has_probabilities(source, given)
 
 
+def prediction_names(asked: Columns, sources: Sequence[Source]) -> tuple[str, ...]:
+    """What was asked for as the prediction: one name, or the base's and the candidate's.
+
+    A column that is called so, comma and all, is that column.
+    """
+    if asked.prediction is None:
+        return ()
+    if "," not in asked.prediction or any(asked.prediction in one.names for one in sources):
+        return (asked.prediction,)
+    named = tuple(name.strip() for name in asked.prediction.split(","))
+    if len(named) != 2:
+        raise InputError(
+            "give prediction= one name, or two by comma, the base's and the candidate's, not "
+            f"{asked.prediction!r}"
+        )
+    return named
+
+
 def told_by_model(source: Source, asked: Columns) -> set[str]:
     """The columns that hold what a model said, by their names or as asked for."""
     names = source.names
-    prediction = asked.prediction if asked.prediction in names else _guess(names, "prediction")
+    named = {name for name in prediction_names(asked, [source]) if name in names}
+    prediction = next(iter(named), None) or _guess(names, "prediction")
     label = asked.label if asked.label in names else None
     beginning = asked.probabilities or _beginning(names, prediction, label)
     try:
         columns = () if beginning is None else _of_probabilities(source, beginning)[0]
     except InputError:  # a table of labels alone
         columns = ()
-    return {column for column in (prediction, *columns) if column is not None}
+    return {column for column in (prediction, *named, *columns) if column is not None}
 
 
 def said_by_models(sources: Sequence[Source], asked: Columns) -> set[str]:

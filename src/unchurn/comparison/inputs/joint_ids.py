@@ -38,4 +38,4 @@ def with_joint_id(source: Source, asked: str | None) -> Source:
         texts = [ids.cast(pl.String) for ids in each]
         return pl.select(pl.concat_str(texts, separator=BETWEEN)).to_series().alias(asked)
 
-    return replace(source, names=(*source.names, asked), made={asked: joint})
+    return replace(source, names=(*source.names, asked), made={**source.made, asked: joint})

@@ -19,6 +19,7 @@ from unchurn.comparison.inputs.columns import (
     plain_name,
     said_by_models,
 )
+from unchurn.comparison.inputs.id_names import both_names, same_by_other_names
 from unchurn.comparison.inputs.ids import ABSENT, alike
 from unchurn.comparison.inputs.sources import Source
 from unchurn.core.arrays import IntArray
@@ -49,7 +50,10 @@ def check_order(
 
     if base.is_array or other.is_array:
         return
-    shared = _shared(base, other, asked)
+    said = said_by_models([base, other], asked)
+    shared = _shared(base, other, said)
+    used = {*said, *(name for pair in shared for name in pair), *INDEXES}
+    shared += same_by_other_names(base, other, used)
     ours, theirs = ([pair[side] for pair in shared] for side in (0, 1))
     for left, right in zip(base.columns(ours), other.columns(theirs), strict=True):
         if rows is None and len(left) != len(right):
@@ -65,9 +69,8 @@ def check_order(
             raise _refusal(base, other, left.name, right.name, rows, can_join=_can_join(*ids))
 
 
-def _shared(base: Source, other: Source, asked: Columns) -> list[tuple[str, str]]:
+def _shared(base: Source, other: Source, said: set[str]) -> list[tuple[str, str]]:
     """Columns of both that no model said, by either's name: case and hyphens do not matter."""
-    said = said_by_models([base, other], asked)
     theirs = by_plain_name(other.names) | {name: name for name in other.names}
     named = [(name, theirs.get(name) or theirs.get(plain_name(name))) for name in base.names]
     return [
@@ -184,12 +187,12 @@ def _refusal(
     how, no_id = "not paired by their index", f"{INDEXES[1]!r} if the index is right"
     if rows is None:
         how, no_id = "not in one order", "leave it out if it is no id"
-    column, join = f"{ours!r}", "Join them"
+    column, join, by = f"{ours!r}", "Join them", f"id= {ours!r}"
     if not can_join:
         join = "Mend what is missing, there twice or written otherwise, and join them"
     if ours != theirs:
-        column, join = f"{ours!r} ({theirs!r} in {other.name})", "Give it one name and join them"
+        column, by = f"{ours!r} ({theirs!r} in {other.name})", both_names(ours, theirs)
     return InputError(
         f"{base.name} and {other.name} are {how}: {column} has the same values in other rows. "
-        f"{join} with id= {ours!r}, or {no_id}"
+        f"{join} with {by}, or {no_id}"
     )

@@ -136,9 +136,16 @@ def pair(
         coded = _against_rest(coded, one_class)
     are_places = any(_go_by_numbers(model) for model in (base, candidate))
     score = base.one_score or candidate.one_score
-    notes += check_classes(coded, base.name, candidate.name, score, are_places=are_places)
+    notes += check_classes(
+        coded,
+        base.name,
+        candidate.name,
+        score,
+        are_places=are_places,
+        scored=base.probabilities.keys() & candidate.probabilities.keys(),
+    )
     scored_classes = _scored_classes(base, candidate)
-    if not scored_classes and set(base.probabilities) & set(candidate.probabilities):
+    if not scored_classes and base.probabilities and candidate.probabilities:
         notes.append("the two have probabilities of different classes: their movement is not shown")
     slices, cluster = _groups(base, candidate, rows, asked, labelled)
     if groups is not None:
@@ -226,7 +233,10 @@ def _coded(
     if truth is not None and (truth == UNLABELLED).all():
         if labelled is not None:
             name = labelled.labels.name
-            raise InputError(f"{name} has the label of no example that the models have")
+            none = f"{name} has the label of no example that the models have"
+            is_elsewhere = labelled.rows is not None and (labelled.rows < 0).all()
+            why = written_otherwise(ids, labelled.labels.ids, 0) if is_elsewhere else ""
+            raise InputError(none + why)
         truth = None
         notes.append("the column of true labels is empty")
     coded = Coded(

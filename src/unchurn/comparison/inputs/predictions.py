@@ -32,6 +32,7 @@ from unchurn.comparison.inputs.scores import (
     Scores,
     in_words,
     n_not_most_probable,
+    own_positive,
     read_scores,
 )
 from unchurn.comparison.inputs.sources import Source, as_series, open_source
@@ -119,32 +120,39 @@ def read_predictions(
     chosen = choose_columns(opened, asked, by_index=by_index)
     table = opened.read(chosen.needed, numbers=chosen.probabilities)
     _check_header(opened, table, chosen)
-    rule = Rule(
-        name=name,
-        positive=None if asked.positive is None else plain_names([asked.positive])[0],
-        threshold=asked.threshold,
-    )
-    is_given = chosen.prediction is not None and asked.threshold is None
-    may_be_wrong = is_given and asked.probabilities is None
-    scores = read_scores(table, chosen, rule, may_be_wrong=may_be_wrong)
-    probabilities = scores.by_class
-    if asked.threshold is not None and not probabilities:
-        raise InputError(f"{name}: a threshold needs probabilities, and there are none")
 
     def labels_in(column: str | None) -> pl.Series | None:
         written = opened.is_text
         return None if column is None else as_labels(table[column], name, is_written=written)
 
+    threshold, _ = asked.thresholds  # which are one, of one file
+    is_given = chosen.prediction is not None and threshold is None
     given = labels_in(chosen.prediction) if is_given else None
+    is_one = len(chosen.probabilities) == 1
+    said = (
+        {str(value) for value in given.unique().drop_nulls()}
+        if given is not None and is_one
+        else set()
+    )
+    positive = None if asked.positive is None else plain_names([asked.positive])[0]
+    rule = Rule(
+        name=name,
+        positive=own_positive(positive, chosen.classes or said),
+        threshold=threshold,
+    )
+    may_be_wrong = is_given and asked.probabilities is None
+    scores = read_scores(table, chosen, rule, may_be_wrong=may_be_wrong, said=said)
+    probabilities = scores.by_class
+    if threshold is not None and not probabilities:
+        raise InputError(f"{name}: a threshold needs probabilities, and there are none")
     labels = labels_in(chosen.label)
     rows = _rows_with(list(probabilities.values()) if given is None else [given], name)
     ids = _ids(table, name, chosen.id, is_written=opened.is_text)
     kept_ids, gone_ids = rows.kept(ids), rows.gone(ids).drop_nulls().unique()
     _check_ids(kept_ids, name, gone_ids)
     probabilities = {c: rows.kept(values) for c, values in probabilities.items()}
-    is_one = not is_given and len(chosen.probabilities) == 1
-    one_score = chosen.probabilities[0] if is_one else None
-    halved = one_score if asked.threshold is None else None
+    one_score = chosen.probabilities[0] if is_one and not is_given else None
+    halved = one_score if threshold is None else None
     return Predictions(
         name=name,
         ids=kept_ids,
@@ -154,7 +162,7 @@ def read_predictions(
         slices={c: rows.kept(table[c]) for c in chosen.slices},
         cluster=None if chosen.cluster is None else rows.kept(table[chosen.cluster]),
         positive=rule.named_positive(list(probabilities)),
-        taken=_taken(chosen, rule, scores),
+        taken={"id": _shown_id(opened, chosen), **_taken(chosen, rule, scores)},
         excluded={f"without a prediction in {name}": rows.n_gone} if rows.n_gone else {},
         ids_without_prediction=gone_ids,
         all_columns=() if opened.is_array else opened.names,
@@ -184,7 +192,7 @@ def read_labels(source: Any, name: str, asked: Columns, *, by_index: bool = Fals
         labels=labels,
         slices={c: table[c] for c in chosen.slices},
         cluster=None if chosen.cluster is None else table[chosen.cluster],
-        taken={"id": _shown_id(chosen), "label": column},
+        taken={"id": _shown_id(opened, chosen), "label": column},
         all_columns=() if opened.is_array else opened.names,
         n_rows_if_no_ids=table.height if chosen.id is None else None,
         spaced=_spaced(table, column),
@@ -257,8 +265,8 @@ def _not_most_probable(
 
 
 def _taken(chosen: Chosen, rule: Rule, scores: Scores) -> dict[str, str]:
-    """What each column was taken for, and by which rule there are predictions without one."""
-    taken = {"id": _shown_id(chosen)}
+    """What columns were taken for, and by which rule there are predictions without one."""
+    taken = {}
     if scores.problem:
         taken["probabilities"] = f"none ({scores.problem})"
     is_given = chosen.prediction is not None and rule.threshold is None
@@ -274,11 +282,11 @@ def _taken(chosen: Chosen, rule: Rule, scores: Scores) -> dict[str, str]:
     return taken
 
 
-def _shown_id(chosen: Chosen) -> str:
+def _shown_id(source: Source, chosen: Chosen) -> str:
     """The column of the ids as a reader knows it: that of an index has no name of its own."""
     if chosen.id in INDEXES:
         return BY_INDEX
-    return chosen.id or NO_IDS
+    return NO_IDS if chosen.id is None else source.renamed.get(chosen.id, chosen.id)
 
 
 def _ids(table: pl.DataFrame, name: str, column: str | None, *, is_written: bool) -> pl.Series:

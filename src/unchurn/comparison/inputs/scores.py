@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unchurn.comparison.inputs.casting import as_labels, as_probabilities, first, whole_numbers
+from unchurn.comparison.inputs.casting import as_probabilities, first, whole_numbers
 from unchurn.comparison.inputs.columns import Chosen
 from unchurn.core.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
 
+TRUTH, BITS = ("false", "true"), ("0", "1")  # two spellings of the same classes
+WHICH_CLASS = "of which class is"  # and a column's name: what is unknown of its probabilities
 REST = "not "  # before a class: all others, where only its probability is known
 TOLERANCE = 1e-3  # by which a row's probabilities may miss the sum of 1
 ROUNDED = (3, 2)  # decimals to which they may be rounded: half a unit each may be missing then
@@ -88,10 +90,31 @@ class Scores:
     decimals: int | None = None  # to which they are rounded, where that keeps sums from 1
 
 
-def read_scores(table: pl.DataFrame, chosen: Chosen, rule: Rule, *, may_be_wrong: bool) -> Scores:
+def own_positive(asked: str | None, known: Collection[str]) -> str | None:
+    """The positive class as a file of these classes spells it: `true` is 1 in one of 0 and 1.
+
+    None where it was not named, unless the classes are true and false.
+    """
+    for own, other in ((TRUTH, BITS), (BITS, TRUTH)):
+        if known and {*known} <= {*own}:
+            if asked in other:
+                return own[other.index(asked)]
+            return own[1] if asked is None and own is TRUTH else asked
+    return asked
+
+
+def read_scores(
+    table: pl.DataFrame,
+    chosen: Chosen,
+    rule: Rule,
+    *,
+    may_be_wrong: bool,
+    said: Collection[str] = (),
+) -> Scores:
     """Read the probabilities, if there are any.
 
     Only where there is a prediction besides may a guess be wrong: a score need be no probability.
+    `said` are the classes of these predictions.
     """
     try:
         by_class = _by_class(table, chosen, rule)
@@ -101,11 +124,11 @@ def read_scores(table: pl.DataFrame, chosen: Chosen, rule: Rule, *, may_be_wrong
             return Scores(by_class={}, problem=str(error).removeprefix(f"{rule.name}: "))
         raise
     if may_be_wrong and len(chosen.probabilities) == 1 and rule.positive is None:
-        predicted = as_labels(table[str(chosen.prediction)], rule.name).unique().drop_nulls()
-        if not set(map(str, predicted)) <= set(by_class):
-            which = f"of which class is {chosen.probabilities[0]!r}? Name the positive one"
+        column = chosen.probabilities[0]
+        if not {*said} <= set(by_class):
+            which = f"{WHICH_CLASS} {column!r}? Name the positive one, {_some_of(sorted(said))}"
             return Scores(by_class={}, problem=which)
-        if problem := _like_a_logit(predicted, by_class, chosen.probabilities[0]):
+        if problem := _like_a_logit(said, by_class, column):
             return Scores(by_class={}, problem=problem)
     return Scores(by_class=by_class, decimals=decimals)
 
@@ -126,14 +149,19 @@ def n_not_most_probable(predicted: pl.Series, by_class: dict[str, pl.Series]) ->
     return int((own < best - TINY).sum())  # not where either is unknown
 
 
-def _like_a_logit(predicted: pl.Series, by_class: dict[str, pl.Series], name: str) -> str | None:
+def _some_of(classes: Sequence[str]) -> str:
+    """Some of the classes to choose from."""
+    return f"{' or '.join(classes[:5])}{' …' if len(classes) > 5 else ''}"
+
+
+def _like_a_logit(said: Collection[str], by_class: dict[str, pl.Series], name: str) -> str | None:
     """Why one column is no probability of the class that is predicted in every row, if so.
 
     Of logits within 0 and 1, all are above 0, and predict the positive class.
     """
     positive = list(by_class)[1]
     least = by_class[positive].min()
-    if list(map(str, predicted)) != [positive] or not isinstance(least, float) or least >= HALF:
+    if [*said] != [positive] or not isinstance(least, float) or least >= HALF:
         return None
     always = f"and yet {positive} is predicted, as in every row"
     return f"{name!r} is {least:.3g} {always}: is it a logit?"
@@ -163,7 +191,8 @@ def _by_class(table: pl.DataFrame, chosen: Chosen, rule: Rule) -> dict[str, pl.S
     if len(columns) == 1:
         positive = "1" if positive is None else positive
         values = as_probabilities(table[columns[0]], rule.name, hint)
-        return {"0" if positive == "1" else REST + positive: 1 - values, positive: values}
+        other = {"1": "0", "true": "false"}.get(positive, REST + positive)
+        return {other: 1 - values, positive: values}
     if twice := next((c for c in classes if classes.count(c) > 1), None):
         raise InputError(f"{rule.name}: two columns are probabilities of {twice!r}")
     if columns and positive is not None and positive not in classes:

@@ -44,6 +44,7 @@ class Source:
     held: pl.DataFrame | TextTable | Path  # the table, or the Parquet file to read columns from
     is_array: bool = False  # of labels: one column, without a name of its own
     made: Mapping[str, Callable[[], pl.Series]] = field(default_factory=dict)  # of other columns
+    renamed: Mapping[str, str] = field(default_factory=dict)  # what columns are called in the file
 
     @property
     def is_text(self) -> bool:
@@ -62,7 +63,8 @@ class Source:
         else:
             table = held.select(own)
         made = [self.made[column]() for column in columns if column in self.made]
-        table = table.with_columns(made) if own else table.hstack(made)
+        if made:
+            table = (table.with_columns(made) if own else table.hstack(made)).select(columns)
         if table.height == 0:
             raise InputError(f"{self.name}: has no rows")
         return table

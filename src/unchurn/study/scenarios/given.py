@@ -21,7 +21,8 @@ from unchurn.datasets.base import Dataset
 from unchurn.methods.cost import serving_cost
 from unchurn.methods.reference import Weights
 from unchurn.study.parts import Mask, Parts
-from unchurn.study.scenarios.told import KINDS, as_classes, read_told
+from unchurn.study.scenarios.joined import Named
+from unchurn.study.scenarios.told import KINDS, as_classes, notes_on_classes, read_told
 from unchurn.training.references import (
     asked_probabilities,
     in_places,
@@ -46,6 +47,7 @@ class Given:
     known: Mask | None  # the classes that it knows; None: all
     weights: Weights | None = None  # of a network that takes the same inputs
     no_weights: str = ""  # why there are none
+    notes: tuple[str, ...] = ()  # how its rows and classes were found
 
     @cached_property
     def digest(self) -> str:
@@ -62,20 +64,19 @@ class Given:
         return digest.hexdigest()
 
 
-def read_base(
-    base: Any, id_column: str | None, data: Dataset, parts: Parts, form: TextForm | None
-) -> Given:
+def read_base(base: Any, data: Dataset, parts: Parts, by: Named, form: TextForm | None) -> Given:
     """What a base says of the rows of all parts: a path, a fitted model, a frame or an array."""
     base = open_base(base)
     if hasattr(base, "predict_proba"):
         return _of_model(base, data, parts)  # nothing is joined
-    told = read_told(base, id_column, data, form)
-    return _in_parts(
+    told = read_told(base, data, by, form)
+    given = _in_parts(
         lambda part: told.said[parts.rows[part]],
         told.places,
         parts,
         no_weights="only what the base says is known",
     )
+    return replace(given, notes=told.notes)
 
 
 def places_among(data: Dataset, parted: Dataset, parts: Parts) -> Parts:
@@ -91,12 +92,13 @@ def places_among(data: Dataset, parted: Dataset, parts: Parts) -> Parts:
 
 
 def cautions_on(given: Given, parts: Parts) -> tuple[str, ...]:
-    """A note, where a base is no better than always saying the commonest class."""
+    """How a base was understood; and where it is no better than always saying one class."""
     labels = parts.y["test"]
     accuracy = float(np.mean(given.predictions["test"] == labels))
     if accuracy > np.bincount(labels).max() / len(labels):
-        return ()
+        return given.notes
     return (
+        *given.notes,
         f"the base has {accuracy:.1%} of the test rows right, no more than always saying the "
         "commonest class has: are its rows, inputs and classes the data's?",
     )
@@ -110,8 +112,15 @@ def open_base(base: Any) -> Any:
     if check_ending(path, (*KINDS, MODEL)) != MODEL:
         return path
     from unchurn.training.estimator import StableClassifier
+    from unchurn.training.saving import OwnNetworkError
 
-    return StableClassifier.load(path)
+    try:
+        return StableClassifier.load(path)
+    except OwnNetworkError as error:
+        raise InputError(
+            f"{path}: holds a network of your own: give a file of what it says of every row, or, "
+            "in Python, the loaded model as base"
+        ) from error
 
 
 def _of_model(model: Any, data: Dataset, parts: Parts) -> Given:
@@ -131,13 +140,15 @@ def _of_model(model: Any, data: Dataset, parts: Parts) -> Given:
             raise InputError(
                 f"base takes inputs of {model.shape_}, {data.name} has {data.x_train.shape[1:]}"
             )
-    places = as_classes([str(name) for name in model.classes_], data.classes)
+    own = [str(name) for name in model.classes_]
+    places = as_classes(own, data.classes)
     given = _in_parts(
         lambda part: asked_probabilities(model, inputs[part], "base"),
         places,
         parts,
         no_weights="the base is no network of ours",
     )
+    given = replace(given, notes=notes_on_classes(own, data.classes))
     if not is_ours(model):
         return given
     if not is_prepared_alike:
@@ -158,6 +169,7 @@ def _with_own_logits(given: Given, model: StableClassifier, parts: Parts) -> Giv
         probabilities=given.probabilities,
         predictions=given.predictions,
         known=given.known,
+        notes=given.notes,
         weights=said.weights() if said.weights is not None else None,
         no_weights="" if is_one else "several networks serve",
     )

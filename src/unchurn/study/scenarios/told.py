@@ -12,9 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unchurn.comparison.inputs.casting import as_ids, plain_names
-from unchurn.comparison.inputs.columns import PREFIXES, Columns, choose_columns
-from unchurn.comparison.inputs.ids import alike, find, repeated
+from unchurn.comparison.inputs.casting import plain_names
+from unchurn.comparison.inputs.columns import (
+    PREFIXES,
+    Columns,
+    NoPredictionError,
+    choose_columns,
+)
 from unchurn.comparison.inputs.predictions import Predictions, read_predictions
 from unchurn.comparison.inputs.sources import OTHER_KINDS, PROBABILITIES, Source, open_source
 from unchurn.core.arrays import Array, Float64, IntArray, as_array
@@ -24,14 +28,24 @@ from unchurn.core.numpy_files import load_array
 from unchurn.core.tables import TextForm
 from unchurn.datasets.base import Dataset
 from unchurn.datasets.table import is_frame
+from unchurn.study.scenarios.joined import (
+    BY_PLACE,
+    NAME,
+    Named,
+    by_id,
+    ids_to_join,
+    rows_by_id,
+    rows_by_place,
+)
 
 if TYPE_CHECKING:
     import polars as pl
 
-NAME = "base"  # what errors call it
+NO_SAYING = f"{NAME}: a base is known by its probabilities or logits: "
 ARRAY = ".npy"
 KINDS = (*OTHER_KINDS, ARRAY)  # of files, besides tables
 LOGITS = ("logits_", "logit_")  # how the columns of logits begin
+SHOWN = 5  # classes that a note names
 TIE = 1e-9  # by which the probability of the predicted class may miss the largest
 
 
@@ -41,18 +55,23 @@ class Told:
 
     said: Float64  # (n, the base's own classes)
     places: IntArray  # of the data's classes among these; −1: unknown
+    notes: tuple[str, ...]  # how its rows and classes were found
 
 
-def read_told(base: Any, id_column: str | None, data: Dataset, form: TextForm | None) -> Told:
+def read_told(base: Any, data: Dataset, by: Named, form: TextForm | None) -> Told:
     """Read what a base says, row by row of the data."""
-    asked = Columns(id=id_column)
-    source = _with_probabilities(_open(base, data, form), asked)
-    chosen = choose_columns(source, asked)
+    opened = _open(base, data, form)
+    ids = ids_to_join(opened, data, by)
+    asked = Columns(id=None if ids is None else ids.name)
+    source = _with_probabilities(opened, asked)
+    try:
+        chosen = choose_columns(source, asked)
+    except NoPredictionError as error:
+        raise InputError(f"{NO_SAYING}{source.in_words()}") from error
     predictions = read_predictions(source, NAME, asked)
     own = tuple(predictions.probabilities)
     if not own:
-        why = predictions.taken.get("probabilities", "none")
-        raise InputError(f"{NAME}: a base is known by its probabilities or logits: {why}")
+        raise InputError(f"{NO_SAYING}{predictions.taken.get('probabilities', 'none')}")
     said = np.stack([column.to_numpy() for column in predictions.probabilities.values()], axis=1)
     if not np.isfinite(said).all():  # beside a prediction, they may have gaps
         raise InputError(f"{NAME}: row {_first_gap(said)} lacks probabilities")
@@ -63,8 +82,19 @@ def read_told(base: Any, id_column: str | None, data: Dataset, form: TextForm | 
             f"{NAME}: of which class is {chosen.probabilities[0]!r}? Give a column for each class, "
             f"{', '.join(PROBABILITIES + name for name in data.classes[:2])} …"
         )
-    rows = _rows(predictions, id_column, data)
-    return Told(said=said[rows], places=as_classes(own, data.classes))
+    rows = (
+        rows_by_place(predictions, opened, data)
+        if ids is None
+        else rows_by_id(predictions, ids, data)
+    )
+    return Told(
+        said=said[rows],
+        places=as_classes(own, data.classes),
+        notes=(
+            BY_PLACE if ids is None else by_id(ids.name),
+            *notes_on_classes(own, data.classes),
+        ),
+    )
 
 
 def as_classes(own: Sequence[str], classes: Sequence[str]) -> IntArray:
@@ -73,9 +103,8 @@ def as_classes(own: Sequence[str], classes: Sequence[str]) -> IntArray:
     Where no name is known and its own are numbers, they are the numbers of the classes.
     """
     names, wanted = plain_names(own), plain_names(classes)
-    numbers = tuple(str(number) for number in range(len(classes)))
-    if not set(names) & set(wanted) and set(names) <= set(numbers):
-        wanted = numbers
+    if _are_numbers(own, classes):
+        wanted = tuple(str(number) for number in range(len(classes)))
     places = {name: place for place, name in enumerate(names)}
     found = np.array([places.get(name, -1) for name in wanted])
     if (found < 0).all():
@@ -83,6 +112,29 @@ def as_classes(own: Sequence[str], classes: Sequence[str]) -> IntArray:
             f"{NAME} knows the classes {', '.join(own[:5])}, none of {', '.join(classes[:5])}"
         )
     return found
+
+
+def _are_numbers(own: Sequence[str], classes: Sequence[str]) -> bool:
+    """Whether a base's own classes are the numbers of the data's, none of which it names."""
+    names = set(plain_names(own))
+    return not names & set(plain_names(classes)) and names <= set(map(str, range(len(classes))))
+
+
+def notes_on_classes(own: Sequence[str], classes: Sequence[str]) -> tuple[str, ...]:
+    """What a base's classes are taken for, where their names do not tell it all."""
+    names, wanted = plain_names(own), plain_names(classes)
+    if _are_numbers(own, classes):
+        taken = [f"{number} for {classes[number]}" for number in sorted(map(int, names))[:SHOWN]]
+        more = ["…"] if len(names) > SHOWN else []
+        return (f"classes of the base are numbers, taken {', '.join([*taken, *more])}",)
+    lacks = [one for one, name in zip(classes, wanted, strict=True) if name not in names]
+    other = [one for one, name in zip(own, names, strict=True) if name not in wanted]
+    if not (lacks and other):
+        return ()
+    return (
+        f"the base knows class {other[0]}, which the data lack, and not {lacks[0]}: are its "
+        "classes the data's?",
+    )
 
 
 def _open(base: Any, data: Dataset, form: TextForm | None) -> Source:
@@ -155,45 +207,3 @@ def _check_predicted(predictions: Predictions, own: tuple[str, ...], said: Float
             f"{NAME}: {int(other.sum()):,} predictions, first {predicted[int(other.argmax())]!r}, "
             "are not the most probable class, as runs predict: leave that column out"
         )
-
-
-def _rows(predictions: Predictions, id_column: str | None, data: Dataset) -> IntArray:
-    """The base's row of every example of the data, training rows first."""
-    n = len(data.y_train) + len(data.y_test)
-    if id_column is None:
-        return _by_place(predictions, data, n)
-    ids = as_ids(data.column_aside(id_column), data.name)
-    if ids.null_count() or repeated(ids):
-        raise InputError(f"column {id_column!r} of {data.name} has ids that are missing or twice")
-    found = find(*alike(ids, predictions.ids))
-    if found is None:
-        return np.arange(n)
-    if (found < 0).any():
-        first = ids[int((found < 0).argmax())]
-        raise InputError(
-            f"{NAME} has no row for {int((found < 0).sum()):,} of the {n:,} ids of {data.name}, "
-            f"such as {first!r}"
-        )
-    return found
-
-
-def _by_place(predictions: Predictions, data: Dataset, n: int) -> IntArray:
-    column = predictions.id_column
-    if column is not None:
-        tables = [table for table in (data.test_rows, data.aside) if table is not None]
-        both = any(column in table.columns for table in tables)
-        how = (
-            f"and {data.name} has, too: join them with id={column}"
-            if both
-            else f"and {data.name} has none: drop it if the rows are in one order"
-        )
-        raise InputError(f"{NAME} has ids in its column {column!r}, {how}")
-    if predictions.excluded:
-        raise InputError(f"{NAME}: rows without a prediction, and no id= to join by")
-    if len(predictions.ids) != n:
-        is_own = data.order is not None
-        hint = "or join them with id=" if is_own else "training rows first, then test rows"
-        raise InputError(
-            f"{NAME} has {len(predictions.ids):,} rows and {data.name} {n:,}: give all, {hint}"
-        )
-    return np.arange(n) if data.order is None else data.order

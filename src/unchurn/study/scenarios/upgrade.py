@@ -24,6 +24,7 @@ from unchurn.study.job import Job
 from unchurn.study.parts import Mask, Parts
 from unchurn.study.scenarios.base import PlainFit, Rows, Scenario, Scene
 from unchurn.study.scenarios.given import Given, cautions_on, open_base, places_among, read_base
+from unchurn.study.scenarios.joined import Named
 from unchurn.study.scenarios.older import Older, Parted, part_rows, with_classes
 from unchurn.training.learners.base import Learner
 from unchurn.training.learners.torch import TorchLearner
@@ -68,10 +69,13 @@ class Upgrade(Scenario):
         of a saved one; any fitted model with `predict_proba` and `classes_` that takes the data's
         inputs; or its probabilities or logits of every row of the table, as an array, a frame or a
         file that `compare` reads, or .npy. Of data by name, training rows come first, then test
-        rows. Classes are matched by name; it may lack some. If it was trained on test rows, it has
-        too much of them right, and bad flips are overstated.
+        rows. Classes are matched by name, those of an array, and numbers in place of names, in
+        sorted order; it may lack some. If it was trained on test rows, it has too much of them
+        right, and bad flips are overstated.
     id
-        The column by which rows of the table and of `base` are joined; if not given, by place.
+        The column by which rows of the table and of `base` are joined. If not given, it is the
+        table's id (see `bench`), where `base` has that column, too; else rows go by their place. A
+        note says which it was.
     """
 
     base_share: float | None = None
@@ -187,7 +191,8 @@ class Upgrade(Scenario):
         if self.base is None:
             return self._knowing(scene, older, None)
         parts = places_among(data, scene.data, scene.parts)
-        given = read_base(self.base, self.id, data, parts, form)
+        by = Named(id=self.id, others=self.columns)
+        given = read_base(self.base, data, parts, by, form)
         known = (MAY_KNOW_TESTS,) if self.base_may_know_tests else ()
         cautions = (*known, *cautions_on(given, scene.parts))
         noted = replace(scene.data, notes=(*scene.data.notes, *cautions))

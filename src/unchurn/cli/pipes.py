@@ -1,0 +1,33 @@
+"""`-` and pipes as files: a table is read more than once, a pipe cannot be."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import typer
+
+STANDARD_INPUT = ("-", "/dev/stdin")
+
+
+def from_pipe(context: typer.Context, value: Path | None) -> Path | None:
+    """A copy of what comes through a pipe, as CSV, for as long as the command runs.
+
+    The copy's name is what errors and answers call it. A path to a file stays as it is.
+    """
+    if value is None or context.resilient_parsing:
+        return value
+    is_standard = str(value) in STANDARD_INPUT
+    if not is_standard and not value.is_fifo():
+        return value
+    folder = Path(context.with_resource(tempfile.TemporaryDirectory(prefix="unchurn-pipe-")))
+    copy = folder / ("standard input.csv" if is_standard else f"pipe {value.name}.csv")
+    with copy.open("wb") as target:
+        if is_standard:
+            shutil.copyfileobj(sys.stdin.buffer, target)
+        else:
+            with value.open("rb") as source:
+                shutil.copyfileobj(source, target)
+    return copy
