@@ -50,14 +50,14 @@ html_css_files = ["site.css"]
 html_favicon = "static/icon.svg"
 html_show_sourcelink = False
 html_copy_source = False
-html_sidebars = {"index": [], "tutorial": [], "gallery": []}
+html_sidebars = {"index": [], "install": [], "tutorial": [], "gallery": []}
 html_context = {"default_mode": "auto"}  # light or dark, as the reader's system has it
 html_theme_options = {
     "logo": {"text": "unchurn", "image_light": "static/icon.svg", "image_dark": "static/icon.svg"},
     "navbar_align": "left",
     "navbar_persistent": ["search-button"],
     "header_links_before_dropdown": 7,
-    "show_prev_next": False,
+    "show_prev_next": True,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],

@@ -1,5 +1,10 @@
-"""Draw the README's pictures anew: `make picture` (needs Chromium; some minutes)."""
+"""Draw the README's pictures anew: `make picture` (needs Chromium; some minutes).
 
+The pages in them are made by the README's own commands, as they stand there.
+"""
+
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -10,50 +15,67 @@ from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).parent.parent
 IMAGES = ROOT / "docs" / "images"
-PREDICTIONS = "demo/upgrade/predictions"
-BASE = f"{PREDICTIONS}/base-model-0.parquet"
-CANDIDATE = f"{PREDICTIONS}/control-0.parquet"
-GATE = ("--max-bad-flips", "0.01", "--max-accuracy-loss", "0", "--html", "gate.html")
-RETRAINED = "demo/retrain/predictions"
-COMPARE = (
-    f"{RETRAINED}/control-0.parquet", f"{RETRAINED}/weight_decay+safe_ema-1.parquet",
-    "--retrains", "demo/retrain", "--html", "compare.html",
-)  # fmt: skip
-# Each picture: the page, and how much of its top is shown.
+FILES = "demo/release_gate"  # where an example writes what models predict
+CANDIDATE = "retrained"
+# Each picture: its page, and the heading above which it ends.
 PAGES = {
-    "compare.png": ("compare.html", 800),
-    "gate.png": ("gate.html", 900),
-    "report.png": ("demo/retrain/report.html", 830),
+    "compare.png": ("compare.html", "From which class to which"),
+    "gate.png": ("gate.html", "What flipped"),
+    "report.png": ("bench-phishing/report.html", "Methods"),
 }
 
 
-def main() -> None:
-    """The doubtful digits; the tops of a comparison's, a gate's and a study's page, from a demo."""
-    unchurn = Path(sys.executable).with_name("unchurn")
-    with tempfile.TemporaryDirectory() as folder:
+def commands() -> dict[str, list[str]]:
+    """The README's first command of each verb: its words behind `unchurn`."""
+    text = (ROOT / "README.md").read_text("utf-8").replace("\\\n", "")
+    blocks = "".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL))
+    found: dict[str, list[str]] = {}
+    for line in re.findall(r"^unchurn (.*)$", blocks, re.MULTILINE):
+        words = shlex.split(line, comments=True)
+        found.setdefault(words[0], words)
+    return found
 
-        def run(*words: object, codes: tuple[int, ...] = (0,)) -> None:
-            if subprocess.run(words, cwd=folder, check=False).returncode not in codes:
-                raise RuntimeError(f"{words} failed")
+
+def main() -> None:
+    """The doubtful digits; the tops of a comparison's, a gate's and a study's page."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+
+        def run(*words: object) -> None:
+            subprocess.run([str(word) for word in words], cwd=folder, check=True)
 
         run(sys.executable, ROOT / "examples/doubtful_digits.py")
-        shutil.copy(Path(folder) / "demo/doubtful_digits.svg", IMAGES)
-        run(unchurn, "demo")
-        run(unchurn, "report", "demo/retrain")
-        run(unchurn, "compare", *COMPARE)
-        run(unchurn, "gate", BASE, CANDIDATE, *GATE, codes=(0, 1, 3))
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(
-                executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        shutil.copy(folder / "demo/doubtful_digits.svg", IMAGES)
+        run(sys.executable, ROOT / "examples/release_gate.py")
+        for path in (folder / FILES).iterdir():
+            shutil.copy(path, folder / path.name.replace(CANDIDATE, "candidate"))
+        own = commands()
+        unchurn = Path(sys.executable).with_name("unchurn")
+        for verb in ("compare", "gate"):
+            run(unchurn, *own[verb], "--html", f"{verb}.html")
+        for verb in ("bench", "report"):
+            run(unchurn, *own[verb])
+        _photograph(folder)
+
+
+def _photograph(folder: Path) -> None:
+    """Every page's top, down to the heading that is named."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
+        for name, (page, heading) in PAGES.items():
+            shown = browser.new_page(
+                viewport={"width": 1000, "height": 1600}, device_scale_factor=1.5
             )
-            for name, (page, height) in PAGES.items():
-                shown = browser.new_page(
-                    viewport={"width": 1000, "height": height}, device_scale_factor=1.5
-                )
-                shown.goto(f"file://{folder}/{page}")
-                shown.wait_for_selector(".chart .marks")
-                shown.screenshot(path=IMAGES / name)
-            browser.close()
+            shown.goto(f"file://{folder}/{page}")
+            shown.wait_for_selector(".chart .marks")
+            shown.add_style_tag(content=".chart summary { display: none; }")
+            box = shown.get_by_role("heading", name=heading, exact=True).bounding_box()
+            assert box is not None  # noqa: S101
+            clip = {"x": 0, "y": 0, "width": 1000, "height": box["y"] - 8}
+            shown.screenshot(path=IMAGES / name, clip=clip)
+        browser.close()
 
 
 if __name__ == "__main__":

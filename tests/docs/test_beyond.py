@@ -1,5 +1,6 @@
 """docs/beyond.md says what the committed results say, and nothing else."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from unchurn.paper.beyond.page import write_beyond
 from unchurn.paper.beyond.rows import read_rows
 from unchurn.paper.beyond.successor import succession
 from unchurn.paper.beyond.tables import ALL_TABLES, BEYOND_SHORT, FRESH, NEWEST
+from unchurn.paper.studies import RECIPES
+from unchurn.study.settings import make_setting
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -37,6 +40,17 @@ def test_the_default_is_what_the_committed_results_decide():
     claim = f"no harm beyond chance on any of {len(ALL_TABLES)} tables that nobody here chose"
     n_fresh = len(FRESH) + len(NEWEST)
     assert f"{claim}, {n_fresh} of them seen for the first time" in readme
+
+
+def test_the_best_single_models_differ_and_train_two_networks():
+    """As the README says below its chart, which has the goals' `one model`."""
+    page = (DOCS / "beyond.md").read_text("utf-8")
+    goals = re.findall(r"^\| (\w+) (?:\|[^|]*){5}\|([^|]*)\|[^|]*\|$", page, re.MULTILINE)
+    single = {task: re.findall(r"`(.*?)`", cell) for task, cell in goals if task in RECIPES}
+    assert set(single) == set(RECIPES)
+    assert len({tuple(recipes) for recipes in single.values()}) > 1
+    for recipe in (one for own in single.values() for one in own):
+        assert make_setting(recipe).facts().n_trained == 2
 
 
 def test_what_was_to_follow_the_default_does_not_by_the_rule_that_was_settled():

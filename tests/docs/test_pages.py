@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 import typer
 
+from outputs import NEAR, assert_shown, numbers, words
 from unchurn import cli
 
 ROOT = Path(__file__).parents[2]
 ELSEWHERE = ("compare.md", "gallery.md")  # tried by test_compare.py and test_examples.py
-NEAR = {"rel": 0.5, "abs": 0.05}
-NUMBER = r"[-+]?\d[\d,]*\.?\d*"
 
 spec = importlib.util.spec_from_file_location("walkthrough", ROOT / "docs/walkthrough.py")
 assert spec is not None and spec.loader is not None  # noqa: PT018
@@ -25,29 +24,11 @@ def name(page: Path) -> str:
     return str(page.relative_to(ROOT / "docs"))
 
 
-def without_times(text: str) -> str:
-    """Without how long a study would take, which depends on the machine."""
-    return re.sub(r"^about .* on \d+ workers?.*$", "", text, flags=re.MULTILINE)
-
-
-def words(text: str) -> str:
-    """Without numbers, and the widths that they make."""
-    text = without_times(text).replace("─", "")
-    return re.sub(r"\s+", " ", re.sub(NUMBER, "#", text))
-
-
-def numbers(text: str) -> list[float]:
-    found = re.findall(NUMBER, without_times(text))
-    return [float(number.replace(",", "")) for number in found]
-
-
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_blocks_print_what_the_page_shows(tmp_path, page):
     """Words are the same; numbers are near, as another processor may change the last digits."""
     text = page.read_text("utf-8")
-    played = walkthrough.play(text, tmp_path)
-    assert words(played) == words(text), "python docs/walkthrough.py"
-    assert numbers(played) == pytest.approx(numbers(text), **NEAR)
+    assert_shown(text, walkthrough.play(text, tmp_path), "python docs/walkthrough.py")
 
 
 def test_a_page_that_shows_something_else_is_found(tmp_path):

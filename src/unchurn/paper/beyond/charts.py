@@ -11,6 +11,16 @@ from unchurn.paper.beyond.rows import Over
 COLOURS = ["#4c78a8", "#f58518"]
 KINDS = ["one model is served", "several are served"]
 MOST_TRAINED = 6
+# The paper's tasks as people write them.
+TASKS = {
+    "svhn": "SVHN",
+    "mnist": "MNIST",
+    "fashion_mnist": "Fashion-MNIST",
+    "celeba_smiling": "CelebA, smiling",
+    "celeba_high_cheekbones": "CelebA, high cheekbones",
+    "phishing": "Phishing",
+}
+SHAPES = ["circle", "square", "cross", "diamond", "triangle-up"]
 MOST_CHURN = 1.3  # times plain training's: what is worse would press all else together
 
 
@@ -67,20 +77,23 @@ def _groups(rows: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
 def tasks(rows: dict[str, list[tuple[str, float]]]) -> alt.LayerChart:
     """Churn of some recipes, in percent of plain training's, a line for each task."""
     values = [
-        {"task": task, "recipe": recipe, "churn": round(100 * ratio, 2)}
+        {"task": TASKS.get(task, task), "recipe": recipe, "churn": round(100 * ratio, 2)}
         for task, own in rows.items()
         for recipe, ratio in own
     ]
     recipes = list(dict.fromkeys(recipe for own in rows.values() for recipe, _ in own))
     base = alt.Chart(alt.InlineData(values=values)).encode(
-        alt.Y("task:N", sort=list(rows), title=None, axis=alt.Axis(grid=True, labelLimit=0)),
+        alt.Y("task:N", sort=[TASKS.get(task, task) for task in rows], title=None,
+              axis=alt.Axis(grid=True, labelLimit=0)),
         alt.X("churn:Q", title="churn, % of plain training's", scale=alt.Scale(zero=True)),
-    )
+    )  # fmt: skip
+    legend = alt.Legend(orient="top", labelLimit=0, symbolOpacity=1)  # one, of colour and shape
     points = base.mark_point(filled=True, size=110, opacity=0.9).encode(
         alt.Color("recipe:N", sort=recipes, title=None, scale=alt.Scale(
             domain=recipes, range=["#000000", "#9c755f", "#8c8c8c", "#4c78a8", "#e45756"],
-        ), legend=alt.Legend(orient="top", labelLimit=0)),
-        alt.Shape("recipe:N", sort=recipes, legend=None),
+        ), legend=legend),
+        alt.Shape("recipe:N", sort=recipes, title=None,
+                  scale=alt.Scale(domain=recipes, range=SHAPES), legend=legend),
         tooltip=["task:N", "recipe:N", "churn:Q"],
     )  # fmt: skip
     spans = base.mark_line(color="#cccccc").encode(detail="task:N")

@@ -81,11 +81,11 @@ def _churn(training: str, churn: float, of: str) -> dict[str, str | float]:
 
 
 def flips(counted: Mapping[str, tuple[float, float]]) -> Spec:
-    """How many examples each successor breaks, to the left, and mends, to the right."""
+    """How many examples each successor breaks, to the left, and fixes, to the right."""
     rows: list[dict[str, Any]] = [
         {"successor": name, "pages": sign * n, "n": f"{n:,.0f}", "kind": kind}
         for name, both in counted.items()
-        for sign, n, kind in zip((-1, 1), both, ("broken", "mended"), strict=True)
+        for sign, n, kind in zip((-1, 1), both, ("broken", "fixed"), strict=True)
     ]
     # Room for the numbers beside the bars.
     domain = [1.4 * min(row["pages"] for row in rows), 1.2 * max(row["pages"] for row in rows)]
@@ -99,12 +99,12 @@ def flips(counted: Mapping[str, tuple[float, float]]) -> Spec:
         alt.Y("successor:N", sort=list(counted), axis=LABELS),
     )
     bars = base.mark_bar(cornerRadius=3, height=26).encode(
-        _told_apart("kind", ["broken", "mended"], [WRONG, RIGHT]),
+        _told_apart("kind", ["broken", "fixed"], [WRONG, RIGHT]),
         tooltip=["successor:N", "kind:N", "n:N"],
     )
     named = base.encode(alt.Text("n:N"))
     left = named.transform_filter(alt.datum.kind == "broken").mark_text(align="right", dx=-5)
-    right = named.transform_filter(alt.datum.kind == "mended").mark_text(align="left", dx=5)
+    right = named.transform_filter(alt.datum.kind == "fixed").mark_text(align="left", dx=5)
     return _spec(alt.layer(bars, left, right), 46 * len(counted))
 
 

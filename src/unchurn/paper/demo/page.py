@@ -64,8 +64,8 @@ def next_commands(folder: Path) -> dict[str, str]:
     study = shlex.quote(str(folder / RETRAIN))
     return {
         "unchurn bench table.csv --target label": "which training is steadiest on your own table",
-        "unchurn compare production.csv candidate.csv --labels truth.csv": "what moves between two "
-        "models of yours, of any framework",
+        "unchurn compare production.csv candidate.csv --labels truth.csv": "what changes "
+        "between two models of yours, of any framework",
         "unchurn gate production.csv candidate.csv --max-bad-flips 0.01": "may the candidate "
         "replace the model in use? The exit code says it, in CI too",
         f"unchurn report {study}": "the first study in full, as a page",
@@ -92,7 +92,7 @@ def _facts(results: Sequence[Result], time: str) -> dict[str, str]:
         "runs": f"{subject.runs} of each setting, seed {subject.seed}",
         "recipes": "those of the second step were listed knowing docs/beyond.md, that of the third "
         "knowing docs/upgrade.md, which measure them on this data, too, and on tables that nobody "
-        "chose",
+        "here chose",
         "time": f"{time}; trainings took {sum(result.seconds for result in results):.0f} seconds, "
         "one after another",
         "runs made by": "; ".join(made_by),

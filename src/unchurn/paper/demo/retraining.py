@@ -118,7 +118,7 @@ def methods_step(result: Result) -> Step:
             for name in ("knn_ls", DEFAULT, "ensemble")
         ),
         text=f"{_told(result.subject.runs, found)} The default, weight decay and averaged "
-        "weights, is what StableClassifier() trains by if you say nothing.",
+        "weights, is what StableClassifier() uses by default.",
         chart=charts.churns(
             {_name(row): runs.predictions for row, runs in rows.values()},
             {_name(rows[name][0]): row.mean["churn"] for name, row in papers.items() if row},

@@ -32,7 +32,7 @@ def successors(result: Result) -> dict[str, Runs]:
 
 
 def upgrade_step(result: Result) -> Step:
-    """More data have come: what a new model breaks, with and without a look at the old one."""
+    """More data has come: what a new model breaks, with and without a look at the old one."""
     plain, careful = (successors(result)[NAMES[is_careful]] for is_careful in (False, True))
     name = next(name for name in tested(result) if name != PLAIN)
     found = result.differences(name, PLAIN)
@@ -50,7 +50,7 @@ def upgrade_step(result: Result) -> Step:
             ),
             Figure(
                 number=f"{n * bad[plain]:,.0f} → {n * bad[careful]:,.0f}",
-                caption=f"of {n:,} pages that are broken",
+                caption=f"pages broken, of {n:,}",
             ),
             Figure(
                 number=f"{percent(before, 1)} → {percent(accuracy, 1)}",
@@ -58,10 +58,12 @@ def upgrade_step(result: Result) -> Step:
                 f"{percent(plain.summary.accuracy.mean, 1)})",
             ),
         ),
-        text=f"{n_bases} models are in production, each trained on a half of the training data of "
-        "its own; now all of it is there, and each gets two successors: one plainly retrained, one "
-        "by unchurn.upgrade, which starts from the old weights, leans towards the old answers and "
-        f"averages weights, at the same cost. Bad flips change by {chance(found['bad_flips'])}; "
+        text=f"{n_bases} models are in production, each trained on its own half of the training "
+        "data. Now all of it is there, and each gets two successors: one plainly retrained, one by "
+        "the recipe of unchurn.upgrade. That starts from the old weights, pulls labels towards the "
+        "old answers and averages weights; it trains one network, as plain retraining does. (The "
+        "call unchurn.upgrade first trains two or three more, to see whether that recipe costs "
+        f"accuracy.) Bad flips change by {chance(found['bad_flips'])}; "
         f"accuracy changes by {chance(found['accuracy'])}.",
         chart=charts.flips(
             {
