@@ -18,7 +18,15 @@ from unchurn.paper.upgrade.charts import KINDS, OTHERS, PLAIN, frontier
 from unchurn.paper.upgrade.fresh import on_fresh
 from unchurn.paper.upgrade.page import DEFAULT, WITHOUT_WEIGHTS, write_upgrade
 from unchurn.paper.upgrade.rows import Row, choose, over, read_rows
-from unchurn.paper.upgrade.study import BOTH, CANDIDATE, FORMER, ON_FRESH, SINGLE, experiment
+from unchurn.paper.upgrade.study import (
+    BOTH,
+    CANDIDATE,
+    EVERYTHING,
+    FORMER,
+    ON_FRESH,
+    SINGLE,
+    experiment,
+)
 from unchurn.study.collect import collect
 from unchurn.study.experiment import Experiment
 from unchurn.study.parts import make_parts
@@ -39,7 +47,7 @@ TRIED = (
 def test_settings_are_sorted_by_what_answers():
     for texts, served in ((SINGLE, 1), (BOTH, 2)):
         assert {make_setting(text).facts("upgrade").n_models for text in texts} == {served}
-    every = {make_setting(text).facts().written for text in (*SINGLE, *BOTH)}
+    every = {make_setting(text).facts().written for text in EVERYTHING}
     assert {DEFAULT, WITHOUT_WEIGHTS} <= every
 
 
