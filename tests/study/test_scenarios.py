@@ -110,8 +110,8 @@ def test_a_base_sees_its_share_and_what_looks_at_a_fixed_reference_looks_at_it()
     looked_at = {}
     for key, references in schedule.references.items():
         looked_at.setdefault(str(schedule.jobs[key].method), set()).update(references)
-    assert looked_at["Rcp(a=0.5, wrong=0.5)"] == bases
-    assert not looked_at["KnnLS(k=3, a=0.1, b=0.1, fixed_reference=False)"] & bases
+    assert looked_at["rcp"] == bases
+    assert not looked_at["knn_ls(k=3)"] & bases
     assert all(schedule.keeps(key).weights for key in bases)
     rows = experiment.scenario.rows(0, 1, BASE_FIT, 120)
     assert len(rows) == 30

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 IN_A_PIPE = 1000  # columns: no line is broken, and no table is cut
 
+
 def make_console() -> Console:
     """A console that prints text as it is: nothing in it is markup, and no line is broken."""
     from rich.console import Console
