@@ -168,7 +168,7 @@ def test_the_chart_colours_what_is_best_of_its_kind_and_names_it_where_there_is_
     }  # fmt: skip
     named = {recipe: one.get("name", "") for recipe, one in shown.items()}
     assert named["control"] == "plain retraining"
-    assert named[DEFAULT] == f"{DEFAULT.removesuffix('+safe_ema')} (the default)"
+    assert named[DEFAULT] == "the default"
     assert named["both+safe_ema"] == "both"
     assert named["worse"] == ""
     assert shown["here+safe_ema"].get("place") != shown[DEFAULT]["place"]

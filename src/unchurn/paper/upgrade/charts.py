@@ -99,10 +99,9 @@ def _name(rows: list[dict[str, Any]], ends: tuple[float, float]) -> None:
     default = make_setting(FROM_WEIGHTS).facts().written
     coloured = [row for row in rows if row["kind"] != OTHERS]
     taken = [_box(*_at(row, ends), DOT, DOT) for row in rows]
-    first = {CONTROL: 0, default: 1}
-    for row in sorted(coloured, key=lambda row: (first.get(row["recipe"], 2), row["flips"])):
-        name = PLAIN if row["recipe"] == CONTROL else row["recipe"].removesuffix(AVERAGED)
-        name += " (the default)" if row["recipe"] == default else ""
+    first = {CONTROL: PLAIN, default: "the default"}
+    for row in sorted(coloured, key=lambda row: (row["recipe"] not in first, row["flips"])):
+        name = first.get(row["recipe"], row["recipe"].removesuffix(AVERAGED))
         x, y = _at(row, ends)
         for place, (align, dx, dy) in enumerate(PLACES):
             half = LETTER * len(name) / 2
