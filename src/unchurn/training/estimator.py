@@ -41,6 +41,7 @@ from unchurn.training.networks import Factory, make_factory
 from unchurn.training.references import (
     Model,
     is_ours,
+    needs_weights,
     open_model,
     said_by_one,
     what_model_says,
@@ -195,10 +196,8 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         reference = open_model(self.reference, self.module) if is_used else None
         if data is None:
             check_preparation(preparation, X)
-            need = method.reference()
-            needs_weights = need is not None and need.weights
             preparation = preparation or learn_preparation(
-                X, reference, needs_weights=needs_weights
+                X, reference, needs_weights=needs_weights(method)
             )
             check_no_gaps(y)
             examples = prepared(X, preparation), y
@@ -314,8 +313,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self, method: Method, inputs: Array, reference: Model | None, *, is_prepared: bool
     ) -> Scaling | None:
         """How inputs are scaled: as the reference's are, where training starts from its weights."""
-        need = method.reference()
-        if is_ours(reference) and need is not None and need.weights:
+        if is_ours(reference) and needs_weights(method):
             return getattr(reference, "scaling_", None)
         if callable(self.module) and not is_prepared:
             warn_if_large(inputs)

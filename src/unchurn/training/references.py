@@ -14,7 +14,7 @@ from unchurn.comparison.inputs.casting import plain_names
 from unchurn.core.arrays import Array, Float32, FloatArray, IntArray, as_array
 from unchurn.core.errors import InputError
 from unchurn.datasets.table import is_frame
-from unchurn.methods.base import overrides
+from unchurn.methods.base import Method, overrides
 from unchurn.methods.cost import serving_cost
 from unchurn.methods.reference import Mask, Weights
 from unchurn.training.learners.base import score_distinct
@@ -54,6 +54,12 @@ def what_model_says(
         )
     said = asked_probabilities(model, for_model(model, x), "the reference").astype(np.float32)
     return _matched(said, np.asarray(model.classes_), classes)
+
+
+def needs_weights(method: Method) -> bool:
+    """Whether a method's training starts from the reference's weights."""
+    need = method.reference()
+    return need is not None and need.weights
 
 
 def for_model(model: Model, x: Any) -> Any:

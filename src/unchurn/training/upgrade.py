@@ -34,6 +34,7 @@ from unchurn.training.references import (
     for_model,
     in_terms_of,
     is_ours,
+    needs_weights,
     open_model,
 )
 
@@ -136,9 +137,8 @@ def upgrade(
     else:
         # Of all rows, so that trials on some of them know every gap; a base of ours prepares
         # frames itself, and so must its successor.
-        need = None if method is None else make_method(method).reference()
-        needs_weights = need is not None and need.weights
-        preparation = learn_preparation(X, base, needs_weights=needs_weights)
+        is_started = method is not None and needs_weights(make_method(method))
+        preparation = learn_preparation(X, base, needs_weights=is_started)
         train, (x_test, labels) = of_rows(X, y, X_test, y_test, saw=base_saw, weights=sample_weight)
         classes = np.unique(train.labels)
         for rows in (x_test, X_unlabelled):
@@ -180,9 +180,8 @@ def upgrade(
         method = WITHIN_BUDGET[usual] if has_budget else usual
         if not has_budget:
             seed = as_seed(options.get("random_state"))
-            is_warned = X_test is None
             method, tried = _leaning(
-                INSTEAD[usual], train, answers, fitted, seed, is_warned=is_warned
+                INSTEAD[usual], train, answers, fitted, seed, is_warned=X_test is None
             )
     model = fitted(method, train)
     model.tried_ = model.tried_ or tried
