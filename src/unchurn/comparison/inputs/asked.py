@@ -47,9 +47,8 @@ def _with_own_prediction(source: Source, models: Sequence[Source], asked: Column
     named = prediction_names(asked, models)
     if len(named) > 1:
         own = named[source is models[1]]
-        if not any(
-            source is one for one in models[:2]
-        ):  # a retraining, of base's recipe, may call it as either
+        is_retraining = not any(source is one for one in models[:2])
+        if is_retraining:  # of base's recipe, and may call it as either
             own = next((name for name in named if name in source.names), own)
         return replace(asked, prediction=own)
     if asked.prediction is None or asked.prediction in source.names:

@@ -44,9 +44,8 @@ def _classes(models: Sequence[Source], labels: Source | None, asked: Columns) ->
     """The classes that any of the files tells, as predictions or true labels."""
     found: set[str] = set()
     for source in models:
-        found |= _told(source, chosen_or_none(source, asked)) | _told(
-            source, _labels(source, asked)
-        )
+        found |= _told(source, chosen_or_none(source, asked))
+        found |= _told(source, _labels(source, asked))
     return found if labels is None else found | _told(labels, _labels(labels, asked))
 
 
