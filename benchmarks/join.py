@@ -15,7 +15,7 @@ from collections.abc import Callable
 import numpy as np
 import polars as pl
 
-from unchurn.comparison.inputs.ids import _by_hash, _by_join
+from unchurn.comparison.inputs.ids.lookup import _by_hash, _by_join
 from unchurn.core.arrays import IntArray
 
 WAYS: dict[str, Callable[[pl.Series, pl.Series], IntArray | None]] = {

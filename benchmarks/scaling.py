@@ -32,14 +32,14 @@ from unchurn.core.executors import Executor, make_executor
 from unchurn.core.executors.local import Local
 from unchurn.core.executors.ray import Ray
 from unchurn.neighbors.sharded import ROWS
-from unchurn.study.experiment import Experiment
-from unchurn.study.parts import make_parts
-from unchurn.study.run import carry_out
-from unchurn.study.schedule import make_schedule
-from unchurn.study.settings import make_setting
-from unchurn.study.store import Store
-from unchurn.training.config import Training
+from unchurn.study.design.experiment import Experiment
+from unchurn.study.design.parts import make_parts
+from unchurn.study.design.schedule import make_schedule
+from unchurn.study.design.settings import make_setting
+from unchurn.study.trainings.run import carry_out
+from unchurn.study.trainings.store import Store
 from unchurn.training.learners.torch import TorchLearner
+from unchurn.training.loop.config import Training
 
 SHORT, LONG = (200, 1), (8, 100)  # trainings, and epochs of each
 # The plan: so many nodes of so many cores like ours, and the network between them.

@@ -28,7 +28,7 @@ from typing import Any
 from ray.cluster_utils import Cluster
 from sections import fill, machine, section
 
-from unchurn.study.run import KILLED
+from unchurn.study.trainings.run import KILLED
 
 COMMAND = ("bench", "digits", "--preset", "grid", "--runs", "5", "--epochs", "3")
 NODE: dict[str, Any] = {"num_cpus": 1, "include_dashboard": False, "object_store_memory": 200 << 20}
@@ -39,7 +39,7 @@ TABLES = ("table.csv", "table.md", "table.tex")
 NETWORK = """
 import os
 from pathlib import Path
-from unchurn.training.networks import mlp
+from unchurn.training.networks.factories import mlp
 
 def net(shape, n_classes):
     with Path({log!r}).open("a") as file:

@@ -83,7 +83,7 @@ def plain_net(model: str, shape: tuple[int, ...], n_classes: int) -> Any:
     """The network as one would write it."""
     from torch import nn
 
-    from unchurn.training.networks import MODELS, glorot
+    from unchurn.training.networks.factories import MODELS, glorot
 
     if model == "mlp":
         return MODELS[model](shape, n_classes)
@@ -183,7 +183,7 @@ def step_parts(task: str, steps: int = 200) -> dict[str, float]:
     import torch
 
     from unchurn.methods.base import cross_entropy
-    from unchurn.training.networks import MODELS
+    from unchurn.training.networks.factories import MODELS
 
     data, model, _ = task_data(task)
     torch.set_num_threads(1)
@@ -215,9 +215,9 @@ def grid(task: str, ours_each: float, best_each: float) -> dict[str, Any]:
     """The `grid` preset: its trainings, shared and not, at these seconds each."""
     from unchurn.paper.published import PAPER_METHODS
     from unchurn.study.api import make_experiment
-    from unchurn.study.schedule import make_schedule
-    from unchurn.training.config import Training
+    from unchurn.study.design.schedule import make_schedule
     from unchurn.training.learners.make import make_learner
+    from unchurn.training.loop.config import Training
 
     data, model, epochs = task_data(task)
     learner = make_learner(model, Training(epochs=epochs))

@@ -9,8 +9,8 @@ import pytest
 import toys
 from unchurn import METHODS, StableClassifier, bench
 from unchurn.methods import Ema, Method
-from unchurn.study.presets import preset_names, preset_settings
-from unchurn.study.result import Result
+from unchurn.study.design.presets import preset_names, preset_settings
+from unchurn.study.results.result import Result
 
 
 @dataclass

@@ -10,13 +10,13 @@ from unchurn import Dataset, weighted_rows
 from unchurn.core.executors.local import Local
 from unchurn.methods import Batch
 from unchurn.metrics.registry import Runs
-from unchurn.study import run
-from unchurn.study.collect import collect
-from unchurn.study.result import Result, SettingResult
-from unchurn.study.schedule import make_schedule
-from unchurn.study.settings import Setting
-from unchurn.study.store import Store
-from unchurn.study.subject import DataFacts, Subject
+from unchurn.study.design.schedule import make_schedule
+from unchurn.study.design.settings import Setting
+from unchurn.study.results.collect import collect
+from unchurn.study.results.result import Result, SettingResult
+from unchurn.study.results.subject import DataFacts, Subject
+from unchurn.study.trainings import run
+from unchurn.study.trainings.store import Store
 from unchurn.training.learners.torch import TorchLearner
 
 

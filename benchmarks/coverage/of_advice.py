@@ -11,7 +11,7 @@ from over_retrainings import Generator, Recipe
 from unchurn.core.arrays import Array
 from unchurn.metrics.intervals import level_of_all
 from unchurn.metrics.over_runs import accuracy_difference, churn_difference
-from unchurn.study.selection import CLOSE
+from unchurn.study.results.selection import CLOSE
 
 TEST = 2000
 WRONG = 1 - PROMISED[0]  # how often something may be recommended that is no better
@@ -29,7 +29,7 @@ def draw(rng: Generator, recipe: Recipe, methods: int, runs: int) -> Array:
 
 
 def recommended(right: Array) -> tuple[bool, bool]:
-    """Whether any method is, each at 95 %, and all together, as `study/advice.py` tells them."""
+    """Whether any method is, each at 95 %, and all together, as `study/advice/` tells them."""
     control, *others = right
     churn = [churn_difference(ours, control) for ours in others]
     accuracy = [accuracy_difference(ours, control, np.ones(TEST, bool)).value for ours in others]

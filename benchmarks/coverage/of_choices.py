@@ -12,7 +12,7 @@ from over_retrainings import Generator, Recipe
 
 from unchurn.core.arrays import Array
 from unchurn.metrics.over_runs import accuracy_difference, churn_difference
-from unchurn.study.selection import choose
+from unchurn.study.results.selection import choose
 
 RUNS, TEST, VALIDATION = 5, 2000, 1000
 WRONG = 1 - PROMISED[0]  # how often an interval of no difference may leave out zero

@@ -9,7 +9,7 @@ import numpy as np
 from frequencies import Cell, Table
 from over_retrainings import WEIGHTS, Generator, Recipe
 
-from unchurn.comparison.noise_floor import accuracies_of
+from unchurn.comparison.noise.floor import accuracies_of
 from unchurn.core.arrays import Array
 from unchurn.gate.slice_checks import prove_harm
 from unchurn.metrics.intervals import LEVEL, Interval, paired_difference

@@ -10,7 +10,7 @@ import numpy as np
 from frequencies import Cell, Table
 from over_retrainings import WEIGHTS, Generator, Recipe, churn_between
 
-from unchurn.comparison.noise_floor import floor_of
+from unchurn.comparison.noise.floor import floor_of
 from unchurn.core.arrays import Array
 from unchurn.gate.sample_size import Noise, excess_power, plan_excess, plan_loss
 from unchurn.metrics.intervals import LEVEL, paired_difference, proportion

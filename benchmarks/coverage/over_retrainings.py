@@ -9,7 +9,7 @@ import numpy as np
 from frequencies import Cell, Table, coverage
 from scipy.special import ndtr
 
-from unchurn.comparison.noise_floor import ENOUGH, floor_of
+from unchurn.comparison.noise.floor import ENOUGH, floor_of
 from unchurn.core.arrays import Array
 from unchurn.metrics.intervals import FEW
 from unchurn.metrics.over_runs import (

@@ -19,10 +19,10 @@ GOLDEN = Path(__file__).parents[2] / "tests/study/golden/runs"
 
 def study_targets() -> Iterator[Target]:
     """What a study leaves: its runs, its result, a trained model."""
-    from unchurn.study.believed import believed
-    from unchurn.study.parts import Parts
-    from unchurn.study.result import Result
-    from unchurn.study.store import DamagedError, Store
+    from unchurn.study.design.parts import Parts
+    from unchurn.study.results.result import Result
+    from unchurn.study.trainings.store import DamagedError, Store
+    from unchurn.study.trainings.store_check import checked_run
 
     key = "3efa5fbb1ecb202d75c1dd9299f001f3"
     run = {f"runs/{key}/{p.name}": p.read_bytes() for p in sorted((GOLDEN / key).iterdir())}
@@ -37,7 +37,7 @@ def study_targets() -> Iterator[Target]:
             stored = Store(Path()).get(identity)
             if stored is None:
                 raise WrongError("the run is not found")
-            kept = believed(stored, parts, is_reference=False)
+            kept = checked_run(stored, parts, is_reference=False)
         except DamagedError as error:
             raise InputError(str(error)) from error
         if not all(np.isfinite(array).all() for array in kept.arrays.values()):
@@ -91,10 +91,10 @@ def _result_files() -> Files:
     """The files of a small result, made up rather than trained."""
     from unchurn import make_setting
     from unchurn.metrics.registry import Runs
-    from unchurn.study.examples import Example
-    from unchurn.study.folder import save
-    from unchurn.study.result import Result, SettingResult
-    from unchurn.study.subject import DataFacts, Subject
+    from unchurn.study.results.examples import Example
+    from unchurn.study.results.folder import save
+    from unchurn.study.results.result import Result, SettingResult
+    from unchurn.study.results.subject import DataFacts, Subject
     from unchurn.training.learners.torch import TorchLearner
 
     rng = np.random.default_rng(0)

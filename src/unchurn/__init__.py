@@ -39,13 +39,13 @@ if TYPE_CHECKING:
     from unchurn.neighbors.soft_labels import off_label_mass as off_label_mass
     from unchurn.neighbors.soft_labels import smooth_labels as smooth_labels
     from unchurn.study.api import bench as bench
-    from unchurn.study.result import Result as Result
-    from unchurn.study.settings import make_setting as make_setting
-    from unchurn.training.estimator import StableClassifier as StableClassifier
+    from unchurn.study.design.settings import make_setting as make_setting
+    from unchurn.study.results.result import Result as Result
+    from unchurn.training.estimator.stable_classifier import StableClassifier as StableClassifier
     from unchurn.training.learners.function import weighted_rows as weighted_rows
-    from unchurn.training.stay import Stay as Stay
-    from unchurn.training.upgrade import Upgraded as Upgraded
-    from unchurn.training.upgrade import upgrade as upgrade
+    from unchurn.training.upgrade.stay import Stay as Stay
+    from unchurn.training.upgrade.upgrade import Upgraded as Upgraded
+    from unchurn.training.upgrade.upgrade import upgrade as upgrade
 
 _HOME = {
     # measure
@@ -63,7 +63,7 @@ _HOME = {
     "Verdict": "gate.verdict",
     "blend": "gate.blend",
     "Blend": "gate.blend",
-    "Stay": "training.stay",
+    "Stay": "training.upgrade.stay",
     # data
     "Dataset": "datasets",
     "load": "datasets",
@@ -78,13 +78,13 @@ _HOME = {
     "blend_knn_labels": "neighbors.soft_labels",
     "knn_smooth_labels": "neighbors.soft_labels",
     "METHODS": "methods",
-    "StableClassifier": "training.estimator",
-    "upgrade": "training.upgrade",
-    "Upgraded": "training.upgrade",
+    "StableClassifier": "training.estimator.stable_classifier",
+    "upgrade": "training.upgrade.upgrade",
+    "Upgraded": "training.upgrade.upgrade",
     # study
     "bench": "study.api",
-    "Result": "study.result",
-    "make_setting": "study.settings",
+    "Result": "study.results.result",
+    "make_setting": "study.design.settings",
     "weighted_rows": "training.learners.function",
     # what goes wrong
     "InputError": "core.errors",

@@ -37,7 +37,11 @@ def test_an_unwritable_place_is_one_line_before_the_work(run, command):
 
 @pytest.mark.parametrize("package", ["jinja2", "altair", "vl_convert"])
 def test_a_missing_extra_is_named_before_the_work(run, files, monkeypatch, package):
-    for name in ("unchurn.comparison.page", "unchurn.comparison.charts", "unchurn.report.html"):
+    for name in (
+        "unchurn.comparison.report.page",
+        "unchurn.comparison.report.charts",
+        "unchurn.report.html",
+    ):
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setitem(sys.modules, package, None)
     expected = f"unchurn: this needs {package}: pip install 'unchurn[charts]'\n"

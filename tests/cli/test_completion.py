@@ -10,10 +10,10 @@ import pytest
 
 from unchurn import METHODS
 from unchurn.cli import completion
-from unchurn.comparison.labels_cover import COVERS
+from unchurn.comparison.measures.label_coverage import COVERS
 from unchurn.datasets import DATASETS
 from unchurn.study.config import BenchConfig
-from unchurn.study.presets import preset_names
+from unchurn.study.design.presets import preset_names
 from unchurn.study.scenarios import SCENARIOS
 from unchurn.training.learners.make import NETWORKS, SHORT
 

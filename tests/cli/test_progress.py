@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from unchurn.cli.progress import _progress
-from unchurn.study.store import Store
+from unchurn.study.trainings.store import Store
 
 SHORT = ("--runs", "2", "--epochs", "1", "--workers", "1")
 # Trainings that serve several settings (ema), a reference that fresh runs look at, too (knn_ls).

@@ -103,8 +103,8 @@ from unchurn.cli import main
 sys.argv = ["unchurn", "warmup"]
 with suppress(SystemExit):
     main()
-from unchurn.training.kernels.pooled import filter_gradients, input_gradients, pool
-from unchurn.training.networks import lenet5
+from unchurn.training.networks.kernels.pooled import filter_gradients, input_gradients, pool
+from unchurn.training.networks.factories import lenet5
 kernels = pool, filter_gradients, input_gradients
 before = [len(kernel.signatures) for kernel in kernels]
 for shape in ((28, 28), (32, 32, 3)):

@@ -3,8 +3,8 @@
 import numpy as np
 
 from unchurn import compare
-from unchurn.comparison.charts import charts
-from unchurn.comparison.directions_chart import N_CLASSES
+from unchurn.comparison.report.charts import charts
+from unchurn.comparison.report.directions_chart import N_CLASSES
 
 LONG = np.array([f"customer_support/billing/{kind}" for kind in ("late", "lost", "twice")])
 

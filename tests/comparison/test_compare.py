@@ -11,8 +11,8 @@ from scipy.spatial.distance import jensenshannon
 
 import unchurn
 from unchurn import compare, flips
-from unchurn.comparison import tables, words
 from unchurn.comparison.inputs.columns import Columns
+from unchurn.comparison.report import tables, words
 from unchurn.comparison.result import MEASURES, flipped
 from unchurn.core.errors import InputError
 from unchurn.metrics.intervals import paired_difference, proportion

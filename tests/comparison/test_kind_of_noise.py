@@ -6,7 +6,7 @@ import pytest
 
 import toys
 from unchurn import compare
-from unchurn.comparison.kind_of_noise import MIXED, SEED_ONLY
+from unchurn.comparison.noise.kind_of_noise import MIXED, SEED_ONLY
 from unchurn.core.errors import InputError
 
 LABELS = ["cat", "dog", "dog"]

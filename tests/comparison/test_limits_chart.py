@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from unchurn import compare
-from unchurn.comparison.limits_chart import N_LIMITS, limits_chart
+from unchurn.comparison.report.limits_chart import N_LIMITS, limits_chart
 
 N = 2000
 BASE = np.zeros(N, int)

@@ -3,8 +3,8 @@ import polars as pl
 import pytest
 
 from unchurn import compare
-from unchurn.comparison import words
 from unchurn.comparison.inputs.columns import Columns
+from unchurn.comparison.report import words
 from unchurn.core.errors import InputError
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from unchurn import compare
-from unchurn.comparison.other_recipe import caution_on_recipe
+from unchurn.comparison.noise.other_recipe import caution_on_recipe
 
 
 def trained(rng, recipe, n_runs, rate=0.05):

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from unchurn import compare
-from unchurn.comparison import tables, words
+from unchurn.comparison.report import tables, words
 from unchurn.comparison.result import flipped
 from unchurn.gate.verdict import Check, Verdict
 

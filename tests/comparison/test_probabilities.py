@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.distance import jensenshannon
 
 from unchurn import compare
-from unchurn.comparison.probabilities import THRESHOLDS
+from unchurn.comparison.measures.probabilities import THRESHOLDS
 
 
 def two_classes(p):

@@ -3,8 +3,8 @@ import pytest
 from scipy.stats import chi2_contingency, false_discovery_control, fisher_exact
 
 from unchurn import compare
-from unchurn.comparison.outcomes import FLIPPED
-from unchurn.comparison.slices import take_rare_together
+from unchurn.comparison.measures.outcomes import FLIPPED
+from unchurn.comparison.measures.slices import take_rare_together
 from unchurn.core.errors import InputError
 from unchurn.metrics.intervals import proportion
 

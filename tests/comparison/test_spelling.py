@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from unchurn import Columns, InputError, compare
-from unchurn.comparison.given import read_given
+from unchurn.comparison.read import read_inputs
 
 TF = pl.DataFrame(
     {
@@ -32,7 +32,7 @@ SCORED = pl.DataFrame({"id": [1, 2, 3], "p": [0.9, 0.7, 0.2]})
     [(TF, BITS, ("false", "true")), (BITS, TF, ("0", "1"))],
 )
 def test_true_and_1_are_one_class_of_predictions_labels_and_probabilities(base, candidate, classes):
-    given = read_given(base, candidate)
+    given = read_inputs(base, candidate)
     assert given.paired.classes == given.paired.scored_classes == classes
     assert tuple(given.candidate.probabilities) == classes
     found = compare(base, candidate)
@@ -58,7 +58,7 @@ def test_one_probability_beside_true_and_false_is_of_true():
 
 def test_the_other_class_goes_by_its_name_where_a_file_has_it():
     for base, candidate in ((OK, SCORED), (SCORED, OK)):
-        given = read_given(base, candidate, columns={"positive": "fraud"})
+        given = read_inputs(base, candidate, columns={"positive": "fraud"})
         assert given.paired.classes == ("fraud", "ok")
         for model in (given.base, given.candidate):
             assert tuple(model.probabilities) == ("ok", "fraud")

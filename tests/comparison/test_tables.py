@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 
 from unchurn import Columns, compare
-from unchurn.comparison import tables
+from unchurn.comparison.report import tables
 from unchurn.report import formats
 
 

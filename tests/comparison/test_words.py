@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 
 from unchurn import compare
-from unchurn.comparison import words
+from unchurn.comparison.report import words
 
 
 def test_markdown_shows_any_name_as_text():

@@ -11,7 +11,7 @@ from unchurn.paper.beyond.rows import read_rows
 from unchurn.paper.beyond.successor import succession
 from unchurn.paper.beyond.tables import ALL_TABLES, BEYOND_SHORT, FRESH, NEWEST
 from unchurn.paper.studies import RECIPES
-from unchurn.study.settings import make_setting
+from unchurn.study.design.settings import make_setting
 
 DOCS = Path(__file__).parents[2] / "docs"
 

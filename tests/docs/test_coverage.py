@@ -14,9 +14,9 @@ from unchurn import compare
 from unchurn.gate.decide import decide
 from unchurn.metrics import intervals, over_runs
 from unchurn.metrics.registry import Runs
-from unchurn.study.advice import advice
-from unchurn.study.result import SettingResult
-from unchurn.study.settings import make_setting
+from unchurn.study.advice.advice import advice
+from unchurn.study.design.settings import make_setting
+from unchurn.study.results.result import SettingResult
 
 ROOT = Path(__file__).parents[2]
 BENCHMARKS, PAGE = ROOT / "benchmarks/coverage", ROOT / "docs/statistics.md"

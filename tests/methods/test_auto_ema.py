@@ -5,9 +5,9 @@ import torch
 
 import toys
 from unchurn.methods import AutoEma, Control, Ema
-from unchurn.training.config import Training
-from unchurn.training.loop import fit_together
-from unchurn.training.networks import mlp
+from unchurn.training.loop.config import Training
+from unchurn.training.loop.fit import fit_together
+from unchurn.training.networks.factories import mlp
 
 SHORT = Training(epochs=4, learning_rate=0.01)
 

@@ -29,9 +29,9 @@ from unchurn.methods import (
     make_method,
 )
 from unchurn.methods.cost import n_fits
-from unchurn.training.config import Training
-from unchurn.training.loop import fit_run
-from unchurn.training.networks import mlp
+from unchurn.training.loop.config import Training
+from unchurn.training.loop.fit import fit_run
+from unchurn.training.networks.factories import mlp
 
 X, Y = toys.blobs(90, distance=2)
 TRAINING = Training(epochs=2, batch_size=32)
@@ -151,7 +151,7 @@ def test_an_ensemble_of_any_method():
 
 
 def test_members_with_a_reference_leave_its_stream_alone():
-    from unchurn.training.streams import member_fits
+    from unchurn.training.loop.streams import member_fits
 
     assert member_fits(Ensemble(m=3)) == [[0], [1], [2]]
     assert member_fits(Ensemble(m=3) + KnnLS()) == [[0], [2], [3]]

@@ -13,9 +13,9 @@ from unchurn.core.errors import InputError
 from unchurn.methods import Reference, make_method
 from unchurn.methods.base import overrides
 from unchurn.paper.published import PAPER_METHODS
-from unchurn.training.config import Training
-from unchurn.training.loop import fit_run
-from unchurn.training.networks import mlp
+from unchurn.training.loop.config import Training
+from unchurn.training.loop.fit import fit_run
+from unchurn.training.networks.factories import mlp
 
 X, Y = toys.blobs(150, distance=2)
 ONE_HOT = np.eye(3, dtype=np.float32)[Y]

@@ -5,9 +5,9 @@ import torch
 
 import toys
 from unchurn.methods import Decay, cosine_decay
-from unchurn.training.adam import Adam
-from unchurn.training.config import Training
-from unchurn.training.loop import fit_run
+from unchurn.training.loop.adam import Adam
+from unchurn.training.loop.config import Training
+from unchurn.training.loop.fit import fit_run
 
 
 def test_the_factor_is_torchs_cosine():
@@ -27,7 +27,7 @@ def test_every_step_is_made_at_its_rate(monkeypatch):
             rates.append(rate)
             super().step(rate)
 
-    monkeypatch.setattr("unchurn.training.steps.Adam", Spy)
+    monkeypatch.setattr("unchurn.training.loop.steps.Adam", Spy)
     x, y = toys.blobs(40)
     fit_run(Decay(), toys.linear, x, y, 3, training=Training(2, 20, 0.1), seed=0)
     assert rates == pytest.approx([0.1 * cosine_decay(step / 4) for step in range(4)])

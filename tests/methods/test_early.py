@@ -5,10 +5,10 @@ import torch
 
 import toys
 from unchurn.methods import Control, Early, Method
-from unchurn.training.config import Training
-from unchurn.training.loop import fit_run
-from unchurn.training.networks import mlp
-from unchurn.training.streams import Stream, hold_out
+from unchurn.training.loop.config import Training
+from unchurn.training.loop.fit import fit_run
+from unchurn.training.loop.streams import Stream, hold_out
+from unchurn.training.networks.factories import mlp
 
 X, Y = toys.blobs(120, distance=1)
 

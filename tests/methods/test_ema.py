@@ -8,8 +8,8 @@ import torch
 import toys
 from unchurn.core.errors import InputError
 from unchurn.methods import Control, Ema, ema_decay
-from unchurn.training.config import Training
-from unchurn.training.loop import fit_run
+from unchurn.training.loop.config import Training
+from unchurn.training.loop.fit import fit_run
 
 X, Y = toys.blobs(90, distance=2)
 TRAINING = Training(epochs=2, batch_size=32)

@@ -30,7 +30,7 @@ from unchurn.methods import (
     mix,
     tempered_softmax,
 )
-from unchurn.training.determinism import one_thread
+from unchurn.training.loop.determinism import one_thread
 
 GRID = [(t1, t2) for t1 in BiTempered.grid["t1"] for t2 in BiTempered.grid["t2"]]
 

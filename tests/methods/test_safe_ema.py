@@ -7,9 +7,9 @@ import torch
 
 import toys
 from unchurn.methods import Control, Ema, SafeEma
-from unchurn.training.config import Training
-from unchurn.training.loop import fit_together
-from unchurn.training.networks import mlp
+from unchurn.training.loop.config import Training
+from unchurn.training.loop.fit import fit_together
+from unchurn.training.networks.factories import mlp
 
 X, Y = toys.blobs(300, distance=4)  # far apart: the loss goes on falling
 SHORT = Training(epochs=4, learning_rate=0.01)

@@ -22,11 +22,11 @@ from unchurn.methods import (
 )
 from unchurn.methods.cost import serving_cost, training_cost
 from unchurn.methods.registry import make_method
-from unchurn.training.config import Training
 from unchurn.training.learners.function import FunctionLearner
-from unchurn.training.loop import fit_run
-from unchurn.training.networks import mlp
-from unchurn.training.streams import Stream, hold_out, member_fits
+from unchurn.training.loop.config import Training
+from unchurn.training.loop.fit import fit_run
+from unchurn.training.loop.streams import Stream, hold_out, member_fits
+from unchurn.training.networks.factories import mlp
 
 X, Y = toys.blobs(120, distance=1)
 TRAINING = Training(epochs=2, batch_size=32)

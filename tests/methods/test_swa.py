@@ -6,8 +6,8 @@ import torch
 
 import toys
 from unchurn.methods import Control, Swa
-from unchurn.training.config import Training
-from unchurn.training.loop import fit_run
+from unchurn.training.loop.config import Training
+from unchurn.training.loop.fit import fit_run
 
 X, Y = toys.blobs(90, distance=2)
 TRAINING = Training(epochs=4, batch_size=32)  # 12 steps

@@ -10,9 +10,9 @@ import toys
 from unchurn.core.errors import InputError
 from unchurn.methods import HeldOut, Project, Rcp, Reference, WarmStart, focal_distance, make_method
 from unchurn.methods.warm_start import move_weights
-from unchurn.training.config import Training
-from unchurn.training.loop import fit_run
-from unchurn.training.networks import mlp
+from unchurn.training.loop.config import Training
+from unchurn.training.loop.fit import fit_run
+from unchurn.training.networks.factories import mlp
 
 X, Y = toys.blobs(150, distance=1)
 ONE_HOT = np.eye(3, dtype=np.float32)[Y]

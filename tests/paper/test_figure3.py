@@ -4,8 +4,8 @@ import toys
 from unchurn import bench
 from unchurn.paper import figure3
 from unchurn.report.charts import save
-from unchurn.study.colours import COLOURS
-from unchurn.study.settings import make_setting
+from unchurn.study.design.settings import make_setting
+from unchurn.study.report.colours import COLOURS
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ import toys
 from unchurn import InputError
 from unchurn.paper.published import PAPER_METHODS, SINGLE_MODELS, beside, published
 from unchurn.paper.studies import RECIPES
-from unchurn.study.presets import preset_settings
-from unchurn.study.settings import make_setting
+from unchurn.study.design.presets import preset_settings
+from unchurn.study.design.settings import make_setting
 
 NUMBERS = "96.30 / 2.25 / 1.21 / 29.05"  # control on Phishing: accuracy, churn, correct, incorrect
 

@@ -9,8 +9,8 @@ from unchurn.core.errors import InputError
 from unchurn.methods import METHODS, Control
 from unchurn.paper.published import ablation, along, find_published, published
 from unchurn.paper.studies import RECIPES, STUDIES, Study, experiments, smaller
-from unchurn.study.settings import make_setting
-from unchurn.study.subject import subject_of
+from unchurn.study.design.settings import make_setting
+from unchurn.study.results.subject import subject_of
 
 pytestmark = pytest.mark.usefixtures("small_phishing")
 

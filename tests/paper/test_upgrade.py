@@ -27,16 +27,16 @@ from unchurn.paper.upgrade.study import (
     SINGLE,
     experiment,
 )
-from unchurn.study.collect import collect
-from unchurn.study.experiment import Experiment
-from unchurn.study.parts import make_parts
-from unchurn.study.run import carry_out
+from unchurn.study.design.experiment import Experiment
+from unchurn.study.design.parts import make_parts
+from unchurn.study.design.schedule import make_schedule
+from unchurn.study.design.settings import make_setting
+from unchurn.study.results.collect import collect
 from unchurn.study.scenarios import Upgrade
-from unchurn.study.schedule import make_schedule
-from unchurn.study.settings import make_setting
-from unchurn.study.store import Store
-from unchurn.training.config import Training
+from unchurn.study.trainings.run import carry_out
+from unchurn.study.trainings.store import Store
 from unchurn.training.learners.torch import TorchLearner
+from unchurn.training.loop.config import Training
 
 TRIED = (
     "control", "longer+safe_ema", "warm_start+safe_ema", DEFAULT, WITHOUT_WEIGHTS,

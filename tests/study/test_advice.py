@@ -10,11 +10,11 @@ from sklearn.ensemble import ExtraTreesClassifier
 import toys
 from unchurn.cli.options import in_options
 from unchurn.metrics.budget import Budget
-from unchurn.study.advice import _cost, advice
-from unchurn.study.beyond_chance import is_better
-from unchurn.study.result import SettingResult
+from unchurn.study.advice.advice import _cost, advice
+from unchurn.study.advice.beyond_chance import is_better
+from unchurn.study.design.settings import make_setting
+from unchurn.study.results.result import SettingResult
 from unchurn.study.scenarios import Upgrade, make_scenario
-from unchurn.study.settings import make_setting
 from unchurn.training.learners.sklearn import SklearnLearner
 
 N = 2000

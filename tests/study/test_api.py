@@ -21,7 +21,7 @@ from unchurn.core.errors import InputError
 from unchurn.methods import Control, Ema
 from unchurn.study.api import make_experiment
 from unchurn.study.config import BenchConfig
-from unchurn.study.settings import make_setting
+from unchurn.study.design.settings import make_setting
 from unchurn.training.learners.make import make_learner
 
 DATA = toys.dataset(200)
@@ -157,7 +157,7 @@ def test_without_methods_it_tries_what_the_model_can():
 
 def test_an_estimators_plain_fit_is_its_own(tmp_path):
     """Retrained by hand with the stream's seed, it predicts the same."""
-    from unchurn.training.streams import Stream
+    from unchurn.training.loop.streams import Stream
 
     result = bench(DATA, ["control"], model=ExtraTreesClassifier(3), validation=False, **QUICK)
     for run in range(2):

@@ -11,13 +11,13 @@ from unchurn import bench, load_table
 from unchurn.core.errors import InputError
 from unchurn.methods import Control
 from unchurn.study.api import make_experiment
-from unchurn.study.result import Result
+from unchurn.study.design.schedule import make_schedule
+from unchurn.study.results.result import Result
 from unchurn.study.scenarios import Upgrade, make_scenario
-from unchurn.study.schedule import make_schedule
-from unchurn.training.config import Training
-from unchurn.training.loop import fit_run
-from unchurn.training.networks import mlp
-from unchurn.training.streams import BASE_FIT
+from unchurn.training.loop.config import Training
+from unchurn.training.loop.fit import fit_run
+from unchurn.training.loop.streams import BASE_FIT
+from unchurn.training.networks.factories import mlp
 
 N = 240
 SHORT = {"epochs": 2, "batch_size": 16, "workers": 1}

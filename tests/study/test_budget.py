@@ -10,11 +10,11 @@ import toys
 from unchurn import bench
 from unchurn.core.errors import InputError
 from unchurn.metrics.budget import Budget
-from unchurn.study.advice import advice
+from unchurn.study.advice.advice import advice
 from unchurn.study.api import make_experiment
-from unchurn.study.result import Result
+from unchurn.study.design.settings import make_setting
+from unchurn.study.results.result import Result
 from unchurn.study.scenarios import Upgrade, make_scenario
-from unchurn.study.settings import make_setting
 
 N = 1000
 LABELS = np.arange(N) % 2

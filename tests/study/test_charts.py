@@ -5,8 +5,8 @@ import pytest
 
 import toys
 from unchurn import Dataset, bench
-from unchurn.study import charts
-from unchurn.study.settings import make_setting
+from unchurn.study.design.settings import make_setting
+from unchurn.study.report import charts
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-from unchurn.study.colours import COLOURS, _luminance, colours
+from unchurn.study.report.colours import COLOURS, _luminance, colours
 
 
 def test_methods_that_have_no_colour_get_one_each():

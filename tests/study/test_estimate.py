@@ -7,14 +7,14 @@ import pytest
 
 import toys
 from unchurn.core.errors import InputError
-from unchurn.study import costs, estimate
 from unchurn.study.api import make_experiment
-from unchurn.study.costs import Costs
-from unchurn.study.estimate import START_UP, Estimate
-from unchurn.study.fresh import expected_schedule
-from unchurn.study.schedule import make_schedule
-from unchurn.study.settings import make_setting
-from unchurn.study.store import Store
+from unchurn.study.design import costs, estimate
+from unchurn.study.design.costs import Costs
+from unchurn.study.design.estimate import START_UP, Estimate
+from unchurn.study.design.schedule import make_schedule
+from unchurn.study.design.settings import make_setting
+from unchurn.study.trainings.fresh_runs import expected_schedule
+from unchurn.study.trainings.store import Store
 from unchurn.training.learners.base import Probe
 from unchurn.training.learners.make import make_learner
 

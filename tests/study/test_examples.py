@@ -7,7 +7,7 @@ import pytest
 import toys
 from unchurn import bench, load_table
 from unchurn.metrics.registry import Runs
-from unchurn.study.examples import flip_shares, flipping_examples, flips_in_words
+from unchurn.study.results.examples import flip_shares, flipping_examples, flips_in_words
 
 LABELS = np.array([0, 0, 1, 1, 2])
 PREDICTIONS = np.array([[0, 1, 1, 0, 0], [0, 0, 1, 0, 1], [0, 1, 1, 1, 2], [0, 1, 1, 1, 2]])

@@ -17,22 +17,22 @@ from unchurn.methods import METHODS, Method
 from unchurn.metrics.churn import MeanSd
 from unchurn.metrics.over_runs import excess_over_runs
 from unchurn.metrics.registry import METRICS, Metric
-from unchurn.study import run as module
-from unchurn.study.collect import collect
-from unchurn.study.costs import Costs
-from unchurn.study.experiment import Experiment
-from unchurn.study.job import Job
-from unchurn.study.parts import make_parts
-from unchurn.study.run import carry_out
+from unchurn.study.design.costs import Costs
+from unchurn.study.design.experiment import Experiment
+from unchurn.study.design.job import Job
+from unchurn.study.design.parts import make_parts
+from unchurn.study.design.schedule import make_schedule
+from unchurn.study.design.settings import Setting, make_setting
+from unchurn.study.results.collect import collect
 from unchurn.study.scenarios import Scenario
 from unchurn.study.scenarios.retrain import Retrain
-from unchurn.study.schedule import make_schedule
-from unchurn.study.settings import Setting, make_setting
-from unchurn.study.store import Store
-from unchurn.training.config import Training
+from unchurn.study.trainings import run as module
+from unchurn.study.trainings.run import carry_out
+from unchurn.study.trainings.store import Store
 from unchurn.training.learners.torch import TorchLearner
-from unchurn.training.loop import fit_run
-from unchurn.training.networks import mlp
+from unchurn.training.loop.config import Training
+from unchurn.training.loop.fit import fit_run
+from unchurn.training.networks.factories import mlp
 
 DATA = toys.dataset(120)
 TRAINING = Training(epochs=2, batch_size=32)

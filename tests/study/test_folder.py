@@ -13,7 +13,7 @@ import pytest
 import toys
 from unchurn import bench
 from unchurn.core.errors import InputError
-from unchurn.study.result import Result
+from unchurn.study.results.result import Result
 
 METHODS = ["control", "label_smoothing(a=0.3)+ema(decay=0.9)", "ensemble(m=2)"]
 

@@ -10,7 +10,9 @@ import pytest
 import toys
 from unchurn.report.charts import save
 from unchurn.report.labels import FONT, LETTER, Box
-from unchurn.study.frontier import (
+from unchurn.study.design.settings import make_setting
+from unchurn.study.report.axis_domains import axis_domains, worth_showing
+from unchurn.study.report.frontier import (
     MOST_NAMES,
     PLAIN,
     SEVERAL,
@@ -20,8 +22,6 @@ from unchurn.study.frontier import (
     frontier,
     frontier_data,
 )
-from unchurn.study.settings import make_setting
-from unchurn.study.zoom import worth_showing, zoom
 
 N, RUNS = 1000, 4
 LABELS = np.zeros(N, int)
@@ -105,7 +105,7 @@ def labels(chart):
 def test_names_stand_at_their_points_and_none_upon_another(rng):
     errors = {"control": 60, "ema": 58, "mixup": 57, "anchor": 30, "knn_ls": 31, "l2_reg": 29}
     result = study(rng, **errors)
-    rows, domains = frontier_data(result), zoom(frontier_data(result), "churn")
+    rows, domains = frontier_data(result), axis_domains(frontier_data(result), "churn")
     shown = labels(frontier(result))
     assert {row["label"] for row in shown} == {f"control ({PLAIN})", *list(errors)[1:]}
     boxes = []
@@ -141,16 +141,16 @@ def test_kinds_are_told_by_shape_in_the_file_too(rng, tmp_path):
 def test_the_zoom_leaves_the_hopeless_out_and_shows_the_bars():
     near = [(1, 89.1), (2, 91), (3, 90), (2, 90.5), (2, 90.6), (2, 90.7)]
     rows = [{"method": "mixup", "churn": c, "accuracy": a} for c, a in (*near, (99, 10))]
-    (left, right), (low, high) = zoom(rows, "churn")
+    (left, right), (low, high) = axis_domains(rows, "churn")
     assert left == 0  # all of it is near
     assert 3 < right < 99
     assert 10 < low < 89.1 < 91 < high
     bar = {"churn_low": 2.5, "churn_high": 6, "accuracy_low": 89, "accuracy_high": 93}
-    (_, right), (_, high) = zoom([*rows, {**rows[1], **bar}], "churn")
+    (_, right), (_, high) = axis_domains([*rows, {**rows[1], **bar}], "churn")
     assert right > 5
     assert high > 93
     far = [{"method": "mixup", "churn": c, "accuracy": 90} for c in (20, 21)]
-    assert zoom(far, "churn")[0][0] > 19
+    assert axis_domains(far, "churn")[0][0] > 19
 
 
 def point(method, churn, accuracy, **more):
@@ -171,14 +171,14 @@ def test_what_a_reader_looks_for_is_never_left_out():
     shown = worth_showing([*near, *kept, *gone], "churn")
     assert [row["method"] for row in shown] == [row["method"] for row in (*near, *kept)]
     for one in kept:
-        (left, right), (low, high) = zoom([*near, one], "churn")
+        (left, right), (low, high) = axis_domains([*near, one], "churn")
         assert left < one["churn"] < right
         assert low < 80 < 90.2 < high
 
 
 def test_a_point_without_churn_is_not_cut_in_half():
     rows = [point("control", 4, 90), point("stay", 0, 90)]
-    (left, right), _ = zoom(rows, "churn")
+    (left, right), _ = axis_domains(rows, "churn")
     assert 0.02 * right < -left < 0.03 * right
 
 
@@ -187,7 +187,7 @@ def test_what_is_outside_has_neither_name_nor_bars(rng, tmp_path):
     errors = {"control": 60, "ema": 52, "mixup": 55, "anchor": 54, "knn_ls": 58}
     result = study(rng, **errors, label_smoothing=75)
     rows = {row["method"]: row for row in frontier_data(result)}
-    domain = zoom(list(rows.values()), "churn")[1]
+    domain = axis_domains(list(rows.values()), "churn")[1]
     assert (
         rows["label_smoothing"]["accuracy"] < domain[0] < rows["label_smoothing"]["accuracy_high"]
     )

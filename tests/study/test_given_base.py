@@ -12,14 +12,14 @@ import toys
 from unchurn import StableClassifier, bench, load_table
 from unchurn.core.errors import InputError
 from unchurn.gate.stay import served_probabilities
-from unchurn.study.advice import advice
+from unchurn.study.advice.advice import advice
 from unchurn.study.api import make_experiment
-from unchurn.study.result import Result
+from unchurn.study.design.schedule import make_schedule
+from unchurn.study.results.result import Result
 from unchurn.study.scenarios import Upgrade
-from unchurn.study.schedule import make_schedule
-from unchurn.study.store import Store
-from unchurn.training.networks import mlp
-from unchurn.training.streams import BASE_FIT
+from unchurn.study.trainings.store import Store
+from unchurn.training.loop.streams import BASE_FIT
+from unchurn.training.networks.factories import mlp
 
 TABLE = toys.frame(240, distance=1)
 DATA = load_table(TABLE, "y", aside="row")

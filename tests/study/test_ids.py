@@ -9,8 +9,8 @@ from sklearn.dummy import DummyClassifier
 import toys
 from unchurn import Columns, bench, compare, load_table
 from unchurn.core.errors import InputError
-from unchurn.study.ids import find_ids
-from unchurn.study.result import Result
+from unchurn.study.results.ids import find_ids
+from unchurn.study.results.result import Result
 from unchurn.study.scenarios import Upgrade
 
 N = 120

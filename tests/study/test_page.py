@@ -8,8 +8,8 @@ import pytest
 
 import toys
 from unchurn import Dataset, bench
-from unchurn.study.page import advice
-from unchurn.study.settings import make_setting
+from unchurn.study.design.settings import make_setting
+from unchurn.study.report.page import advice
 
 EVIL = "<script>alert(1)</script>"
 X, Y = toys.blobs(200, distance=1)

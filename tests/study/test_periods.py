@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unchurn.study.history import as_text
+from unchurn.study.results.history import as_text
 from unchurn.study.scenarios.periods import as_every, make_periods
 
 DAYS = np.array(["2024-01-01", "2024-01-31", "2024-01-30", "2024-03-15", "2024-04-02"], "M8[us]")

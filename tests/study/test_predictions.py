@@ -9,8 +9,8 @@ import pytest
 import toys
 from unchurn import bench, make_setting
 from unchurn.core.errors import InputError
-from unchurn.study.predictions import write_predictions
-from unchurn.study.result import Result
+from unchurn.study.results.predictions import write_predictions
+from unchurn.study.results.result import Result
 
 
 def study(rng, runs):

@@ -6,7 +6,7 @@ from unchurn import METHODS
 from unchurn.core.errors import InputError
 from unchurn.methods.codistill import USUAL_STEPS
 from unchurn.study.api import make_experiment
-from unchurn.study.presets import BEST, QUICK, preset_names, preset_settings
+from unchurn.study.design.presets import BEST, QUICK, preset_names, preset_settings
 from unchurn.training.learners.make import make_learner
 
 

@@ -12,14 +12,14 @@ from unchurn import bench, load_table
 from unchurn.core.errors import InputError
 from unchurn.methods import Anchor, Control, Reference, WarmStart
 from unchurn.study.api import make_experiment
-from unchurn.study.result import Result
+from unchurn.study.design.schedule import make_schedule
+from unchurn.study.results.result import Result
 from unchurn.study.scenarios import Replay, make_scenario
-from unchurn.study.schedule import make_schedule
-from unchurn.training.config import Training
 from unchurn.training.learners.base import score_distinct
-from unchurn.training.loop import fit_run
-from unchurn.training.networks import mlp
-from unchurn.training.streams import BASE_FIT
+from unchurn.training.loop.config import Training
+from unchurn.training.loop.fit import fit_run
+from unchurn.training.loop.streams import BASE_FIT
+from unchurn.training.networks.factories import mlp
 
 N = 200
 BY_MONTH = Replay(time="day", every="30d")
@@ -202,7 +202,7 @@ def test_trees_are_played_again_too(table):
 
 
 def test_of_equal_chains_it_is_said_what_intervals_are_of(table, monkeypatch):
-    monkeypatch.setattr("unchurn.study.equal_runs.FEW_ROWS", 50)
+    monkeypatch.setattr("unchurn.study.advice.equal_runs.FEW_ROWS", 50)
     model = "sklearn.naive_bayes:GaussianNB"
     options = {"target": "y", "scenario": BY_MONTH, "model": model, "runs": 2, "workers": 1}
     text = " ".join(bench(table, "control", **options).table().split())

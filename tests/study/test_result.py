@@ -8,9 +8,9 @@ import pytest
 import toys
 from unchurn import bench
 from unchurn.core.errors import InputError
-from unchurn.study.charts import all_charts
-from unchurn.study.predictions import write_predictions
-from unchurn.study.settings import make_setting
+from unchurn.study.design.settings import make_setting
+from unchurn.study.report.charts import all_charts
+from unchurn.study.results.predictions import write_predictions
 
 DATA = toys.dataset(200)
 SETTINGS = [make_setting("control"), *(make_setting("label_smoothing", a=a) for a in (0.1, 0.9)),
@@ -103,7 +103,7 @@ def test_latex_is_escaped(on_test):
 
 
 def test_text_fits_the_width_it_is_given(on_test):
-    from unchurn.study.table import render
+    from unchurn.study.report.table import render
 
     for width, left_out in ((100, "incorrect"), (78, "incorrect, correct, accuracy")):
         text = render(on_test, "text", width=width)
@@ -199,7 +199,7 @@ def test_bad_input_is_named(on_test):
 
 
 def test_legends_are_of_what_is_shown(on_test):
-    from unchurn.study.table import render
+    from unchurn.study.report.table import render
 
     assert "Brackets" in render(on_test, "text")
     assert "Brackets" in render(on_test, "text", width=80)

@@ -8,13 +8,13 @@ from unchurn import bench
 from unchurn.core.errors import InputError
 from unchurn.gate.stay import served_probabilities
 from unchurn.study.api import make_experiment
-from unchurn.study.result import Result
+from unchurn.study.design.schedule import make_schedule
+from unchurn.study.results.result import Result
 from unchurn.study.scenarios import Resample, Upgrade, make_scenario
-from unchurn.study.schedule import make_schedule
-from unchurn.study.store import Store
-from unchurn.training.config import Training
+from unchurn.study.trainings.store import Store
 from unchurn.training.learners.make import make_learner
-from unchurn.training.streams import BASE_FIT
+from unchurn.training.loop.config import Training
+from unchurn.training.loop.streams import BASE_FIT
 
 DATA = toys.dataset(240, distance=1)
 SHORT = {"epochs": 3, "batch_size": 16, "workers": 1}

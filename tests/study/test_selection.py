@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unchurn.study.selection import choose, pareto
+from unchurn.study.results.selection import choose, pareto
 
 points = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), min_size=1, max_size=20).map(
     lambda rows: tuple(np.array(rows, float).T / 1000)

@@ -6,7 +6,7 @@ import pytest
 from unchurn import METHODS
 from unchurn.core.errors import InputError
 from unchurn.methods import Ema, KnnLS, Method
-from unchurn.study.settings import Setting, make_setting
+from unchurn.study.design.settings import Setting, make_setting
 
 
 def test_text_names_what_is_tried_and_unusual_others():

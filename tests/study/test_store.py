@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from unchurn.core.errors import InputError
-from unchurn.study.store import RECORD, DamagedError, Store, key_of
+from unchurn.study.trainings.store import RECORD, DamagedError, Store, key_of
 
 IDENTITY = {"method": "Control", "run": 0}
 RECORDED = {"failure": None, "seconds": 1.5}

@@ -10,9 +10,9 @@ import toys
 from unchurn.metrics.churn import MeanSd
 from unchurn.metrics.registry import METRICS, Metric, Runs
 from unchurn.report.table import Cell
-from unchurn.study.result import SettingResult
-from unchurn.study.settings import make_setting
-from unchurn.study.table import Beside, chosen_table, render, settings_table
+from unchurn.study.design.settings import make_setting
+from unchurn.study.report.table import Beside, chosen_table, render, settings_table
+from unchurn.study.results.result import SettingResult
 
 N = 200
 LABELS = np.arange(N) % 2
@@ -94,7 +94,7 @@ def test_what_somebody_else_measured_stands_beside(result, monkeypatch):
     without = chosen_table(result).headings
     known = {("toy", "mixup"): "1 / 2"}
     beside = Beside(heading="theirs", of=lambda dataset, name: known.get((dataset, name), ""))
-    monkeypatch.setattr("unchurn.study.table.handed_down", lambda: (beside,))
+    monkeypatch.setattr("unchurn.study.report.table.handed_down", lambda: (beside,))
     table = chosen_table(result)
     assert [cell.text for cell in column(table, "theirs")] == ["", "1 / 2", ""]
     known.clear()

@@ -3,13 +3,13 @@
 import toys
 from unchurn import bench
 from unchurn.study.api import make_experiment
-from unchurn.study.fresh import expected_schedule
-from unchurn.study.schedule import make_schedule
-from unchurn.study.settings import make_setting
-from unchurn.study.store import Store
-from unchurn.study.tally import trainings_of
-from unchurn.training.config import Training
+from unchurn.study.design.schedule import make_schedule
+from unchurn.study.design.settings import make_setting
+from unchurn.study.trainings.fresh_runs import expected_schedule
+from unchurn.study.trainings.store import Store
+from unchurn.study.trainings.tally import trainings_of
 from unchurn.training.learners.make import make_learner
+from unchurn.training.loop.config import Training
 
 DATA = toys.dataset(200)
 # ema is served by control's training; what anchor looks at, all its runs do, fresh ones too.

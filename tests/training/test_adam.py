@@ -6,7 +6,7 @@ import sys
 import pytest
 import torch
 
-from unchurn.training.adam import Adam
+from unchurn.training.loop.adam import Adam
 
 SHAPES = (5, 3), (3,), (2, 2)
 
@@ -43,9 +43,9 @@ TRAINING = """
 import sys
 import numpy as np
 from unchurn.methods import Control
-from unchurn.training.config import Training
-from unchurn.training.loop import fit_run
-from unchurn.training.networks import mlp
+from unchurn.training.loop.config import Training
+from unchurn.training.loop.fit import fit_run
+from unchurn.training.networks.factories import mlp
 
 x, y = np.eye(3, dtype=np.float32), np.arange(3)
 fit_run(Control(), mlp, x, y, 3, training=Training(1, 2), seed=0).probabilities(x)

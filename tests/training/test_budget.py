@@ -13,10 +13,10 @@ from unchurn import StableClassifier, upgrade
 from unchurn.core.errors import InputError
 from unchurn.methods import Anchor, Control, Ema, KnnLS, make_method
 from unchurn.methods.registry import written
-from unchurn.training.budget import hold_out, settings_of
+from unchurn.training.estimator.budget import hold_out, settings_of
 from unchurn.training.learners.base import RemarkWarning
-from unchurn.training.networks import mlp
-from unchurn.training.upgrade import FROM_WEIGHTS
+from unchurn.training.networks.factories import mlp
+from unchurn.training.upgrade.upgrade import FROM_WEIGHTS
 
 X, Y = toys.blobs(300, distance=1.5)
 NAMES = np.array(["eel", "cat", "dog"])[Y]

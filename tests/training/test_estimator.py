@@ -20,7 +20,7 @@ from unchurn import METHODS, StableClassifier, load, load_table
 from unchurn.core.errors import InputError
 from unchurn.datasets.preparation import prepare
 from unchurn.methods import Anchor, BiTempered, Control, KnnLS, LabelSmoothing, make_method
-from unchurn.training.networks import mlp
+from unchurn.training.networks.factories import mlp
 
 X, Y = toys.blobs(120, distance=2)
 NAMES = np.array(["eel", "cat", "dog"])[Y]
@@ -402,7 +402,7 @@ def test_an_interrupted_refit_leaves_the_model_as_it_was(monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("unchurn.training.fitting.fit_together", interrupted)
+    monkeypatch.setattr("unchurn.training.estimator.fitting.fit_together", interrupted)
     with pytest.raises(KeyboardInterrupt):
         fitted.fit(X, np.array(["x", "y", "z"])[Y])
     assert (fitted.predict(X) == before).all()

@@ -135,7 +135,7 @@ def test_a_date_is_refused_where_nobody_needs_it():
 def test_rows_without_a_column_are_refused_before_any_training(part, monkeypatch):
     frame = mixed()
     parts = {"X_test": frame, "y_test": Y} | {part: frame.drop(columns="place")}
-    monkeypatch.setattr("unchurn.training.fitting.fit_together", None)
+    monkeypatch.setattr("unchurn.training.estimator.fitting.fit_together", None)
     with pytest.raises(InputError, match="no column 'place': there are a, b"):
         upgrade(pipeline().fit(frame, Y), frame, Y, **parts)
 
@@ -195,7 +195,7 @@ def test_names_that_are_no_text_are_not_remembered(tmp_path):
 
 def test_an_interrupted_refit_leaves_the_columns_as_they_were(monkeypatch):
     fitted = model().fit(mixed(), Y)
-    monkeypatch.setattr("unchurn.training.fitting.fit_together", None)
+    monkeypatch.setattr("unchurn.training.estimator.fitting.fit_together", None)
     with pytest.raises(TypeError):
         fitted.fit(mixed(more=1).drop(columns="a"), Y)
     assert fitted.feature_names_in_.tolist() == ["a", "b", "place"]

@@ -10,7 +10,7 @@ import toys
 from unchurn import StableClassifier, load_table, upgrade
 from unchurn.core.errors import InputError
 from unchurn.training.learners.base import RemarkWarning
-from unchurn.training.upgrade import FROM_WEIGHTS
+from unchurn.training.upgrade.upgrade import FROM_WEIGHTS
 
 
 def model(**options):
@@ -98,7 +98,7 @@ def test_classes_that_cannot_be_matched_are_told_before_any_training(own, monkey
     x, y = toys.blobs(120, n_classes=2)
     base = LogisticRegression().fit(x, np.array(own)[y])
     few = {"X_test": x, "y_test": y > 0}
-    monkeypatch.setattr("unchurn.training.fitting.fit_together", untrained)
+    monkeypatch.setattr("unchurn.training.estimator.fitting.fit_together", untrained)
     for call in (
         lambda: upgrade(base, x, y > 0, **few),
         lambda: model(method="anchor", reference=base).fit(x, y > 0),

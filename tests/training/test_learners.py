@@ -14,7 +14,7 @@ import toys
 from unchurn import bench, weighted_rows
 from unchurn.core.errors import InputError
 from unchurn.methods import METHODS, Anchor, Control, Ensemble, KnnLS
-from unchurn.study.settings import make_setting
+from unchurn.study.design.settings import make_setting
 from unchurn.training.learners.base import RemarkWarning
 from unchurn.training.learners.function import FunctionLearner
 from unchurn.training.learners.make import make_learner

@@ -19,14 +19,14 @@ from unchurn.methods import (
     Reference,
     make_method,
 )
-from unchurn.training import loop as module
-from unchurn.training.adam import Adam
-from unchurn.training.config import Training
 from unchurn.training.learners.base import DivergedError, score_distinct
 from unchurn.training.learners.torch import NETWORKS
-from unchurn.training.loop import fit_run
-from unchurn.training.networks import MODELS, lenet5, make_factory, mlp
-from unchurn.training.streams import Stream
+from unchurn.training.loop import fit as module
+from unchurn.training.loop.adam import Adam
+from unchurn.training.loop.config import Training
+from unchurn.training.loop.fit import fit_run
+from unchurn.training.loop.streams import Stream
+from unchurn.training.networks.factories import MODELS, lenet5, make_factory, mlp
 
 X, Y = toys.blobs(90, distance=2)
 TRAINING = Training(epochs=2, batch_size=32)
@@ -185,7 +185,7 @@ def test_training_is_by_adam_as_configured(monkeypatch):
             seen.append((rate, self.epsilon, self.decay))
             super().step(rate)
 
-    monkeypatch.setattr("unchurn.training.steps.Adam", Spy)
+    monkeypatch.setattr("unchurn.training.loop.steps.Adam", Spy)
     run(Control(), training=Training(1, 32, 0.25, 1e-3))
     assert set(seen) == {(0.25, 1e-3, 0)}
 

@@ -8,7 +8,7 @@ from functools import partial
 from torch import nn
 
 import toys
-from unchurn.training.own_code import code_identity
+from unchurn.training.learners.own_code import code_identity
 
 
 def two_layers(width, shape, n_classes):
@@ -32,7 +32,7 @@ def test_own_code_has_one_identity_in_every_process():
 from dataclasses import dataclass
 from sklearn.base import BaseEstimator
 from unchurn.methods import Method
-from unchurn.training.own_code import code_identity
+from unchurn.training.learners.own_code import code_identity
 def net(shape, n): return shape in {'a', 'b', 'c', 'd', 'e'}
 class Base(Method):
     def loss(self, logits, batch, step): return super().loss(logits, batch, step)
@@ -64,7 +64,7 @@ def test_an_edited_class_or_a_file_that_it_holds_is_another(tmp_path, monkeypatc
         script = (
             "from helper_of_own import Helper\n"
             f"class Own:\n    x = {of_class}\n    def __init__(self): self.helper = Helper()\n"
-            "from unchurn.training.own_code import code_identity\n"
+            "from unchurn.training.learners.own_code import code_identity\n"
             "print(code_identity(Own()))"
         )
         return subprocess.run(

@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import nn
 
-from unchurn.training.determinism import one_thread
-from unchurn.training.networks import lenet5
-from unchurn.training.pooled import PooledConv2d
+from unchurn.training.loop.determinism import one_thread
+from unchurn.training.networks.factories import lenet5
+from unchurn.training.networks.pooled import PooledConv2d
 
 # With what oneDNN adds in the order of our kernels.
 AVX512 = torch.backends.cpu.get_cpu_capability() == "AVX512"

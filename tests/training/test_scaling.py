@@ -10,9 +10,9 @@ from sklearn.preprocessing import StandardScaler
 import unchurn
 from unchurn import StableClassifier
 from unchurn.core.errors import InputError
-from unchurn.training.networks import make_factory
-from unchurn.training.references import what_model_says
-from unchurn.training.scaling import learn_scaling
+from unchurn.training.estimator.references import what_model_says
+from unchurn.training.estimator.scaling import learn_scaling
+from unchurn.training.networks.factories import make_factory
 
 
 def raw_wine():

@@ -16,12 +16,12 @@ import toys
 from unchurn import StableClassifier, load_table, upgrade
 from unchurn.core.errors import InputError
 from unchurn.datasets.base import split
-from unchurn.training.budget import hold_out
-from unchurn.training.examples import Rows
+from unchurn.training.estimator.budget import hold_out
+from unchurn.training.estimator.examples import Rows
+from unchurn.training.estimator.references import Answers, what_model_says
 from unchurn.training.learners.base import RemarkWarning
-from unchurn.training.networks import mlp
-from unchurn.training.references import Said, what_model_says
-from unchurn.training.upgrade import FROM_ANSWERS, FROM_WEIGHTS
+from unchurn.training.networks.factories import mlp
+from unchurn.training.upgrade.upgrade import FROM_ANSWERS, FROM_WEIGHTS
 
 X, Y = toys.blobs(240, distance=1.5)
 NAMES = np.array(["cat", "dog", "eel"])[Y]
@@ -240,12 +240,12 @@ def test_bad_flips_are_counted_on_what_the_base_has_not_seen(base):
 
 
 def test_methods_are_told_what_the_base_has_seen(rng):
-    said = Said(logits=rng.normal(size=(4, 3)).astype(np.float32))
+    said = Answers(logits=rng.normal(size=(4, 3)).astype(np.float32))
     saw = np.array([True, False, True, False])
     rows = Rows(inputs=X[:4], numbers=Y[:4], n_classes=3, said=said, saw=saw)
     assert rows.reference.seen.tolist() == saw.tolist()
     assert rows.take(np.array([2, 1])).reference.seen.tolist() == [True, False]
-    more = rows.with_unlabelled(X[4:6], Said(logits=said.logits[:2]))
+    more = rows.with_unlabelled(X[4:6], Answers(logits=said.logits[:2]))
     assert more.reference.seen.tolist() == [*saw, False, False]
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from unchurn.study.config import BenchConfig
-    from unchurn.study.schedule import Schedule
+    from unchurn.study.design.schedule import Schedule
 
 PAGE = "report.html"
 
@@ -204,14 +204,14 @@ def bench(
 def _bench(console: Console, asked: BenchConfig, dry_run: bool) -> None:
     """Show what will be trained, train it, and show what came of it."""
     from unchurn.core.executors import make_executor
-    from unchurn.study import table
-    from unchurn.study.advice import advice
+    from unchurn.study.advice.advice import advice
+    from unchurn.study.advice.majority_class import note_on_commonest
     from unchurn.study.api import run_bench
-    from unchurn.study.commonest import note_on_commonest
-    from unchurn.study.folder import other_study
-    from unchurn.study.fresh import expected_schedule
-    from unchurn.study.schedule import make_schedule
-    from unchurn.study.store import Store
+    from unchurn.study.design.schedule import make_schedule
+    from unchurn.study.report import table
+    from unchurn.study.results.folder import other_study
+    from unchurn.study.trainings.fresh_runs import expected_schedule
+    from unchurn.study.trainings.store import Store
 
     schedule = make_schedule(asked.experiment())
     experiment = schedule.experiment
@@ -273,9 +273,9 @@ def report(
     """Make one self-contained HTML page of a bench: what to use, table, charts, examples."""
     from unchurn.core.files import check_place
     from unchurn.report.charts import save
-    from unchurn.study import charts
-    from unchurn.study.predictions import file_name
-    from unchurn.study.result import Result
+    from unchurn.study.report import charts
+    from unchurn.study.results.predictions import file_name
+    from unchurn.study.results.result import Result
 
     if output is not None:
         check_place(output)

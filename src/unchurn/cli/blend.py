@@ -104,7 +104,7 @@ def _show(result: Blend) -> None:
     """The numbers, what the ratio is, and how far to believe them."""
     from rich.text import Text
 
-    from unchurn.comparison import words
+    from unchurn.comparison.report import words
     from unchurn.gate.blend_words import headline, hint, measures
 
     console = make_patient_console()

@@ -158,7 +158,7 @@ def answer(
     result: Comparison, verdict: Verdict | None, *, as_json: bool, as_markdown: bool
 ) -> None:
     """Print in the form that was asked for."""
-    from unchurn.comparison import words
+    from unchurn.comparison.report import words
 
     console = make_patient_console()
     if as_json:

@@ -14,7 +14,7 @@ from unchurn.cli.progress import with_progress
 
 if TYPE_CHECKING:
     from unchurn.paper.demo.step import Step
-    from unchurn.study.result import Result
+    from unchurn.study.results.result import Result
 
 NEEDED = ("train", "knn", "charts")  # extras; the first brings the second
 
@@ -43,8 +43,8 @@ def demo(
     from unchurn.paper.demo.page import next_commands, smaller, steps_of, write_story
     from unchurn.paper.demo.studies import experiments
     from unchurn.study.api import run_bench
-    from unchurn.study.schedule import make_schedule
-    from unchurn.study.store import Store
+    from unchurn.study.design.schedule import make_schedule
+    from unchurn.study.trainings.store import Store
 
     executor = make_executor("local", workers)
     results: list[Result] = []

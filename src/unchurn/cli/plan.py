@@ -99,13 +99,13 @@ def _noise(
         return Noise(churn, RELATIVE_SD * churn if floor_sd is None else floor_sd)
     if churn is not None or floor_sd is not None:
         raise InputError("--retrains measures churn and its sd: give them or the files, not both")
-    from unchurn.comparison.inputs.asked import asked_of
-    from unchurn.comparison.inputs.id_aliases import split_aliases, with_first_names
-    from unchurn.comparison.inputs.joint_ids import with_joint_id
-    from unchurn.comparison.inputs.matching import how_joined
+    from unchurn.comparison.inputs.column_options import asked_of
+    from unchurn.comparison.inputs.ids.aliases import split_aliases, with_first_names
+    from unchurn.comparison.inputs.ids.joint import with_joint_id
+    from unchurn.comparison.inputs.ids.matching import how_joined
     from unchurn.comparison.inputs.predictions import read_predictions
     from unchurn.comparison.inputs.sources import open_source
-    from unchurn.comparison.noise_floor import moved_from_each, retraining_files
+    from unchurn.comparison.noise.floor import moved_from_each, retraining_files
 
     columns, form = make_columns(options), make_form(options)
     sources = [open_source(path, str(path), form) for path in retraining_files(files)]

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from unchurn.core.executors import Executor
-    from unchurn.study.job import Job
-    from unchurn.study.result import Result
-    from unchurn.study.run import OnProgress
-    from unchurn.study.schedule import Key, Schedule
-    from unchurn.study.store import Store, TrainedRun
+    from unchurn.study.design.job import Job
+    from unchurn.study.design.schedule import Key, Schedule
+    from unchurn.study.results.result import Result
+    from unchurn.study.trainings.run import OnProgress
+    from unchurn.study.trainings.store import Store, TrainedRun
 
 
 def show_schedule(
@@ -27,8 +27,8 @@ def show_schedule(
     fresh: Schedule | None = None,
 ) -> None:
     """Say what will be trained, what is shared, and about how long it takes, fresh runs too."""
-    from unchurn.study.estimate import estimate
-    from unchurn.study.tally import missing_jobs, n_kept, trainings_of
+    from unchurn.study.design.estimate import estimate
+    from unchurn.study.trainings.tally import missing_jobs, n_kept, trainings_of
 
     experiment = schedule.experiment
     learner, n = experiment.learner, schedule.n_trainings
@@ -92,7 +92,7 @@ def with_progress(
 
     `name` says of which study, where there are several.
     """
-    from unchurn.study.tally import missing_jobs, n_kept, trainings_of
+    from unchurn.study.trainings.tally import missing_jobs, n_kept, trainings_of
 
     try:
         with _bar(schedule) as on_progress:

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from unchurn.core.executors import Executor
-    from unchurn.study.experiment import Experiment
-    from unchurn.study.result import Result
-    from unchurn.study.run import OnProgress
-    from unchurn.study.schedule import Schedule
-    from unchurn.study.store import Store
+    from unchurn.study.design.experiment import Experiment
+    from unchurn.study.design.schedule import Schedule
+    from unchurn.study.results.result import Result
+    from unchurn.study.trainings.run import OnProgress
+    from unchurn.study.trainings.store import Store
 
 PAGE, BEYOND_PAGE, UPGRADE_PAGE, FIGURE1 = "page", "beyond-page", "upgrade-page", "figure1"
 # Studies of our own.
@@ -187,8 +187,8 @@ def _carry_out(
     from unchurn.paper.records import as_published, keep
     from unchurn.paper.studies import STUDIES
     from unchurn.paper.tables import beside_paper
-    from unchurn.study.schedule import make_schedule
-    from unchurn.study.store import Store
+    from unchurn.study.design.schedule import make_schedule
+    from unchurn.study.trainings.store import Store
 
     store = Store(out)
     console.print(f"reading {', '.join(study.datasets)}; runs are kept in {out}")
@@ -220,8 +220,8 @@ def _trained(
     schedule: Schedule, store: Store, executor: Executor, on_progress: OnProgress
 ) -> Result:
     """The result of one experiment."""
-    from unchurn.study.collect import collect
-    from unchurn.study.run import carry_out
+    from unchurn.study.results.collect import collect
+    from unchurn.study.trainings.run import carry_out
 
     return collect(carry_out(schedule, store, executor, on_progress))
 
@@ -246,8 +246,8 @@ def _theorem(console: Console, what: str, out: Path, quick: bool, dry_run: bool)
     from unchurn.paper.theory import charts as theorem_charts
     from unchurn.paper.theory import simulations
     from unchurn.report.charts import save
-    from unchurn.study.collect import maker
-    from unchurn.study.train import circumstances
+    from unchurn.study.results.collect import maker
+    from unchurn.study.trainings.train import circumstances
 
     seconds = simulations.expected_seconds(THEOREMS[what], quick=quick)
     console.print(f"{what}: about {max(seconds / 60, 0.1):.1f} min on one core")

@@ -74,7 +74,7 @@ def warmup() -> None:
 
     seconds = compile_search()
     if not missing_modules(["train"]):  # without torch, nothing trains LeNet5
-        from unchurn.training.warmup import warmup as compile_training
+        from unchurn.training.loop.warmup import warmup as compile_training
 
         seconds += compile_training()
     typer.echo(f"compiled in {seconds:.1f} s (next time they are read from disk)")

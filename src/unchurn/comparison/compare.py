@@ -7,16 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from unchurn.comparison.cautions import find_cautions
-from unchurn.comparison.doubts import find_doubts
-from unchurn.comparison.given import Given, read_given
+from unchurn.comparison.checks.cautions import find_cautions
+from unchurn.comparison.checks.doubts import find_doubts
 from unchurn.comparison.inputs.classes import cross
 from unchurn.comparison.inputs.columns import Columns
-from unchurn.comparison.inputs.matching import MIN_OVERLAP, check_retrainings
+from unchurn.comparison.inputs.ids.matching import MIN_OVERLAP, check_retrainings
 from unchurn.comparison.inputs.pairs import Paired
-from unchurn.comparison.labels_cover import cover_note, find_cover
-from unchurn.comparison.noise_floor import Floor, noise_floor
-from unchurn.comparison.outcomes import (
+from unchurn.comparison.measures.label_coverage import cover_note, find_cover
+from unchurn.comparison.measures.outcomes import (
     BAD,
     EVERY,
     FLIPPED,
@@ -32,9 +30,11 @@ from unchurn.comparison.outcomes import (
     Outcomes,
     OutcomeSet,
 )
-from unchurn.comparison.probabilities import movement
+from unchurn.comparison.measures.probabilities import movement
+from unchurn.comparison.measures.slices import compare_slices, count_slices
+from unchurn.comparison.noise.floor import Floor, noise_floor
+from unchurn.comparison.read import Inputs, read_inputs
 from unchurn.comparison.result import MEASURES, Comparison
-from unchurn.comparison.slices import compare_slices, count_slices
 from unchurn.core.arrays import IntArray
 from unchurn.core.tables import TextForm
 from unchurn.metrics.intervals import Interval, mcnemar
@@ -93,7 +93,7 @@ def compare(
     >>> result.estimates["churn"].value
     0.333...
     """
-    given = read_given(
+    given = read_inputs(
         base, candidate, labels, slices, retrains, columns=columns, cluster=cluster,
         min_overlap=min_overlap, form=form, names=names,
     )  # fmt: skip
@@ -105,7 +105,7 @@ def compare(
 
 
 def compare_given(
-    given: Given,
+    given: Inputs,
     floor: Floor | None = None,
     *,
     min_slice: int = 50,

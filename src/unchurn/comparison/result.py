@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from unchurn.comparison.doubts import Doubt
+from unchurn.comparison.checks.doubts import Doubt
 from unchurn.comparison.inputs.pairs import Paired
-from unchurn.comparison.labels_cover import Cover
-from unchurn.comparison.noise_floor import Floor
-from unchurn.comparison.outcomes import LABELLED, Counts, Outcomes
-from unchurn.comparison.slices import Slice, SliceCounts
+from unchurn.comparison.measures.label_coverage import Cover
+from unchurn.comparison.measures.outcomes import LABELLED, Counts, Outcomes
+from unchurn.comparison.measures.slices import Slice, SliceCounts
+from unchurn.comparison.noise.floor import Floor
 from unchurn.core.arrays import IntArray
 from unchurn.core.files import atomic_write, safe_cell
 from unchurn.metrics.intervals import Interval
@@ -22,7 +22,7 @@ from unchurn.metrics.intervals import Interval
 if TYPE_CHECKING:
     import polars as pl
 
-    from unchurn.comparison.words import Banner
+    from unchurn.comparison.report.words import Banner
     from unchurn.gate.policy import Policy
     from unchurn.gate.verdict import Verdict
 
@@ -107,12 +107,12 @@ class Comparison:
 
     def markdown(self, verdict: HasBanner | None = None) -> str:
         """All tables as Markdown, a gate's verdict above them if given."""
-        from unchurn.comparison import words
+        from unchurn.comparison.report import words
 
         return words.markdown(self, None if verdict is None else verdict.banner())
 
     def __repr__(self) -> str:
-        from unchurn.comparison import words
+        from unchurn.comparison.report import words
 
         return " ".join(words.sentences(self))
 
@@ -122,7 +122,7 @@ class Comparison:
 
     def html(self, path: str | Path, verdict: HasBanner | None = None) -> None:
         """Write it as one HTML page that needs no network, a gate's verdict above it if given."""
-        from unchurn.comparison.page import write_comparison
+        from unchurn.comparison.report.page import write_comparison
 
         write_comparison(self, Path(path), None if verdict is None else verdict.banner())
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from unchurn.core.apart import run_apart, work_apart
+from unchurn.core.isolated import run_apart, work_apart
 
 if TYPE_CHECKING:
     import polars as pl

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from unchurn.core.arrow_files import ARROW, read_arrow
 from unchurn.core.errors import InputError
 from unchurn.core.files import atomic_write, reading
-from unchurn.core.odd_lines import odd_line
+from unchurn.core.text_errors import odd_line
 from unchurn.core.workbooks import OTHER_WORKBOOKS, WORKBOOKS, read_workbook
 
 if TYPE_CHECKING:

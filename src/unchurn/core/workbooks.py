@@ -16,9 +16,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from unchurn.core.apart import run_apart, work_apart
 from unchurn.core.errors import InputError
 from unchurn.core.extras import what_is_missing
+from unchurn.core.isolated import run_apart, work_apart
 from unchurn.core.leftovers import temporary_folder
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from unchurn.core.apart import run_apart, work_apart
 from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError
+from unchurn.core.isolated import run_apart, work_apart
 from unchurn.core.leftovers import temporary_folder
 from unchurn.core.numpy_files import load_array, save_array
 

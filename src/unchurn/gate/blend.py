@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unchurn.comparison.compare import compare_given, estimates
-from unchurn.comparison.given import Given, read_given
 from unchurn.comparison.inputs.columns import PREFIX, Columns, as_columns
-from unchurn.comparison.inputs.ids import alike, find
-from unchurn.comparison.inputs.matching import MIN_OVERLAP
+from unchurn.comparison.inputs.ids.lookup import alike, find
+from unchurn.comparison.inputs.ids.matching import MIN_OVERLAP
 from unchurn.comparison.inputs.predictions import Predictions
 from unchurn.comparison.inputs.scores import WHICH_CLASS
-from unchurn.comparison.outcomes import Counting, Outcomes
+from unchurn.comparison.measures.outcomes import Counting, Outcomes
+from unchurn.comparison.read import Inputs, read_inputs
 from unchurn.comparison.result import Comparison
 from unchurn.core.arrays import Float64, IntArray
 from unchurn.core.errors import InputError
@@ -128,7 +128,7 @@ def blend(
     if has_budget == (ratio is not None):  # said before anything is read
         what = f"{NO_BUDGET}, or ratio= as it was chosen before"
         raise InputError("give ratio= or a budget, not both" if has_budget else what)
-    given = read_given(
+    given = read_inputs(
         base, candidate, labels, columns=columns, cluster=cluster, min_overlap=min_overlap,
         form=form, names=names,
     )  # fmt: skip
@@ -160,7 +160,7 @@ class _Side:
     rows: IntArray | None
 
     @classmethod
-    def of(cls, model: Predictions, given: Given) -> _Side:
+    def of(cls, model: Predictions, given: Inputs) -> _Side:
         """One of the two models, which needs probabilities."""
         if not model.probabilities:
             why = model.taken.get("probabilities", "none")
@@ -237,7 +237,7 @@ def _name_of_predictions(base: Predictions, asked: Columns) -> str:
 
 
 def _table(
-    given: Given, switched: Mask, asked: Columns, base: _Side, candidate: _Side
+    given: Inputs, switched: Mask, asked: Columns, base: _Side, candidate: _Side
 ) -> pl.DataFrame:
     """What is served, so that `compare` reads it by the options that read the two models."""
     import polars as pl

@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unchurn.comparison.slices import take_rare_together
+from unchurn.comparison.measures.slices import take_rare_together
 from unchurn.core.errors import InputError
 from unchurn.gate.measured import Measured, what_ends
 from unchurn.gate.policy import Limit, Policy, make_policy, read_policy

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from unchurn.comparison.outcomes import BAD, EVERY, FLIPPED, Counts
+from unchurn.comparison.measures.outcomes import BAD, EVERY, FLIPPED, Counts
 from unchurn.metrics.intervals import LEVEL, Interval
 
 MOST = 1e4  # times as many examples: more is no advice

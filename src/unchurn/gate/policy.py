@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from unchurn.comparison.cautions import MAX_MISSING
+from unchurn.comparison.checks.cautions import MAX_MISSING
 from unchurn.core.errors import InputError, field_problem
-from unchurn.core.plain import read_plain
+from unchurn.core.toml_json import read_plain
 from unchurn.gate.measured import least_units
 from unchurn.report.numbers import percent
 

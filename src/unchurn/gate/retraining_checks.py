@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from unchurn.comparison.noise_floor import ENOUGH
+from unchurn.comparison.noise.floor import ENOUGH
 from unchurn.core.errors import InputError
 from unchurn.gate.measured import WITHOUT_GAIN, more, n_more, times_to_end, too_few
 from unchurn.gate.policy import Limit
@@ -20,7 +20,7 @@ from unchurn.metrics.over_runs import Excess
 from unchurn.report.numbers import percent
 
 if TYPE_CHECKING:
-    from unchurn.comparison.noise_floor import Accuracies, Floor
+    from unchurn.comparison.noise.floor import Accuracies, Floor
     from unchurn.comparison.result import Comparison
 
 MOST_RUNS = 100  # retrainings: more is no advice

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from typing import Protocol
 
-from unchurn.comparison.slices import SliceCounts
+from unchurn.comparison.measures.slices import SliceCounts
 from unchurn.core.errors import InputError
 from unchurn.gate.measured import Measured, what_ends
 from unchurn.gate.policy import Limit

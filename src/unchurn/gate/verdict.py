@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from unchurn.comparison.words import Banner, BannerLine
+from unchurn.comparison.report.words import Banner, BannerLine
 from unchurn.metrics.intervals import Interval
 from unchurn.report.numbers import percent
 

@@ -1,9 +1,9 @@
 """`Method`: what a way of training changes about plain training. As it stands it changes nothing.
 
-`training/loop.py` knows no method by name; it calls the hooks below. A new method is a dataclass in
-a file of its own that overrides the few it needs, plus one line in `METHODS`. Methods add up: of a
-combination (`combination.py`) the hooks are called in turn. Torch is imported where it is used, so
-that methods which only change targets serve learners of any framework without it.
+`training/loop/fit.py` knows no method by name; it calls the hooks below. A new method is a
+dataclass in a file of its own that overrides the few it needs, plus one line in `METHODS`. Methods
+add up: of a combination (`combination.py`) the hooks are called in turn. Torch is imported where it
+is used, so that methods which only change targets serve learners of any framework without it.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from unchurn.core.arrays import Array, FloatArray, IntArray
 from unchurn.core.errors import InputError
-from unchurn.metrics.alike import alike
+from unchurn.metrics.label_kinds import alike
 
 Given = Literal["either", "first"]  # the runs of a pair whose right predictions are looked at
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import numpy as np
 
-from unchurn.study.colours import colours
-from unchurn.study.zoom import not_hopeless
+from unchurn.study.report.axis_domains import not_hopeless
+from unchurn.study.report.colours import colours
 
 if TYPE_CHECKING:
-    from unchurn.study.result import Result
+    from unchurn.study.results.result import Result
 
 SIZE = {"width": 420, "height": 300}
 

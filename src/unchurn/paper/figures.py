@@ -15,7 +15,7 @@ from unchurn.paper.figure3 import frontiers
 from unchurn.paper.published import FIGURE2, along
 from unchurn.paper.records import Record, measured, paper_row
 from unchurn.paper.theory.charts import theorem1_chart, theorem2_chart
-from unchurn.study import charts
+from unchurn.study.report import charts
 
 # Error is what accuracy leaves: on a logarithmic scale, one bad row does not hide all others.
 AXES: tuple[tuple[str, str, Callable[[float], float]], ...] = (

@@ -11,8 +11,8 @@ from typing import Any
 from unchurn.core.errors import InputError
 from unchurn.methods.registry import named_method, parse_method
 from unchurn.paper.published import PAPER_METHODS, beside, published
-from unchurn.study.settings import Setting, combined_setting
-from unchurn.study.table import Beside
+from unchurn.study.design.settings import Setting, combined_setting
+from unchurn.study.report.table import Beside
 
 PAPERS_COLUMN = Beside(heading="paper", of=beside)
 

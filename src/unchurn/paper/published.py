@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from unchurn.study.settings import Setting, SettingFacts
+    from unchurn.study.design.settings import Setting, SettingFacts
 
 # What the paper measured and tried, whatever else there is to measure and to try.
 PAPER_METRICS = ("accuracy", "churn", "churn_correct", "churn_incorrect")

@@ -16,7 +16,7 @@ from unchurn.paper.records import Record, paper_row
 from unchurn.paper.studies import RUNS
 from unchurn.paper.tables import near_cells
 from unchurn.report.numbers import bare_percent
-from unchurn.study.result import SettingResult
+from unchurn.study.results.result import SettingResult
 
 
 def quotes(results: list[Record]) -> dict[str, Callable[..., Any]]:

@@ -33,13 +33,13 @@ from unchurn.paper.studies import RECIPES, STUDIES, smaller
 from unchurn.report import formats
 from unchurn.report.numbers import file_percent
 from unchurn.report.table import Cell, Column, Table
-from unchurn.study.result import Result, SettingResult
+from unchurn.study.design.settings import Setting, combined_setting
+from unchurn.study.results.result import Result, SettingResult
+from unchurn.study.results.subject import DataFacts, Subject
 from unchurn.study.scenarios import make_scenario
 from unchurn.study.scenarios.retrain import Retrain
-from unchurn.study.settings import Setting, combined_setting
-from unchurn.study.subject import DataFacts, Subject
-from unchurn.training.config import Training
 from unchurn.training.learners.torch import TorchLearner
+from unchurn.training.loop.config import Training
 
 NEVER_RIGHT = -1  # in the place of a label that no run predicted
 BASE = "base"  # the array of what the older models predicted

@@ -20,12 +20,12 @@ from unchurn.paper.published import (
     along,
     published,
 )
-from unchurn.study.experiment import Experiment
-from unchurn.study.parts import make_parts
-from unchurn.study.settings import Setting, make_setting
-from unchurn.study.subject import Subject
-from unchurn.training.config import Training
+from unchurn.study.design.experiment import Experiment
+from unchurn.study.design.parts import make_parts
+from unchurn.study.design.settings import Setting, make_setting
+from unchurn.study.results.subject import Subject
 from unchurn.training.learners.torch import TorchLearner
+from unchurn.training.loop.config import Training
 
 RUNS = 5  # of every setting, in the paper
 

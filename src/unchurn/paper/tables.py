@@ -11,7 +11,7 @@ from unchurn.paper.records import Record, measured, paper_row
 from unchurn.paper.studies import smaller
 from unchurn.report import formats, numbers
 from unchurn.report.table import Cell, Column, Note, Table
-from unchurn.study.result import Result, SettingResult
+from unchurn.study.results.result import Result, SettingResult
 
 NEAR = 2  # published standard deviations within which a number is called near
 OF_TRIALS = ("accuracy", "churn")  # a trial's table has these, not all four

@@ -13,7 +13,7 @@ import numpy as np
 from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError
 from unchurn.paper.records import Record, read_all
-from unchurn.study.result import SettingResult
+from unchurn.study.results.result import SettingResult
 
 SAME = ("model", "training", "scenario", "runs", "seed")  # of all parts of a result
 

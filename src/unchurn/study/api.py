@@ -19,24 +19,24 @@ from unchurn.datasets.base import Dataset
 from unchurn.methods import Method, make_method
 from unchurn.methods.registry import name_of, split_methods
 from unchurn.metrics.budget import Budget
-from unchurn.study.collect import collect
-from unchurn.study.experiment import Experiment
-from unchurn.study.folder import save
-from unchurn.study.fresh import expected_schedule, with_fresh_runs
-from unchurn.study.ids import check_id
-from unchurn.study.presets import as_far_as, preset_names, preset_settings
-from unchurn.study.result import Result
-from unchurn.study.run import OnProgress, Trainings, carry_out
-from unchurn.study.said import Said
+from unchurn.study.design.experiment import Experiment
+from unchurn.study.design.presets import as_far_as, preset_names, preset_settings
+from unchurn.study.design.schedule import Schedule, make_schedule
+from unchurn.study.design.settings import Setting
+from unchurn.study.results.collect import collect
+from unchurn.study.results.folder import save
+from unchurn.study.results.ids import check_id
+from unchurn.study.results.result import Result
+from unchurn.study.results.stored_probabilities import StoredProbabilities
 from unchurn.study.scenarios import Scenario, Upgrade, make_scenario
-from unchurn.study.schedule import Schedule, make_schedule
-from unchurn.study.settings import Setting
-from unchurn.study.store import Store
-from unchurn.study.tally import trainings_of
-from unchurn.training.config import Training
+from unchurn.study.trainings.fresh_runs import expected_schedule, with_fresh_runs
+from unchurn.study.trainings.run import OnProgress, Trainings, carry_out
+from unchurn.study.trainings.store import Store
+from unchurn.study.trainings.tally import trainings_of
 from unchurn.training.learners.base import Learner, RemarkWarning
 from unchurn.training.learners.function import FunctionLearner
 from unchurn.training.learners.make import make_learner
+from unchurn.training.loop.config import Training
 
 Methods = str | Sequence[str | Method | Setting] | None
 
@@ -183,7 +183,7 @@ def run_bench(
             schedule, store, executor, lambda done, _, last: on_progress(done, n_expected, last)
         )
         result = with_fresh_runs(collect(first), experiment, train_more)
-    save(result, folder, Said(store, made))
+    save(result, folder, StoredProbabilities(store, made))
     return result
 
 

@@ -9,16 +9,16 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from unchurn.core.errors import InputError, field_problem
-from unchurn.core.plain import read_plain
 from unchurn.core.tables import TextForm, stem
+from unchurn.core.toml_json import read_plain
 from unchurn.metrics.budget import Budget
 from unchurn.study.api import check_asked, is_table, joining, load_data, make_experiment
-from unchurn.study.experiment import Experiment
+from unchurn.study.design.experiment import Experiment
 from unchurn.study.scenarios import Retrain, Scenario, make_scenario
-from unchurn.training.config import Training
 from unchurn.training.learners.base import Learner
 from unchurn.training.learners.make import make_learner
 from unchurn.training.learners.torch import TorchLearner
+from unchurn.training.loop.config import Training
 
 # The fields that are parameters of scenarios.
 OF_SCENARIOS = ("share", "same_seed", "base_share", "per_base", "base_column", "time", "split",

@@ -18,16 +18,16 @@ from unchurn.core.executors import Call
 from unchurn.core.executors.local import Local
 from unchurn.methods import Method
 from unchurn.neighbors.sharded import sharded_knn_labels
-from unchurn.study.collect import collect
-from unchurn.study.experiment import Experiment
-from unchurn.study.parts import make_parts
-from unchurn.study.run import KILLED, carry_out
-from unchurn.study.schedule import make_schedule
-from unchurn.study.settings import Setting, make_setting
-from unchurn.study.store import Store
-from unchurn.training.config import Training
+from unchurn.study.design.experiment import Experiment
+from unchurn.study.design.parts import make_parts
+from unchurn.study.design.schedule import make_schedule
+from unchurn.study.design.settings import Setting, make_setting
+from unchurn.study.results.collect import collect
+from unchurn.study.trainings.run import KILLED, carry_out
+from unchurn.study.trainings.store import Store
 from unchurn.training.learners.torch import TorchLearner
-from unchurn.training.networks import mlp
+from unchurn.training.loop.config import Training
+from unchurn.training.networks.factories import mlp
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'unchurn[ray]'")
 

@@ -12,17 +12,17 @@ import numpy as np
 
 from unchurn import Dataset
 from unchurn.core.executors.local import Local
-from unchurn.study import charts
-from unchurn.study.collect import collect
-from unchurn.study.experiment import Experiment
-from unchurn.study.parts import make_parts
-from unchurn.study.result import Result
-from unchurn.study.run import carry_out
-from unchurn.study.schedule import make_schedule
-from unchurn.study.settings import make_setting
-from unchurn.study.store import Store
-from unchurn.training.config import Training
+from unchurn.study.design.experiment import Experiment
+from unchurn.study.design.parts import make_parts
+from unchurn.study.design.schedule import make_schedule
+from unchurn.study.design.settings import make_setting
+from unchurn.study.report import charts
+from unchurn.study.results.collect import collect
+from unchurn.study.results.result import Result
+from unchurn.study.trainings.run import carry_out
+from unchurn.study.trainings.store import Store
 from unchurn.training.learners.torch import TorchLearner
+from unchurn.training.loop.config import Training
 
 HERE = Path(__file__).parent
 SETTINGS = (

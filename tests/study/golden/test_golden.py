@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from unchurn.core.executors.local import Local
-from unchurn.study.collect import collect
-from unchurn.study.run import carry_out
-from unchurn.study.schedule import make_schedule
-from unchurn.study.store import Store
+from unchurn.study.design.schedule import make_schedule
+from unchurn.study.results.collect import collect
+from unchurn.study.trainings.run import carry_out
+from unchurn.study.trainings.store import Store
 
 HERE = Path(__file__).parent
 GOLDEN = runpy.run_path(str(HERE / "make.py"))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from unchurn.comparison.inputs.asked import asked_of, chosen_or_none
 from unchurn.comparison.inputs.casting import as_labels
+from unchurn.comparison.inputs.column_options import asked_of, chosen_or_none
 from unchurn.comparison.inputs.columns import (
     Chosen,
     Columns,

@@ -17,7 +17,7 @@ from unchurn.comparison.inputs.classes import (
     number,
 )
 from unchurn.comparison.inputs.columns import Columns
-from unchurn.comparison.inputs.ids import alike, find, n_shared, written_otherwise
+from unchurn.comparison.inputs.ids.lookup import alike, find, n_shared, written_otherwise
 from unchurn.comparison.inputs.predictions import Groups, Labels, Predictions
 from unchurn.comparison.inputs.scores import REST
 from unchurn.core.arrays import IntArray

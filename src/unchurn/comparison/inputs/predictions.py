@@ -24,7 +24,7 @@ from unchurn.comparison.inputs.columns import (
     choose_labels,
     says_what_it_is,
 )
-from unchurn.comparison.inputs.ids import ABSENT, alike, find, repeated
+from unchurn.comparison.inputs.ids.lookup import ABSENT, alike, find, repeated
 from unchurn.comparison.inputs.scores import (
     HALF,
     REST,

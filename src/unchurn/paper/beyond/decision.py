@@ -11,7 +11,7 @@ from unchurn.paper.beyond.tables import ALL_TABLES, FRESH
 from unchurn.paper.markdown import markdown_table
 from unchurn.paper.studies import RECIPES
 from unchurn.report.numbers import bare_percent, difference
-from unchurn.study.settings import make_setting
+from unchurn.study.design.settings import make_setting
 
 FORMER_DEFAULT = "safe_ema"
 MOST_HARMED = 1  # of the fresh tables, in accuracy and in churn each

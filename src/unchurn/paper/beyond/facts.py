@@ -8,9 +8,9 @@ import numpy as np
 
 from unchurn.core.errors import InputError
 from unchurn.metrics.calibration import calibration_error, log_loss
-from unchurn.study.result import Result
-from unchurn.study.schedule import Schedule
-from unchurn.study.store import Store
+from unchurn.study.design.schedule import Schedule
+from unchurn.study.results.result import Result
+from unchurn.study.trainings.store import Store
 
 DIGITS = 6  # of the numbers that are kept
 

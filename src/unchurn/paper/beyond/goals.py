@@ -16,7 +16,7 @@ import numpy.typing as npt
 from unchurn.methods.registry import PLUS
 from unchurn.metrics.churn import ChurnSummary
 from unchurn.paper.beyond.rows import Row
-from unchurn.study.settings import make_setting
+from unchurn.study.design.settings import make_setting
 
 HALVED_BY = 0  # the seed
 ENSEMBLE = "ensemble(m=5)"

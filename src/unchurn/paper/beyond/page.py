@@ -44,7 +44,7 @@ from unchurn.paper.markdown import markdown_table, render_page
 from unchurn.paper.records import read_all, write_numbers
 from unchurn.paper.studies import RECIPES
 from unchurn.report.numbers import NONE, bare_percent, difference, signed
-from unchurn.study.settings import make_setting
+from unchurn.study.design.settings import make_setting
 
 REPRODUCTION = "reproduction"  # the folder of the paper's own results, beside ours
 # What the table of all tables has room for.

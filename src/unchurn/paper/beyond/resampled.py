@@ -10,7 +10,7 @@ from scipy.stats import spearmanr
 from unchurn.paper.beyond.rows import Over, Row, over
 from unchurn.paper.markdown import markdown_table
 from unchurn.report.numbers import NONE, bare_percent, signed
-from unchurn.study.result import CONTROL
+from unchurn.study.results.result import CONTROL
 
 
 @dataclass(frozen=True, kw_only=True)

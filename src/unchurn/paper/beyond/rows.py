@@ -17,7 +17,7 @@ from unchurn.paper.beyond.tables import BEYOND, TABLES
 from unchurn.paper.records import Record, read
 from unchurn.paper.united import by_dataset, united
 from unchurn.report.numbers import bare_percent
-from unchurn.study.result import CONTROL, SettingResult
+from unchurn.study.results.result import CONTROL, SettingResult
 from unchurn.study.scenarios.retrain import Retrain
 
 

@@ -26,12 +26,12 @@ from unchurn.paper.beyond.tables import (
 )
 from unchurn.paper.published import published
 from unchurn.paper.studies import RECIPES, RUNS, Recipe
-from unchurn.study.experiment import Experiment
-from unchurn.study.parts import make_parts
+from unchurn.study.design.experiment import Experiment
+from unchurn.study.design.parts import make_parts
+from unchurn.study.design.settings import Setting, combined_setting, make_setting
 from unchurn.study.scenarios import Resample, Retrain, Scenario
-from unchurn.study.settings import Setting, combined_setting, make_setting
-from unchurn.training.config import Training
 from unchurn.training.learners.torch import TorchLearner
+from unchurn.training.loop.config import Training
 
 # One model is trained, and one served.
 FREE = (

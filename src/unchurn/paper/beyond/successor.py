@@ -8,7 +8,7 @@ from unchurn.paper.beyond.decision import each_table, over_datasets
 from unchurn.paper.beyond.rows import Over, Row
 from unchurn.paper.beyond.study import CANDIDATE, SUCCESSOR
 from unchurn.paper.beyond.tables import NEWEST
-from unchurn.study.settings import make_setting
+from unchurn.study.design.settings import make_setting
 
 MOST_HARMED = 2  # of NEWEST, in accuracy and in churn each, at either length of training
 MOST_ABOVE = 0.02  # mean churn over plain training's, less the default's

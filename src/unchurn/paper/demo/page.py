@@ -15,10 +15,10 @@ from unchurn.paper.demo.studies import EPOCHS, RETRAIN, RUNS, UPGRADE
 from unchurn.paper.demo.succession import gate_step, upgrade_step
 from unchurn.report import formats
 from unchurn.report.html import write_page
-from unchurn.training.config import Training
+from unchurn.training.loop.config import Training
 
 if TYPE_CHECKING:
-    from unchurn.study.result import Result
+    from unchurn.study.results.result import Result
 
 TELLERS = {RETRAIN: (plain_step, methods_step), UPGRADE: (upgrade_step, gate_step)}
 

@@ -21,7 +21,7 @@ from unchurn.report.numbers import NONE, bare_percent, difference, percent
 from unchurn.report.table import Cell, Column, Note, Table
 
 if TYPE_CHECKING:
-    from unchurn.study.result import Result, SettingResult
+    from unchurn.study.results.result import Result, SettingResult
 
 SHOWN = 6  # of the examples that flip most
 NAMES = {

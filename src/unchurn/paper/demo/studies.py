@@ -7,12 +7,12 @@ from unchurn.datasets import load
 from unchurn.methods.registry import DEFAULT
 from unchurn.metrics.registry import Runs
 from unchurn.study.api import make_experiment
-from unchurn.study.experiment import Experiment
-from unchurn.study.result import Result, SettingResult
+from unchurn.study.design.experiment import Experiment
+from unchurn.study.results.result import Result, SettingResult
 from unchurn.study.scenarios import Upgrade
-from unchurn.training.config import Training
 from unchurn.training.learners.make import make_learner
-from unchurn.training.upgrade import FROM_WEIGHTS
+from unchurn.training.loop.config import Training
+from unchurn.training.upgrade.upgrade import FROM_WEIGHTS
 
 DATA = "phishing"
 RETRAIN, UPGRADE = "retrain", "upgrade"  # the studies, and their folders

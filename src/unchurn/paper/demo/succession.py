@@ -19,7 +19,7 @@ from unchurn.report.numbers import percent
 
 if TYPE_CHECKING:
     from unchurn.metrics.registry import Runs
-    from unchurn.study.result import Result
+    from unchurn.study.results.result import Result
 
 POLICY: dict[str, Any] = {"max_bad_flips": 0.01, "max_accuracy_loss": 0.0}
 OTHERWISE: dict[Decision, str] = {"hold": "on hold", "reject": "rejected"}

@@ -8,9 +8,9 @@ from typing import Any, Literal
 import altair as alt
 
 from unchurn.paper.upgrade.rows import Over
-from unchurn.study.result import CONTROL
-from unchurn.study.settings import make_setting
-from unchurn.training.upgrade import FROM_WEIGHTS
+from unchurn.study.design.settings import make_setting
+from unchurn.study.results.result import CONTROL
+from unchurn.training.upgrade.upgrade import FROM_WEIGHTS
 
 KINDS = ["one model is served", "the base answers, too"]
 OTHERS = "another is better in both"  # of its kind

@@ -11,9 +11,9 @@ from unchurn.paper.studies import RECIPES
 from unchurn.paper.upgrade.rows import Over, Row, cell
 from unchurn.paper.upgrade.study import CANDIDATE, FORMER, ON_FRESH
 from unchurn.report.numbers import bare_percent
-from unchurn.study.result import CONTROL
-from unchurn.study.settings import make_setting
-from unchurn.training.upgrade import FROM_ANSWERS
+from unchurn.study.design.settings import make_setting
+from unchurn.study.results.result import CONTROL
+from unchurn.training.upgrade.upgrade import FROM_ANSWERS
 
 MOST_HARMED = 3  # of the tables, in accuracy and in bad flips each
 MOST_ABOVE = 0.01  # mean bad flips over plain retraining's, less the former default's

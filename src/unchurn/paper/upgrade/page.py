@@ -15,9 +15,9 @@ from unchurn.paper.upgrade.fresh import on_fresh
 from unchurn.paper.upgrade.rows import Over, Row, cell, choose, over, read_rows
 from unchurn.paper.upgrade.study import settings
 from unchurn.report.numbers import NONE, bare_percent, difference, signed
-from unchurn.study.result import CONTROL
-from unchurn.study.settings import make_setting
-from unchurn.training.upgrade import FROM_ANSWERS, FROM_WEIGHTS
+from unchurn.study.design.settings import make_setting
+from unchurn.study.results.result import CONTROL
+from unchurn.training.upgrade.upgrade import FROM_ANSWERS, FROM_WEIGHTS
 
 DEFAULT = make_setting(FROM_WEIGHTS).facts().written
 WITHOUT_WEIGHTS = make_setting(FROM_ANSWERS).facts().written

@@ -15,7 +15,7 @@ from unchurn.paper.records import Record
 from unchurn.paper.united import by_dataset
 from unchurn.paper.upgrade.study import UPGRADE
 from unchurn.report.numbers import NONE, bare_percent
-from unchurn.study.result import CONTROL, SettingResult
+from unchurn.study.results.result import CONTROL, SettingResult
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from unchurn.paper.beyond.study import check_dataset, some, subject
 from unchurn.paper.beyond.tables import FRESH, NEWEST
 from unchurn.paper.studies import RECIPES
-from unchurn.study.experiment import Experiment
-from unchurn.study.parts import make_parts
+from unchurn.study.design.experiment import Experiment
+from unchurn.study.design.parts import make_parts
+from unchurn.study.design.settings import Setting, make_setting
 from unchurn.study.scenarios import Upgrade
-from unchurn.study.settings import Setting, make_setting
-from unchurn.training.upgrade import FROM_ANSWERS
+from unchurn.training.upgrade.upgrade import FROM_ANSWERS
 
 UPGRADE = "upgrade"  # what `unchurn reproduce` calls the study
 BASES, PER_BASE = 3, 3

@@ -22,19 +22,19 @@ from unchurn.methods.registry import DEFAULT
 from unchurn.metrics.budget import Budget, excess
 from unchurn.metrics.intervals import Interval
 from unchurn.metrics.registry import Metric, Runs
-from unchurn.study.job import Job
-from unchurn.study.parts import Mask, Parts, make_parts
+from unchurn.study.design.job import Job
+from unchurn.study.design.parts import Mask, Parts, make_parts
 from unchurn.training.learners.base import Learner
-from unchurn.training.own_code import code_identity
-from unchurn.training.streams import reference_streams
+from unchurn.training.learners.own_code import code_identity
+from unchurn.training.loop.streams import reference_streams
 
 if TYPE_CHECKING:
     import altair as alt
 
     from unchurn.datasets.preparation import Preparation
-    from unchurn.study.history import History
-    from unchurn.study.result import Result
-    from unchurn.study.scenarios.given import Given
+    from unchurn.study.results.history import History
+    from unchurn.study.results.result import Result
+    from unchurn.study.scenarios.given_base import GivenBase
 
 Rows = npt.NDArray[np.integer]
 PlainFit = tuple[int, int]  # a plain training: its run, and its stream in the run
@@ -131,7 +131,7 @@ class Scenario:
         return None
 
     @property
-    def given(self) -> Given | None:
+    def given(self) -> GivenBase | None:
         """The older model, where it is one that was given: then it is not trained."""
         return None
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from unchurn.core.arrays import IntArray, as_whole
 from unchurn.core.errors import InputError
-from unchurn.datasets.asides import Times
-from unchurn.study.history import Time
+from unchurn.datasets.side_columns import Times
+from unchurn.study.results.history import Time
 
 LENGTH = re.compile(r"(\d{1,6}) ?([hdw])")
 HOURS = {"h": 1, "d": 24, "w": 168}

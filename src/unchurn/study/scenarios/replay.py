@@ -10,24 +10,24 @@ import numpy as np
 
 from unchurn.core.errors import InputError
 from unchurn.core.tables import TextForm
-from unchurn.datasets.asides import times_of
 from unchurn.datasets.base import Dataset
+from unchurn.datasets.side_columns import times_of
 from unchurn.methods import Control, Method
 from unchurn.metrics.intervals import Interval
 from unchurn.metrics.registry import OVER_RELEASES, Metric, Runs
-from unchurn.study.history import History
-from unchurn.study.job import Job
-from unchurn.study.parts import Mask
+from unchurn.study.design.job import Job
+from unchurn.study.design.parts import Mask
+from unchurn.study.results.history import History
 from unchurn.study.scenarios.base import Rows, Scenario, Scene
 from unchurn.study.scenarios.periods import HOW, as_every, in_words, make_periods
-from unchurn.study.scenarios.played import Played, play
+from unchurn.study.scenarios.release_rows import ReleaseRows, play
 from unchurn.study.scenarios.upgrade import Upgrade, differences_to_base
-from unchurn.training.streams import BASE_FIT, release_of
+from unchurn.training.loop.streams import BASE_FIT, release_of
 
 if TYPE_CHECKING:
     import altair as alt
 
-    from unchurn.study.result import Result
+    from unchurn.study.results.result import Result
 
 ALL_SERVE = "{} asks the release before when it serves, which asks the one before: all serve."
 
@@ -53,7 +53,7 @@ class Replay(Scenario):
 
     time: str | None = None
     every: str | int | None = None
-    _played: Played | None = field(default=None, init=False, repr=False, compare=False)
+    _played: ReleaseRows | None = field(default=None, init=False, repr=False, compare=False)
 
     name: ClassVar[str] = "replay"
     has_base: ClassVar[bool] = True
@@ -108,7 +108,7 @@ class Replay(Scenario):
         return Scene(data=data, parts=parts, scenario=knowing)
 
     @property
-    def _known(self) -> Played:
+    def _known(self) -> ReleaseRows:
         if self._played is None:
             raise ValueError("nothing is played again before there are data: see `scene`")
         return self._played
@@ -176,6 +176,6 @@ class Replay(Scenario):
 
     def charts(self, result: Result) -> dict[str, alt.TopLevelMixin]:
         """What was measured, release by release."""
-        from unchurn.study import over_time_charts
+        from unchurn.study.report import over_time_charts
 
         return over_time_charts.charts(result)

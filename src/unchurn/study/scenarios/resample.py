@@ -14,7 +14,7 @@ from unchurn.core.arrays import as_fraction
 from unchurn.core.errors import InputError
 from unchurn.study.scenarios.base import Rows
 from unchurn.study.scenarios.retrain import Retrain
-from unchurn.training.streams import Stream
+from unchurn.training.loop.streams import Stream
 
 
 @dataclass(frozen=True)

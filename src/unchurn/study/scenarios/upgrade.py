@@ -13,22 +13,28 @@ import numpy as np
 from unchurn.core.arrays import Array, as_fraction, as_whole
 from unchurn.core.errors import InputError
 from unchurn.core.tables import TextForm
-from unchurn.datasets.asides import flags, is_before
 from unchurn.datasets.base import Dataset
+from unchurn.datasets.side_columns import flags, is_before
 from unchurn.methods import Control, Method
 from unchurn.metrics import against_base
 from unchurn.metrics.intervals import Interval
 from unchurn.metrics.over_runs import rate_difference
 from unchurn.metrics.registry import AGAINST_BASE, Metric, Runs
-from unchurn.study.job import Job
-from unchurn.study.parts import Mask, Parts
+from unchurn.study.design.job import Job
+from unchurn.study.design.parts import Mask, Parts
 from unchurn.study.scenarios.base import PlainFit, Rows, Scenario, Scene
-from unchurn.study.scenarios.given import Given, cautions_on, open_base, places_among, read_base
-from unchurn.study.scenarios.joined import Named
-from unchurn.study.scenarios.older import Older, Parted, part_rows, with_classes
+from unchurn.study.scenarios.base_rows import Named
+from unchurn.study.scenarios.given_base import (
+    GivenBase,
+    cautions_on,
+    open_base,
+    places_among,
+    read_base,
+)
+from unchurn.study.scenarios.older_rows import OlderRows, Parted, part_rows, with_classes
 from unchurn.training.learners.base import Learner
 from unchurn.training.learners.torch import TorchLearner
-from unchurn.training.streams import BASE_FIT, Stream
+from unchurn.training.loop.streams import BASE_FIT, Stream
 
 if TYPE_CHECKING:
     from unchurn.datasets.preparation import Preparation
@@ -86,8 +92,8 @@ class Upgrade(Scenario):
     base: Any = None
     id: str | None = None
     # What `scene` finds of them in the data.
-    _older: Older | None = field(default=None, init=False, repr=False, compare=False)
-    _given: Given | None = field(default=None, init=False, repr=False, compare=False)
+    _older: OlderRows | None = field(default=None, init=False, repr=False, compare=False)
+    _given: GivenBase | None = field(default=None, init=False, repr=False, compare=False)
 
     name: ClassVar[str] = "upgrade"
     has_base: ClassVar[bool] = True
@@ -210,7 +216,7 @@ class Upgrade(Scenario):
         parted = part_rows(data, is_old, words, validation=validation, comes_later=comes_later)
         return parted if self.base is not None else with_classes(parted, words)
 
-    def _knowing(self, scene: Scene, older: Older | None, given: Given | None) -> Scene:
+    def _knowing(self, scene: Scene, older: OlderRows | None, given: GivenBase | None) -> Scene:
         """The scene with a scenario that knows its base."""
         # The model itself stays here: runs are trained in other processes.
         knowing = replace(self, base=self.parameters.get("base"))
@@ -226,7 +232,7 @@ class Upgrade(Scenario):
         return f"where {self.base_column} is true"
 
     @property
-    def given(self) -> Given | None:
+    def given(self) -> GivenBase | None:
         """The base that was given, as far as the data's rows go."""
         return self._given
 

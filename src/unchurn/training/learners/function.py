@@ -19,7 +19,6 @@ from unchurn.core.errors import InputError
 from unchurn.methods import Method, Reference
 from unchurn.methods.base import Rows
 from unchurn.methods.reference import Weights
-from unchurn.training.config import Training
 from unchurn.training.learners.base import (
     DivergedError,
     Predictor,
@@ -27,8 +26,9 @@ from unchurn.training.learners.base import (
     check_neighbours,
     score_distinct,
 )
-from unchurn.training.own_code import called, code_identity, own_name
-from unchurn.training.streams import Stream, hold_out, member_fits, reference_streams
+from unchurn.training.learners.own_code import called, code_identity, own_name
+from unchurn.training.loop.config import Training
+from unchurn.training.loop.streams import Stream, hold_out, member_fits, reference_streams
 
 Predict = Callable[[Array], Any]
 Train = Callable[[Array, Float32, int], Predict]

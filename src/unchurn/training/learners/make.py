@@ -9,10 +9,10 @@ from functools import partial
 from typing import Any
 
 from unchurn.core.errors import InputError, unknown
-from unchurn.training.config import Training
 from unchurn.training.learners.base import Learner
 from unchurn.training.learners.function import FunctionLearner
 from unchurn.training.learners.torch import NETWORKS, TorchLearner
+from unchurn.training.loop.config import Training
 
 # Libraries whose name says enough.
 SHORT = {"lightgbm": "lightgbm:LGBMClassifier", "xgboost": "xgboost:XGBClassifier"}

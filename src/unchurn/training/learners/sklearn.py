@@ -19,7 +19,7 @@ from unchurn.core.errors import InputError
 from unchurn.methods import Method
 from unchurn.methods.base import overrides
 from unchurn.training.learners.function import FunctionLearner, Predict, weighted_rows
-from unchurn.training.own_code import code_identity
+from unchurn.training.learners.own_code import code_identity
 
 LIKE = 0.8  # of difflib's ratio: one letter of five is another
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from unchurn.core.arrays import Float32, IntArray
 from unchurn.core.errors import InputError
 from unchurn.methods import Method, Reference
-from unchurn.training.config import Training
 from unchurn.training.learners.base import DivergedError, Predictor, Probe
-from unchurn.training.own_code import code_identity
+from unchurn.training.learners.own_code import code_identity
+from unchurn.training.loop.config import Training
 
 if TYPE_CHECKING:
-    from unchurn.training.networks import Factory
+    from unchurn.training.networks.factories import Factory
 
 # The built-in networks, named here so that a wrong name is told before torch is imported.
 NETWORKS = ("mlp", "mlp_three_hidden", "lenet5", "lenet5_relu_average", "lenet5_tanh_max",
@@ -56,7 +56,7 @@ class TorchLearner:
     @property
     def _factory(self) -> Factory:
         """What makes a network."""
-        from unchurn.training.networks import make_factory
+        from unchurn.training.networks.factories import make_factory
 
         factory = make_factory(self.model)
         return partial(factory, **self.arguments) if self.arguments else factory
@@ -91,7 +91,7 @@ class TorchLearner:
     @property
     def imports(self) -> tuple[str, ...]:
         """The loop, and torch with it."""
-        return ("unchurn.training.loop",)
+        return ("unchurn.training.loop.fit",)
 
     @property
     def remark(self) -> str | None:
@@ -110,7 +110,7 @@ class TorchLearner:
         """Make and use the user's network once: what is wrong with it is said at the start."""
         import torch
 
-        from unchurn.training.determinism import own_randomness
+        from unchurn.training.loop.determinism import own_randomness
 
         factory = self._factory
         shape = x.shape[1:]
@@ -129,7 +129,7 @@ class TorchLearner:
 
     def weight_shapes(self, shape: tuple[int, ...], n_classes: int) -> dict[str, tuple[int, ...]]:
         """The shapes of its network's weights, by name: those it can start from have the same."""
-        from unchurn.training.determinism import own_randomness
+        from unchurn.training.loop.determinism import own_randomness
 
         with own_randomness("cpu"):
             state = self._factory(shape, n_classes).state_dict()
@@ -148,7 +148,7 @@ class TorchLearner:
         reference: Reference | None = None,
     ) -> Sequence[Predictor]:
         """Train a run by the loop."""
-        from unchurn.training.loop import fit_together
+        from unchurn.training.loop.fit import fit_together
 
         return fit_together(
             methods,

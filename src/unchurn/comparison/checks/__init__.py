@@ -1,0 +1,1 @@
+"""What may be wrong with the files that are compared: cautions and doubts."""

@@ -1,0 +1,1 @@
+"""How rows of two tables are paired: ids, an index, or their place."""

@@ -1,0 +1,92 @@
+"""Ids that one file has under a name that another has not: which column has them there."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
+
+from unchurn.comparison.inputs.casting import as_ids
+from unchurn.comparison.inputs.columns import INDEXES, Columns, id_column
+from unchurn.comparison.inputs.ids.lookup import ABSENT, alike, find
+from unchurn.comparison.inputs.sources import Source
+from unchurn.core.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MOST_COLUMNS = 64  # that are looked at for one that holds the ids
+NEARLY_ALL = 0.99  # of the smaller file's ids that the other must have
+
+
+def check_names_of_ids(sources: Sequence[Source], asked: Columns) -> None:
+    """Refuse files of which some have the column of ids and some have none of such a name."""
+    has = next((one for one in sources if id_column(one, asked) is not None), None)
+    lacks = next((one for one in sources if id_column(one, asked) is None), None)
+    if has is None or lacks is None or asked.id in INDEXES:
+        return
+    column = str(id_column(has, asked))
+    none = f"{has.name} has ids, {column!r}, and {lacks.name} has none that are called so"
+    remove = f"or remove {column!r} from {has.name} if all rows are in one order"
+    if lacks.is_array:
+        raise InputError(
+            f"{has.name} has ids and {lacks.name} has none: give a table with a column {column!r} "
+            f"for it, {remove}"
+        )
+    if asked.id is not None:
+        none = f"{lacks.name}: no column {column!r}, which {has.name} has"
+    holding = _that_hold(has, column, lacks)
+    if len(holding) == 1:
+        first, second = (holding[0], column) if lacks is sources[0] else (column, holding[0])
+        raise InputError(
+            f"{none}: its {holding[0]!r} has the same values, so give {both_names(first, second)}"
+        )
+    raise InputError(
+        f"{none}: give it a column {column!r} of the same ids (rename the one that has them), "
+        f"{remove}; there are {', '.join(lacks.names)}"
+    )
+
+
+def both_names(ours: str, theirs: str) -> str:
+    """How to say that two files call one column differently."""
+    named = f"{ours}={theirs}"
+    return f"id= {named!r}" if " " in named else f"id= {named}"
+
+
+def same_by_other_names(
+    base: Source, other: Source, used: Collection[str]
+) -> list[tuple[str, str]]:
+    """Columns of two files that only their names tell apart: each value once, and in both."""
+    theirs = [name for name in other.names if name not in used and name not in base.names]
+    ours = [name for name in base.names if name not in used and name not in other.names]
+    known = _that_tell_rows(base, ours) if theirs else []
+    found = _that_tell_rows(other, theirs) if known else []
+    return [(one.name, two.name) for one in known for two in found if _have_nearly_all(one, two)]
+
+
+def _that_hold(has: Source, column: str, lacks: Source) -> list[str]:
+    """The columns of a file that hold nearly all ids of another one, each once."""
+    try:
+        ids = as_ids(has.read([column])[column], has.name, is_written=has.is_text).drop_nulls()
+    except InputError:
+        return []
+    return [one.name for one in _that_tell_rows(lacks, lacks.names) if _have_nearly_all(ids, one)]
+
+
+def _that_tell_rows(source: Source, names: Sequence[str]) -> list[pl.Series]:
+    """Those of a file's columns, as ids, that have another value in every row."""
+    found = []
+    for column in source.columns(names[:MOST_COLUMNS]):
+        try:
+            ids = as_ids(column, source.name, is_written=source.is_text)
+        except InputError:  # numbers that may have lost digits, or no single values
+            continue
+        if not ids.null_count() and ids.n_unique() == len(ids):
+            found.append(ids.alias(column.name))
+    return found
+
+
+def _have_nearly_all(one: pl.Series, two: pl.Series) -> bool:
+    """Whether nearly all ids of the smaller of two columns are in the larger."""
+    rows = find(*alike(one, two))
+    n = len(one) if rows is None else int((rows != ABSENT).sum())
+    return n >= NEARLY_ALL * min(len(one), len(two))

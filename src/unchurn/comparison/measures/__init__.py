@@ -1,0 +1,1 @@
+"""What is measured of two models' predictions: flips, probabilities, slices."""

@@ -1,0 +1,166 @@
+"""Slices: do the examples with one value of a column flip more than the rest, or lose accuracy?"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unchurn.comparison.inputs.classes import number
+from unchurn.comparison.measures.outcomes import BAD, EVERY, FLIPPED, Counts
+from unchurn.core.errors import InputError
+from unchurn.metrics.intervals import Interval, clustered_p_value
+
+if TYPE_CHECKING:
+    from unchurn.comparison.inputs.pairs import Paired
+    from unchurn.comparison.measures.outcomes import Counting, Outcomes
+
+MOST_VALUES = 1000  # of a column to slice by; more is an identifier
+NOTABLE = 0.05  # false discoveries, Benjamini–Yekutieli
+
+
+@dataclass(frozen=True)
+class SliceCounts:
+    """The examples with one value of a column, or with several rare ones, counted."""
+
+    column: str
+    value: str
+    counts: Counts
+
+    @property
+    def n(self) -> int:
+        """How many there are."""
+        return self.counts.number(EVERY)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slice:
+    """One value of a column: its churn and the rest's, and the p-value that they are the same.
+
+    `q` is p after Benjamini and Yekutieli's correction for all slices, which may overlap.
+    """
+
+    column: str
+    value: str
+    n: int
+    churn: Interval
+    rest: float
+    p: float
+    q: float
+    bad_flips: Interval | None
+    accuracy_difference: Interval | None
+
+    @property
+    def is_notable(self) -> bool:
+        """Whether it differs from the rest beyond chance, among all slices that were looked at."""
+        return self.q <= NOTABLE
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values."""
+        plain = {
+            name: value.to_dict() if isinstance(value, Interval) else value
+            for name, value in vars(self).items()
+        }
+        rest = None if math.isnan(self.rest) else self.rest
+        return {**plain, "rest": rest, "notable": self.is_notable}
+
+
+def count_slices(paired: Paired, outcomes: Outcomes, counting: Counting) -> list[SliceCounts]:
+    """Count the examples of every value of the columns; a gap is a value too."""
+    counted = []
+    for column, texts in paired.slices.items():
+        values, (numbers,) = number([texts.fill_null("(missing)")])
+        if len(values) > MOST_VALUES:
+            raise InputError(
+                f"slice column {column!r} has {len(values):,} distinct values: slices are for "
+                f"categories, of at most {MOST_VALUES}"
+            )
+        counts = counting.by_value(outcomes, numbers, len(values))
+        counted += [SliceCounts(column, *one) for one in zip(values, counts, strict=True)]
+    return counted
+
+
+def take_rare_together(counted: list[SliceCounts], min_size: int) -> list[SliceCounts]:
+    """Values of a column with too few examples as one slice, behind the others of the column."""
+    slices = []
+    for column in dict.fromkeys(one.column for one in counted):
+        values = [one for one in counted if one.column == column]
+        rare = [one for one in values if one.n < min_size]
+        slices += [one for one in values if one.n >= min_size]
+        if len(rare) == 1:
+            slices += rare
+        elif rare:
+            together = np.sum([one.counts.table for one in rare], axis=0)
+            name = f"({len(rare)} values under {min_size})"
+            slices.append(SliceCounts(column, name, replace(rare[0].counts, table=together)))
+    return slices
+
+
+def compare_slices(
+    counted: list[SliceCounts], everything: Counts, min_size: int
+) -> tuple[list[Slice], list[str]]:
+    """Every slice against the rest, those that differ most first; notes on those too small."""
+    from scipy.stats import false_discovery_control
+
+    n_values = Counter(one.column for one in counted)
+    large, notes = [], []
+    for one in take_rare_together(counted, min_size):
+        if one.n < min_size:
+            notes.append(
+                f"{one.column}={one.value}: {one.n} examples are too few to compare (fewer than "
+                f"{min_size})"
+            )
+            continue
+        large.append(one)
+        if one.n == everything.number(EVERY) and n_values[one.column] > 1:
+            notes.append(
+                f"{one.column}: none of its values has {min_size} examples, so they are one slice "
+                "of all: give ranges of them as a column"
+            )
+    if not large:
+        return [], notes
+    rests = [replace(everything, table=everything.table - one.counts.table) for one in large]
+    p_values = [_p_value(one.counts, rest) for one, rest in zip(large, rests, strict=True)]
+    q_values = false_discovery_control(p_values, method="by")
+    found = [
+        _compared(one, rest, p, float(q))
+        for one, rest, p, q in zip(large, rests, p_values, q_values, strict=True)
+    ]
+    return sorted(found, key=lambda one: (one.q, one.p, one.column, one.value)), notes
+
+
+def _compared(one: SliceCounts, rest: Counts, p: float, q: float) -> Slice:
+    """One slice beside the rest."""
+    counts, others = one.counts, rest.number(EVERY)
+    is_judged = counts.number(counts.judged) > 0
+    return Slice(
+        column=one.column,
+        value=one.value,
+        n=one.n,
+        churn=counts.rate(FLIPPED),
+        rest=rest.number(FLIPPED) / others if others else math.nan,
+        p=p,
+        q=q,
+        bad_flips=counts.rate_of_judged(BAD) if is_judged else None,
+        accuracy_difference=counts.difference() if is_judged else None,
+    )
+
+
+def _p_value(inside: Counts, rest: Counts) -> float:
+    """That a slice and the rest flip alike: χ², Fisher's exact test, or Student's over clusters."""
+    if rest.number(EVERY) == 0:
+        return 1.0
+    if inside.clustered:
+        return clustered_p_value(*(one.each(k) for one in (inside, rest) for k in (FLIPPED, EVERY)))
+    from scipy.stats import chi2_contingency, fisher_exact
+
+    table = np.array([[one.number(FLIPPED), one.number(~FLIPPED)] for one in (inside, rest)])
+    if not table.sum(axis=0).all():
+        return 1.0
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
+    if expected.min() >= 5:
+        return float(chi2_contingency(table, correction=False).pvalue)
+    return float(fisher_exact(table).pvalue)

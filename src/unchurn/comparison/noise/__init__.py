@@ -1,0 +1,1 @@
+"""The noise of retraining, and whether retrainings can tell it."""

@@ -1,0 +1,1 @@
+"""A comparison for readers: words, tables, charts, a page."""

@@ -1,0 +1,228 @@
+"""A comparison in words: for the terminal, and as Markdown for a pull request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from unchurn.comparison.report.tables import all_tables
+from unchurn.report import formats
+from unchurn.report.formats import visible
+from unchurn.report.numbers import behind, between, percent, points
+from unchurn.report.table import Cell, Column, Table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table as RichTable
+
+    from unchurn.comparison.result import Comparison
+    from unchurn.metrics.intervals import Interval
+
+SIGNS = {"promote": "✅", "hold": "⏸️", "reject": "❌"}
+N_CHECKS = 12  # of a verdict, that are all listed
+COLOURS = {"promote": "green", "hold": "yellow", "reject": "red"}
+
+
+@dataclass(frozen=True)
+class BannerLine:
+    """One reason of a decision; what was measured and its limit, where that is a number."""
+
+    name: str
+    decision: str
+    reason: str
+    found: Interval | None = None
+    limit: float | None = None
+
+
+@dataclass(frozen=True)
+class Banner:
+    """A decision that is shown above a comparison: promote, hold or reject, and why."""
+
+    decision: str
+    meaning: str
+    lines: tuple[BannerLine, ...]
+
+    @property
+    def in_the_way(self) -> list[BannerLine]:
+        """The reasons against promoting, those that reject first."""
+        against = [line for line in self.lines if line.decision != "promote"]
+        return sorted(against, key=lambda line: line.decision == "hold")
+
+    @property
+    def passed(self) -> list[BannerLine]:
+        """The others."""
+        return [line for line in self.lines if line.decision == "promote"]
+
+    def folded(self) -> tuple[list[BannerLine], list[BannerLine]]:
+        """What is listed, what stands in the way first; and, of many, the slices that pass."""
+        if len(self.lines) <= N_CHECKS:
+            return list(self.lines), []
+        slices = [line for line in self.passed if line.name.startswith("slice_")]
+        overall = [line for line in self.passed if line not in slices]
+        return [*self.in_the_way, *overall], slices
+
+
+def sentences(comparison: Comparison) -> list[str]:
+    """What moved; and whether that is more than retraining alone, if there are retrainings."""
+    more = (floor_sentence(comparison), accuracies_sentence(comparison))
+    return [headline(comparison), *(one for one in more if one is not None)]
+
+
+def headline(comparison: Comparison) -> str:
+    """What moved, in one sentence."""
+    churn = comparison.estimates["churn"]
+    text = f"{percent(churn.value)} of {comparison.n:,} predictions change ({between(churn)})"
+    if comparison.labels_cover is not None:
+        change = comparison.estimates["accuracy_difference"]
+        bad, good = (int(m.sum()) for m in (comparison.outcomes.bad, comparison.outcomes.good))
+        judged = comparison.counts.number(comparison.counts.judged)
+        among = "" if judged == comparison.n else f"on the {judged:,} with a true label, "
+        text += (
+            f"; {among}accuracy {points(change.value)} ({between(change, in_points=True)}): "
+            f"{good:,} good flips, {bad:,} bad"
+        )
+    return text + "."
+
+
+def floor_sentence(comparison: Comparison) -> str | None:
+    """Whether the candidate moves more than retraining alone, in one sentence."""
+    floor = comparison.floor
+    if floor is None:
+        return None
+    on = "" if floor.n == comparison.n else f", on the {floor.n:,} examples that all have,"
+    text = (
+        f"Retraining alone moves{on} {percent(floor.churn.value)}{behind(floor.churn)}; the "
+        f"candidate moves {points(floor.excess.value)} beyond it"
+        f"{behind(floor.excess, in_points=True)}."
+    )
+    if floor.is_another_retraining is None:
+        return text
+    low, high = floor.expected
+    may = f"one more retraining may move {percent(low)} to {percent(high)}"
+    if floor.is_another_retraining:
+        return f"{text} It may be just another retraining: {may}."
+    more = "more" if floor.candidate > high else "less"
+    return f"{text} It is not just another retraining: {may}, and it moves {more}."
+
+
+def accuracies_sentence(comparison: Comparison) -> str | None:
+    """The retrainings' accuracies beside base's and the candidate's, in one sentence."""
+    floor = comparison.floor
+    if floor is None or floor.accuracy is None:
+        return None
+    found = floor.accuracy
+    each = f"{percent(min(found.each))} to {percent(max(found.each))}"
+    text = (
+        f"Retrainings' accuracies are {percent(found.each[0]) if len(found.each) == 1 else each}, "
+        f"base's is {percent(found.base)}, the candidate's {percent(found.candidate)}"
+    )
+    if found.is_another_retraining is None:
+        return f"{text}."
+    low, high = found.expected
+    where = "below" if found.candidate < low else "above"
+    outside = "" if found.is_another_retraining else f", and the candidate's is {where} that"
+    return f"{text}; one more retraining may have {percent(low)} to {percent(high)}{outside}."
+
+
+def remarks(comparison: Comparison) -> list[str]:
+    """What was taken for what, what was left out, and what else to know."""
+    lines = []
+    for name, taken in comparison.taken.items():
+        shown = ", ".join(f"{what}: {column}" for what, column in taken.items())
+        lines.append(f"{name}: {shown}")
+    lines += [
+        f"left out: {count:,} row{'s' * (count != 1)} {why}"
+        for why, count in comparison.paired.excluded.items()
+    ]
+    return [*lines, *comparison.notes]
+
+
+def markdown(comparison: Comparison, banner: Banner | None = None) -> str:
+    """The comparison, and the verdict above it, for a pull request's comment."""
+    parts = ["## unchurn compare"]
+    if banner is not None:
+        listed, slices = banner.folded()
+        parts = [
+            f"## {SIGNS[banner.decision]} unchurn gate: {banner.decision}",
+            formats.markdown(_checks(listed)).rstrip("\n"),
+        ]
+        if slices:
+            summary = f"<details><summary>{len(slices)} checks of slices that promote</summary>"
+            parts += [summary, formats.markdown(_checks(slices)).rstrip("\n"), "</details>"]
+    parts += [f"⚠️ {formats.in_markdown(warning)}" for warning in comparison.warnings]
+    parts += [formats.in_markdown(sentence) for sentence in sentences(comparison)]
+    parts += [formats.markdown(table).rstrip("\n") for table in all_tables(comparison)]
+    parts += [f"- {formats.in_markdown(line)}" for line in remarks(comparison)]
+    return "\n\n".join(parts) + "\n"
+
+
+def show(console: Console, comparison: Comparison, banner: Banner | None = None) -> None:
+    """The same on the terminal."""
+    from rich.text import Text
+
+    if banner is not None:
+        console.print(Text(banner.decision.upper(), style=f"bold {COLOURS[banner.decision]}"))
+        console.print(_rich_checks(banner))
+        console.print()
+    show_warnings(console, comparison)
+    first, *more = sentences(comparison)
+    console.print(Text(first, style="bold"))
+    for sentence in more:
+        console.print(Text(sentence))
+    for table in all_tables(comparison):
+        show_table(console, table)
+    console.print()
+    show_remarks(console, comparison)
+
+
+def show_table(console: Console, table: Table) -> None:
+    """A table below what stands on the terminal, no wider than that."""
+    from rich.text import Text
+
+    console.print(Text(f"\n{formats.text(table, console.width)}"), end="")
+
+
+def show_warnings(console: Console, comparison: Comparison) -> None:
+    """What may make it another answer than was meant, on the terminal."""
+    from rich.text import Text
+
+    for warning in comparison.warnings:
+        console.print(Text(visible(f"warning: {warning}"), style="yellow"))
+
+
+def show_remarks(console: Console, comparison: Comparison) -> None:
+    """The remarks on the terminal."""
+    from rich.text import Text
+
+    for line in remarks(comparison):
+        console.print(Text(visible(line), style="dim"))
+
+
+def _checks(lines: list[BannerLine]) -> Table:
+    """The reasons of a decision."""
+    rows = tuple(
+        (
+            Cell(text=line.name, is_foreign=True),
+            Cell(text=f"{SIGNS[line.decision]} {line.decision}"),
+            Cell(text=line.reason, is_foreign=True),
+        )
+        for line in lines
+    )
+    columns = tuple(Column(heading=h, is_text=True) for h in ("check", "", "reason"))
+    return Table(columns=columns, rows=rows)
+
+
+def _rich_checks(banner: Banner) -> RichTable:
+    """The same for the terminal: a line each; of many, one for all slices that pass."""
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    grid = RichTable.grid(padding=(0, 1))
+    grid.add_column(no_wrap=True)
+    lines, slices = banner.folded()
+    said = [(line.decision, f"{line.name}: {line.reason}") for line in lines]
+    if slices:
+        said.append(("promote", f"{len(slices)} checks of slices, which --json and --html list"))
+    for decision, reason in said:
+        grid.add_row(Text(f"  {decision}", style=COLOURS[decision]), Text(visible(reason)))
+    return grid

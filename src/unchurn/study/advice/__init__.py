@@ -1,0 +1,1 @@
+"""What to use, by what was measured."""

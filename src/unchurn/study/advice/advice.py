@@ -1,0 +1,307 @@
+"""What to use, in a sentence: only what lowers churn beyond chance at no loss of accuracy."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from unchurn.methods import make_method
+from unchurn.metrics.against_base import right, right_before
+from unchurn.metrics.intervals import Interval
+from unchurn.report.numbers import between, percent, points
+from unchurn.study.advice.beyond_chance import (
+    FEWEST_UNITS,
+    are_too_few,
+    from_control,
+    is_better,
+    is_more_accurate,
+    may_cost_nothing,
+    n_told,
+)
+from unchurn.study.advice.equal_runs import (
+    FEW_ROWS,
+    all_agree,
+    ensemble_is_plain,
+    ignores_seed,
+    n_test_rows,
+)
+from unchurn.study.report.table import single_models
+from unchurn.study.results.budget import exceeded, keeps, limits_in_words, way_out
+from unchurn.study.scenarios import Resample
+
+if TYPE_CHECKING:
+    from unchurn.study.results.result import Result, SettingResult
+
+ON_TEST = "; chosen on the test data itself, it may look better here than it is"
+FEW_RUNS = 5  # with fewer, more of them are the first thing to try
+
+
+def advice(result: Result) -> str:
+    """What to use and why.
+
+    Recommended is, of the single models whose churn is below control's with its whole interval and
+    whose accuracy is less than 0.1 points below control's, the cheapest that chance cannot tell
+    from the one of lowest churn. Where there is none, plain training is, and what to try next.
+    With a budget it is the most accurate that keeps it, of single models if any does; plain
+    training, if that keeps it and none is more accurate beyond chance. Where an older model is more
+    accurate than all of them, that is said, too.
+
+    Of many methods that are like control, some look better by chance. So the level at which they
+    are told from it grows with how many were tried, the less the more of them are better
+    (`level_of_all`). docs/statistics.md has how often one is recommended where nothing is better.
+    Of fewer than three runs, or older models, nothing is: there is no interval to rely on.
+    """
+    return f"{_recommended(result)}{_on_the_base(result)}"
+
+
+def _recommended(result: Result) -> str:
+    """Which of the methods to use."""
+    chosen = result.choose()
+    if not chosen:
+        return "Every method failed: see the reasons in the table."
+    control = chosen.get("control")
+    if result.subject.budget.given:
+        return _within_budget(result, chosen)
+    if control is None:
+        rows = list(chosen.values())
+        row = rows[result.best_of([row.reported.runs[result.chosen_on] for row in rows])]
+        return (
+            f"Of these, {_name(row)} is {_measured(result, row)}: add control to see whether that "
+            "is better than plain training."
+        )
+    better = [row for row in single_models(chosen).values() if is_better(result, row)]
+    if not better:
+        return _keep(result, control)
+    best = _cheapest(result, better)
+    text = (
+        f"Use {_name(best)}: {_measured(result, best)}{_plain(result, control)}; "
+        f"{result.subject.scenario.falls} by {_fall(from_control(result, best))}, beyond chance, "
+        f"{_cost(result, best)}"
+    )
+    if result.chosen_on == "test":  # the best of several methods, at that
+        text += ON_TEST
+    return f"{text}."
+
+
+def _within_budget(result: Result, chosen: dict[str, SettingResult]) -> str:
+    """The most accurate of what keeps the budget; or that nothing does, and what comes nearest."""
+    kept = {name: row for name, row in chosen.items() if keeps(result, row)}
+    single = single_models(kept)
+    rows = list((single or kept or chosen).values())
+    best = rows[result.best_of([row.reported.runs[result.chosen_on] for row in rows])]
+    budget = f"the budget ({limits_in_words(result)}) on the {result.chosen_on} part"
+    caution = f" {_few(result)}" if are_too_few(result) else ""
+    if not kept:
+        out = way_out(result, _untried(result, _steadier(result)))
+        return (
+            f"No method keeps {budget}: {_name(best)} comes nearest, with "
+            f"{exceeded(result, best)}; it is {_measured(result, best)}. {out}".rstrip()
+            + caution
+        )
+    control = chosen.get("control")
+    if "control" in kept and not is_more_accurate(result, best):
+        best = kept["control"]
+    if best is control:
+        text = (
+            f"Use plain training: it is {_measured(result, best)}; it keeps {budget}, and no "
+            "single model that does is more accurate beyond chance"
+        )
+    else:
+        plain = "" if control is None else _plain(result, control)
+        which = "the single models that keep" if single else "what keeps"
+        none = "" if single else ", as no single model does"
+        text = (
+            f"Use {_name(best)}: {_measured(result, best)}{plain}, {_cost(result, best)}; of "
+            f"{which} {budget}{none}, it is the most accurate"
+        )
+    if result.chosen_on == "test":
+        text += ON_TEST
+    elif over := exceeded(result, best, "test"):
+        text += f"; on the test part it does not keep it: {over}"
+    return f"{text}.{caution}"
+
+
+def _on_the_base(result: Result) -> str:
+    """That the model before is more accurate than all that would replace it, where it is."""
+    metrics = result.subject.scenario.metrics
+    runs = [row.reported.runs["test"] for row in result.choose().values()]
+    if not runs or runs[0].base is None:
+        return ""
+    base = metrics["accuracy_base"].of(runs[0]).mean
+    best = max(runs, key=lambda own: metrics["accuracy"].of(own).mean)
+    if base <= metrics["accuracy"].of(best).mean:
+        return ""
+    lost = right_before(best).mean(axis=0) - right(best).mean(axis=0)  # of each test row
+    is_known = not result.subject.scenario.base_may_know_tests
+    unless = "" if is_known else ", unless it was trained on these test rows"
+    if lost.mean() < 2 * lost.std() / math.sqrt(len(lost)):
+        return (
+            f" The model before is as accurate, {percent(base)}, as far as {len(lost):,} rows "
+            f"tell{unless}."
+        )
+    return (
+        f" But the model before is more accurate than any of these, {percent(base)}: keep it"
+        f"{unless}{'' if is_known else ', of which it then has too many right'}."
+    )
+
+
+def _cheapest(result: Result, better: list[SettingResult]) -> SettingResult:
+    """The setting that trains least, of those that chance cannot tell from the lowest churn."""
+    best = min(better, key=lambda row: _churn(result, row, result.chosen_on))
+    alike = [row for row in better if not _is_told_from(result, row, best)]
+    return min(
+        alike, key=lambda row: (row.setting.n_trained, _churn(result, row, result.chosen_on))
+    )
+
+
+def _is_told_from(result: Result, row: SettingResult, best: SettingResult) -> bool:
+    """Whether a setting's churn is above the best's beyond chance."""
+    if row is best:
+        return False
+    found = result.differences(row.setting.name, best.setting.name)
+    return found[result.subject.scenario.churn].low > 0
+
+
+def _cost(result: Result, row: SettingResult) -> str:
+    """What a setting costs beside plain training, in words."""
+    trained, served = row.setting.n_trained, row.setting.n_models
+    what = "network" if result.subject.is_of_networks else "model"
+    if trained == 1 and served == 1:
+        return f"at no cost: one {what} is trained and served"
+    serves = "one serves" if served == 1 else f"{served} serve"
+    if trained == 1:
+        return f"at no cost in training, but {served} models serve"
+    return f"at the cost of training {trained} {what}s for one, of which {serves}"
+
+
+def _keep(result: Result, control: SettingResult) -> str:
+    """That nothing is better than plain training, and what to try next."""
+    n = len(result.by_method) - 1
+    tried = "nothing else was tried"
+    if n:
+        what = result.subject.scenario.churn_words
+        none = f"none of the {n} methods tried lowers"
+        if n == 1:
+            none = "the method tried does not lower"
+        if _steadier_of_several(result):  # which `_next` names
+            none = "no method tried that serves a single model lowers"
+        tried = f"{none} {what} beyond chance at no loss of accuracy"
+    text = f"Use plain training: {tried}; it is {_measured(result, control)}"
+    return f"{text}. {ensemble_is_plain(result)}{_next(result)}".rstrip()
+
+
+def _next(result: Result) -> str:
+    """What to try where no single model is better."""
+    chosen = result.choose()
+    single = single_models(chosen)
+    if steadier := _steadier_of_several(result):
+        row = min(steadier, key=lambda row: _churn(result, row))
+        return (
+            f"Several models do: {_name(row)} lowers it by {_fall(from_control(result, row))}, "
+            f"{_cost(result, row)}."
+        )
+    costs = [row for row in single.values() if may_cost_nothing(result, row)]
+    if costs:
+        row = min(costs, key=lambda row: _churn(result, row))
+        found = from_control(result, row)
+        return (
+            f"{_name(row)} lowers it beyond chance, by {_fall(found)}; its accuracy is "
+            f"{points(-found['accuracy'].value).removeprefix('+')} lower, which may be chance "
+            f"({between(found['accuracy'], in_points=True)})."
+        )
+    near = [row for row in single.values() if is_better(result, row, alone=True)]
+    if near:
+        row = min(near, key=lambda row: _churn(result, row))
+        return (
+            f"{_name(row)} by itself would be told from it, but of {n_told(result)} methods one "
+            "may be so by chance: try it alone, with another seed or more runs."
+        )
+    if equal := _of_equal_runs(result):
+        return equal
+    if few := _few(result):
+        return few
+    others = (name for name in single if name != "control")
+    untold = [name for name in others if result.against_control(single[name]) is None]
+    if untold:
+        return f"Settings of {untold[0]} were chosen on the test data: choose them on validation."
+    left = _untried(result, _steadier(result))
+    return f"Try {' or '.join(left)}." if left else ""
+
+
+def _steadier_of_several(result: Result) -> list[SettingResult]:
+    """What is better than plain training, and serves several models."""
+    several = [row for row in result.choose().values() if row.setting.n_models > 1]
+    return [row for row in several if is_better(result, row)]
+
+
+def _of_equal_runs(result: Result) -> str:
+    """What to do where more runs alone would change nothing; empty where they may."""
+    n, scenario = n_test_rows(result), result.subject.scenario
+    if n < FEW_ROWS:
+        rows = f"{n} test rows tell little: test on {FEW_ROWS} or more."
+        return f"{rows} {_few(result)}".rstrip()
+    if scenario.has_base or not ignores_seed(result):
+        return ""
+    if all_agree(result) and scenario.name != Resample.name:
+        return (
+            "More runs would be equal, too, as far as these tell: to see what other data changes, "
+            f"give scenario= {Resample.name}."
+        )
+    left = _untried(result, ["bagging"])
+    return f"Try {left[0]}, whose members each see other rows." if left else ""
+
+
+def _few(result: Result) -> str:
+    """That runs, or older models, are few, where they are."""
+    runs = result.subject.runs
+    n = result.subject.scenario.n_units(runs)
+    if n < min(runs, FEWEST_UNITS):
+        return f"{n} older models tell too little: give more runs."
+    return f"{runs} runs tell little: try {FEW_RUNS} or more." if runs < FEW_RUNS else ""
+
+
+def _untried(result: Result, names: list[str]) -> list[str]:
+    """Those of some methods that were not tried, alone or in a combination."""
+    known = {part for tried in result.choose() for part in (tried, *tried.split("+"))}
+    return [name for name in names if name not in known]
+
+
+def _steadier(result: Result) -> list[str]:
+    """What a scenario advises; of trees, and whatever is no network, as far as they can do it."""
+    scenario = result.subject.scenario
+    if result.subject.is_of_networks:
+        return list(scenario.steadier)
+    names = [name for name in scenario.steadier if make_method(name).changes == "targets"]
+    return names if scenario.has_base else [*names, "bagging"]
+
+
+def _fall(found: dict[str, Interval]) -> str:
+    """By how much churn is lower, with its interval."""
+    churn = next(iter(found.values()))  # the first, as scenarios give them
+    fall = Interval(-churn.value, -churn.high, -churn.low)
+    return f"{points(fall.value)} ({between(fall, in_points=True)})".replace("+", "")
+
+
+def _measured(result: Result, row: SettingResult) -> str:
+    """Accuracy and churn on the test part, in words."""
+    says = result.subject.scenario.says.format(percent(_churn(result, row)))
+    return f"{_accuracy(result, row)} accurate, {says}"
+
+
+def _plain(result: Result, control: SettingResult) -> str:
+    """What plain training does, to hold against it."""
+    both = f"{_accuracy(result, control)} and {percent(_churn(result, control))}"
+    return f" (plain training: {both})"
+
+
+def _accuracy(result: Result, row: SettingResult) -> str:
+    return percent(result.subject.scenario.metrics["accuracy"].of(row.reported.runs["test"]).mean)
+
+
+def _churn(result: Result, row: SettingResult, part: str = "test") -> float:
+    scenario = result.subject.scenario
+    return scenario.metrics[scenario.churn].of(row.reported.runs[part]).mean
+
+
+def _name(row: SettingResult) -> str:
+    return row.setting.written

@@ -1,0 +1,1 @@
+"""What a study tries: settings, data parts, and the schedule of its trainings."""

@@ -1,0 +1,104 @@
+"""Presets: which settings of each method a study tries.
+
+Those of other rooms and packages are found by the entry point `unchurn.presets`, so that a study
+knows nothing of them: the paper's choices are one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib.metadata import entry_points
+
+from unchurn.core.errors import InputError, unknown
+from unchurn.methods import METHODS, Method
+from unchurn.methods.grid import as_written, worth_trying
+from unchurn.methods.registry import DEFAULT, PLUS, make_method, parse_method
+from unchurn.study.design.settings import Setting, combined_setting
+
+# (methods as they were written, or None for those it has; the dataset's name; the steps of a
+# training, if it has any) -> settings
+Preset = Callable[[Sequence[str] | None, str, int | None], Sequence[Setting]]
+
+
+# What is tried where no method is named: docs/beyond.md shows why these. Ensembles come last, of
+# the others the cheapest first.
+QUICK = ("control", DEFAULT, "codistill_symmetric+safe_ema", "ensemble")
+# Of what is no network. Seeds of many boosted trees change nothing, and then an ensemble is plain
+# training: members of a bag differ by their rows.
+QUICK_OF_OTHERS = (*QUICK, "bagging")
+BEST = (
+    "control", DEFAULT, "swa", "weight_decay+label_smoothing+ema", "smelu+ema", "mixup+ema",
+    "knn_ls+ema", "codistill_symmetric+safe_ema", "weight_decay+codistill_symmetric+ema",
+    "distill+ema", "ensemble", "ensemble+ema",
+)  # fmt: skip
+
+
+def quick(methods: Sequence[str] | None, dataset: str, n_steps: int | None = None) -> list[Setting]:
+    """One setting of each method: its defaults, or what is written; else of QUICK.
+
+    What has no steps is no network.
+    """
+    usual = QUICK_OF_OTHERS if n_steps is None else QUICK
+    return _as_written(usual if methods is None else methods, n_steps)
+
+
+def best(methods: Sequence[str] | None, dataset: str, n_steps: int | None = None) -> list[Setting]:
+    """One setting of each method; else of BEST, a dozen recipes that are worth trying anywhere."""
+    return _as_written(BEST if methods is None else methods, n_steps)
+
+
+def _as_written(methods: Sequence[str], n_steps: int | None) -> list[Setting]:
+    return [combined_setting(as_written(parse_method(one), n_steps)) for one in methods]
+
+
+def grid(methods: Sequence[str] | None, dataset: str, n_steps: int | None = None) -> list[Setting]:
+    """Every combination of the values worth trying; parameters that are written stay so."""
+    return [
+        combined_setting(chosen)
+        for one in (METHODS if methods is None else methods)
+        for chosen in worth_trying(parse_method(one), n_steps)
+    ]
+
+
+PRESETS: dict[str, Preset] = {"quick": quick, "best": best, "grid": grid}
+
+
+def preset_settings(
+    preset: str, dataset: str, methods: Sequence[str] | None = None, n_steps: int | None = None
+) -> tuple[Setting, ...]:
+    """The settings of a preset, each once, suited to a training of so many steps."""
+    if methods is not None and not methods:
+        raise InputError("methods is empty")
+    for method in methods or ():
+        make_method(method)  # says so if there is no such method at all
+    settings = _preset(preset)(methods, dataset, n_steps)
+    return tuple({(setting.name, repr(setting.method)): setting for setting in settings}.values())
+
+
+def as_far_as(settings: Sequence[Setting], can: Callable[[Method], bool]) -> list[Setting]:
+    """Of each setting the methods that can be trained, each such setting once.
+
+    So trees try `anchor` where networks try `anchor+safe_ema`.
+    """
+    found: dict[str, Setting] = {}
+    for setting in settings:
+        names = setting.name.split(PLUS)
+        each = zip(names, setting.method.combined, strict=True)
+        if left := [(name, method) for name, method in each if can(method)]:
+            one = combined_setting(left)
+            found.setdefault(repr(one), one)
+    return list(found.values())
+
+
+def preset_names() -> list[str]:
+    """The presets that there are, here and elsewhere."""
+    return [*PRESETS, *(point.name for point in entry_points(group="unchurn.presets"))]
+
+
+def _preset(name: str) -> Preset:
+    if name in PRESETS:
+        return PRESETS[name]
+    for point in entry_points(group="unchurn.presets", name=name):
+        found: Preset = point.load()
+        return found
+    raise InputError(unknown("preset", name, preset_names()))

@@ -1,0 +1,1 @@
+"""A result for readers: tables, charts, a page."""

@@ -1,0 +1,64 @@
+"""What the chart of churn and accuracy opens with: which settings, and how far its axes reach."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+REACH = 1  # a bar may stretch the axes by so many times the length of the median bar
+EDGE = 0.025  # of an axis: about half a point, on a phone
+Rows = list[dict[str, Any]]
+
+
+def axis_domains(rows: Rows, churn: str) -> tuple[list[float], list[float]]:
+    """Domains of the axes: all settings that are worth showing, and their bars, with a margin.
+
+    Churn begins at zero, unless that is far from all of it; a little before, where a point stands
+    there, which would be cut in half.
+    """
+    near, domains = worth_showing(rows, churn), []
+    for key in (churn, "accuracy"):
+        with_bars = [row for row in near if f"{key}_low" in row]
+        bars = [(row[f"{key}_low"], row[key], row[f"{key}_high"]) for row in with_bars]
+        most = REACH * float(np.median([high - low for low, _, high in bars])) if bars else 0.0
+        values = [row[key] for row in near]
+        for start, value, end in bars:
+            values += [max(start, value - most), min(end, value + most)]
+        margin = 0.06 * (max(values) - min(values)) or 0.1
+        low, high = min(values) - margin, max(values) + margin
+        if key == churn and low < high / 2:
+            low = -EDGE * high if min(row[key] for row in near) < EDGE * high else 0.0
+        domains.append([round(low, 4), round(high, 4)])
+    return domains[0], domains[1]
+
+
+def worth_showing(rows: Rows, churn: str) -> Rows:
+    """All settings but the hopeless, and of these what a reader looks for.
+
+    That is what is on the frontier, what has the lowest churn of all that were chosen, and what
+    may be less accurate than plain training by chance alone.
+    """
+    near = {id(row) for row in not_hopeless(rows)}
+    control = max((row["accuracy"] for row in rows if row["method"] == "control"), default=math.inf)
+    least = min((row[churn] for row in rows if row.get("chosen")), default=-math.inf)
+
+    def is_looked_for(row: dict[str, Any]) -> bool:
+        is_least = row.get("chosen") and row[churn] == least
+        may_be_chance = row.get("accuracy_high", -math.inf) >= control
+        return bool(is_least or row.get("frontier") or may_be_chance)
+
+    return [row for row in rows if id(row) in near or is_looked_for(row)]
+
+
+def not_hopeless(rows: Rows) -> Rows:
+    """Control and all settings but the much less accurate.
+
+    A few of those would press all others into a corner of a chart. Much less is a point below the
+    median, and three times as far below it as the best is above it.
+    """
+    accuracies = [row["accuracy"] for row in rows]
+    median = np.median(accuracies)
+    least = median - max(1, 3 * (max(accuracies) - median))
+    return [row for row in rows if row["accuracy"] >= least or row["method"] == "control"]

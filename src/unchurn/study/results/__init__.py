@@ -1,0 +1,1 @@
+"""What came of a study: the result, its files, and what is read from them."""

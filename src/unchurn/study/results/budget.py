@@ -1,0 +1,79 @@
+"""A budget in a study: who keeps it, on the part on which settings are chosen, and the words.
+
+What counts are the runs whose figures are reported: a setting that kept it by luck alone, on the
+runs that chose it, is not said to keep it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from unchurn.methods.registry import PLUS
+from unchurn.report.numbers import percent
+
+if TYPE_CHECKING:
+    from unchurn.study.results.result import Result, SettingResult
+
+
+def keeps(result: Result, row: SettingResult, part: str | None = None) -> bool:
+    """Whether a setting's reported runs keep the budget on a part."""
+    return not exceeded(result, row, part)
+
+
+def exceeded(result: Result, row: SettingResult, part: str | None = None) -> str:
+    """The limits that a setting's reported runs exceed on a part, in words; none, if they do."""
+    scenario, runs = result.subject.scenario, row.reported.runs[part or result.chosen_on]
+    found = [
+        f"{scenario.metrics[name].heading} {percent(scenario.metrics[name].of(runs).mean)}"
+        for name, limit in scenario.limits(result.subject.budget).items()
+        if scenario.excess(runs, {name: limit}) > 0
+    ]
+    return ", ".join(found)
+
+
+def limits_in_words(result: Result) -> str:
+    """What the budget allows, such as: bad flips at most 0.20%."""
+    scenario = result.subject.scenario
+    limits = scenario.limits(result.subject.budget).items()
+    return ", ".join(f"{scenario.metrics[n].heading} at most {percent(v)}" for n, v in limits)
+
+
+def way_out(result: Result, untried: list[str]) -> str:
+    """What to try where nothing keeps the budget, in a sentence; empty if nothing is left.
+
+    The older model's own answers keep any: `stay` serves the more of them, the larger its ratio.
+    Without an older model, it is what the scenario advises and was not tried.
+    """
+    if not result.subject.scenario.has_base:
+        return f"Try {' or '.join(untried)}." if untried else ""
+    if ratios := _ratios_of_stay(result):
+        return f"Try stay with a ratio above {max(ratios):g}: it keeps more of the old answers."
+    recipe = "stay+safe_ema" if result.subject.is_of_networks else "stay"
+    return (
+        f"Try {recipe}: it keeps the old answer unless the new model is surer, and both models "
+        "serve; unchurn blend does so with two files of predictions."
+    )
+
+
+def _ratios_of_stay(result: Result) -> list[float]:
+    """The ratios with which `stay` was tried, alone or in a combination."""
+    return [
+        own["ratio"]
+        for row in result.settings
+        for name, own in zip(row.setting.name.split(PLUS), row.setting.methods, strict=False)
+        if name == "stay"
+    ]
+
+
+def budget_note(result: Result) -> str:
+    """Which methods keep the budget with their chosen settings, and which do not."""
+    chosen = result.choose()
+    over = {name: exceeded(result, row) for name, row in chosen.items()}
+    kept = ", ".join(name for name, by in over.items() if not by)
+    missed = ", ".join(f"{name} ({by})" for name, by in over.items() if by)
+    fresh = " of fresh runs" if any(row.fresh for row in chosen.values()) else ""
+    said = [f"kept by {kept or 'none'}", f"not by {missed}" if missed else ""]
+    return (
+        f"Budget: {limits_in_words(result)}, on the {result.chosen_on} part{fresh}: "
+        f"{'; '.join(part for part in said if part)}."
+    )

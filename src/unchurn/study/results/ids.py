@@ -1,0 +1,130 @@
+"""What a test row is called in files of predictions, so that they join with their owner's tables.
+
+It is the column that was named for it, or that is called an id and tells all rows apart; else the
+only one aside that does; else the index that pandas wrote; else the number of its row in the table,
+from 0. Of data by name, it is the place in the test part.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unchurn.comparison.inputs.casting import as_ids
+from unchurn.comparison.inputs.columns import INDEXES, NAMES
+from unchurn.comparison.inputs.ids.lookup import repeated
+from unchurn.core.arrays import Array, IntArray
+from unchurn.core.errors import InputError
+from unchurn.core.tables import ID_NAME
+from unchurn.datasets.base import Dataset
+from unchurn.datasets.preparation import DATE
+
+if TYPE_CHECKING:
+    import polars as pl
+
+NO_ID = rf"\s|^{DATE.pattern}"  # in a text: several words, or a date
+
+
+def check_id(data: Dataset, name: str) -> None:
+    """Refuse a column that was named as the id, and is none."""
+    ids = _read_ids(data.column_aside(name))
+    if ids.null_count() or repeated(ids):
+        raise InputError(f"column {name!r} of {data.name} has ids that are missing or twice")
+
+
+def find_ids(
+    data: Dataset, named: str | None, others: Sequence[str] = ()
+) -> tuple[str, Array | None]:
+    """The column of ids, empty if there is none, and what each test row is called.
+
+    `named` is a column that was named for it; `others` are aside for something else. None: by the
+    place in the test part.
+    """
+    if data.order is None:
+        return "", None
+    n_train = len(data.y_train)
+    for ids in ids_of_rows(data, named, others):
+        found = ids[n_train:].to_numpy()
+        return ids.name, found if ids.dtype.is_integer() else found.astype(str)
+    return "", data.order[n_train:]
+
+
+def ids_of_rows(
+    data: Dataset, named: str | None, others: Sequence[str] = ()
+) -> Iterator[pl.Series]:
+    """The columns that tell all rows of a table apart, the likeliest id first.
+
+    Of training rows and then test rows, as numbers or text; `named` and `others` as in `find_ids`.
+    """
+    if data.order is None:
+        return
+    each = np.unique(data.order, return_index=True)[1]  # a row may be trained and tested on
+    for column in _candidates(data, named, others, each):
+        if (ids := _as_ids(column, each)) is not None:
+            yield ids
+
+
+def is_id(name: str) -> bool:
+    """Whether a column's name says that it is an id.
+
+    >>> [name for name in ("id", "customer-id", "orderId", "UUID", "paid", "day") if is_id(name)]
+    ['id', 'customer-id', 'orderId', 'UUID']
+    """
+    plain = re.sub("[ -]", "_", name)
+    return plain.lower() in NAMES["id"] or bool(ID_NAME.search(name))
+
+
+def _candidates(
+    data: Dataset, named: str | None, others: Sequence[str], each: IntArray
+) -> list[pl.Series]:
+    """The columns that may be ids, of training rows and then test rows, the likeliest first.
+
+    Also one that is a feature: were rows numbered beside it, numbers would be taken for its ids.
+    """
+    aside = [] if data.aside is None else data.aside.get_columns()
+    features = []
+    if data.train_rows is not None and data.test_rows is not None:
+        features = data.train_rows.vstack(data.test_rows).get_columns()
+    called = [column for column in (*aside, *features) if is_id(column.name)]
+    return [
+        *(column for column in aside if column.name == named),
+        *sorted(called, key=lambda column: column.name.lower() not in NAMES["id"]),
+        *_only_one([c for c in aside if c.name not in (*others, *INDEXES)], each),
+        *(column for column in aside if column.name in INDEXES),
+    ]
+
+
+def _only_one(aside: list[pl.Series], each: IntArray) -> list[pl.Series]:
+    """The column that tells all rows apart, if there is just one."""
+    found = [c for c in aside if _may_name(c) and _as_ids(c, each) is not None]
+    return found if len(found) == 1 else []
+
+
+def _may_name(column: pl.Series) -> bool:
+    """Whether it is whole numbers or text, but no dates and no notes: nobody joins by these."""
+    import polars as pl
+
+    if column.dtype == pl.String:
+        return not column.str.contains(NO_ID).any()
+    return column.dtype.is_integer()
+
+
+def _as_ids(column: pl.Series, each: IntArray) -> pl.Series | None:
+    """Ids, if the column has another one in each of these rows; else None."""
+    try:
+        ids = _read_ids(column)
+    except InputError:  # of a kind that no id is, or with digits lost
+        return None
+    return None if ids.null_count() or repeated(ids.gather(each)) else ids
+
+
+def _read_ids(column: pl.Series) -> pl.Series:
+    """Ids of the column's own type if that is whole numbers, else as text."""
+    import polars as pl
+
+    is_text = column.dtype in (pl.String, pl.Categorical, pl.Enum)
+    ids = column.cast(pl.String) if is_text else as_ids(column, column.name)
+    return ids if ids.dtype.is_integer() else ids.cast(pl.String)

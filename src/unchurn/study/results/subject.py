@@ -1,0 +1,131 @@
+"""`Subject`: what was studied, as far as tables and pages speak of it; no data, no network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from unchurn.core.arrays import Array
+from unchurn.core.errors import InputError
+from unchurn.datasets.base import TEXT, as_labels
+from unchurn.metrics.budget import Budget
+from unchurn.study.design.experiment import Experiment
+from unchurn.study.results.history import History
+from unchurn.study.results.ids import find_ids
+from unchurn.study.scenarios import Replay, Scenario, make_scenario
+
+Classes = npt.NDArray[np.integer]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataFacts:
+    """A dataset without its examples."""
+
+    name: str
+    classes: tuple[str, ...]
+    fingerprint: str
+    n_train: int  # that runs are trained on: without those that are held out
+    n_validation: int
+    notes: tuple[str, ...]
+    label_dtype: str = TEXT  # of the table's target, as NumPy names it
+    id_column: str = ""  # of the table, by which test rows are called; empty: by their numbers
+
+    @property
+    def label_values(self) -> Array:
+        """The classes as the table's target has them."""
+        return as_labels(self.classes, self.label_dtype)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Subject:
+    """The data, what trained on it, how often, and the true classes by part."""
+
+    data: DataFacts
+    labels: Mapping[str, Classes]
+    learner: Mapping[str, Any]  # its identity
+    learner_label: str
+    learner_facts: Mapping[str, str]
+    length: str  # of a training, in words
+    runs: int
+    seed: int
+    scenario: Scenario = field(default_factory=make_scenario)
+    budget: Budget = field(default_factory=Budget)  # that settings are chosen by, if it has limits
+    history: History | None = None  # where it was played again
+    ids: Array | None = None  # of test rows; None: by their place in the test part
+
+    @property
+    def chosen_on(self) -> str:
+        """The part of the data on which settings are chosen."""
+        return "validation" if "validation" in self.labels else "test"
+
+    @property
+    def is_of_networks(self) -> bool:
+        """Whether networks were trained; else trees, or whatever a function trains."""
+        return "network" in self.learner_facts
+
+    def to_dict(self) -> dict[str, Any]:
+        """All but the labels, as plain values."""
+        apart = ("labels", "budget", "history", "ids")
+        plain = {n: value for n, value in vars(self).items() if n not in apart}
+        budget = {"budget": self.budget.given} if self.budget.given else {}
+        history = {"history": self.history.to_dict()} if self.history is not None else {}
+        made = {"data": asdict(self.data), "scenario": self.scenario.text}
+        return {**plain, **made, **budget, **history}
+
+    @classmethod
+    def from_dict(
+        cls,
+        given: Mapping[str, Any],
+        labels: Mapping[str, Classes],
+        tested_by: Mapping[str, Classes],
+        ids: Array | None,
+    ) -> Self:
+        """What `to_dict` gave, the labels, of a history the releases by example, and ids."""
+        data = dict(given["data"])
+        facts = DataFacts(
+            **{**data, "classes": tuple(data["classes"]), "notes": tuple(data["notes"])}
+        )
+        scenario = make_scenario(given["scenario"])
+        budget = Budget(**given.get("budget", {}))  # of which older folders have none
+        scenario.limits(budget)
+        made = {"data": facts, "scenario": scenario, "budget": budget, "labels": labels, "ids": ids}
+        if ("history" in given) is not (scenario.name == Replay.name):
+            raise InputError(f"a history is of the scenario {Replay.name}, not of {scenario.name}")
+        if "history" in given:
+            sizes = {part: len(classes) for part, classes in labels.items()}
+            made["history"] = History.from_dict(given["history"], tested_by, sizes)
+        return cls(**{**given, **made})
+
+
+def subject_of(experiment: Experiment) -> Subject:
+    """What tables and pages say of an experiment."""
+    data, parts, learner = experiment.data, experiment.parts, experiment.learner
+    scenario = experiment.scenario
+    id_column, ids = find_ids(data, experiment.id or scenario.joined_by, scenario.columns)
+    return Subject(
+        data=DataFacts(
+            name=data.name,
+            classes=data.classes,
+            fingerprint=data.fingerprint,
+            n_train=len(parts.y_train),
+            n_validation=len(parts.y.get("validation", ())),
+            notes=data.notes,
+            label_dtype=data.label_dtype,
+            id_column=id_column,
+        ),
+        labels=parts.y,
+        learner=learner.identity,
+        learner_label=learner.label,
+        learner_facts=learner.facts,
+        length=learner.length,
+        runs=experiment.runs,
+        seed=experiment.seed,
+        scenario=scenario,
+        budget=experiment.budget,
+        history=scenario.history,
+        ids=ids,
+    )

@@ -1,0 +1,209 @@
+"""What a base says as a file, a frame or an array: probabilities or logits of every row.
+
+The readers are those of `compare`: they find columns of probabilities, ids and classes by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unchurn.comparison.inputs.casting import plain_names
+from unchurn.comparison.inputs.columns import (
+    PREFIXES,
+    Columns,
+    NoPredictionError,
+    choose_columns,
+)
+from unchurn.comparison.inputs.predictions import Predictions, read_predictions
+from unchurn.comparison.inputs.sources import OTHER_KINDS, PROBABILITIES, Source, open_source
+from unchurn.core.arrays import Array, Float64, IntArray, as_array
+from unchurn.core.errors import InputError
+from unchurn.core.files import reading
+from unchurn.core.numpy_files import load_array
+from unchurn.core.tables import TextForm
+from unchurn.datasets.base import Dataset
+from unchurn.datasets.table import is_frame
+from unchurn.study.scenarios.base_rows import (
+    BY_PLACE,
+    NAME,
+    Named,
+    by_id,
+    ids_to_join,
+    rows_by_id,
+    rows_by_place,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
+
+NO_SAYING = f"{NAME}: a base is known by its probabilities or logits: "
+ARRAY = ".npy"
+KINDS = (*OTHER_KINDS, ARRAY)  # of files, besides tables
+LOGITS = ("logits_", "logit_")  # how the columns of logits begin
+SHOWN = 5  # classes that a note names
+TIE = 1e-9  # by which the probability of the predicted class may miss the largest
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """Probabilities of the data's rows, training rows first, and which column is which class."""
+
+    said: Float64  # (n, the base's own classes)
+    places: IntArray  # of the data's classes among these; −1: unknown
+    notes: tuple[str, ...]  # how its rows and classes were found
+
+
+def read_told(base: Any, data: Dataset, by: Named, form: TextForm | None) -> Told:
+    """Read what a base says, row by row of the data."""
+    opened = _open(base, data, form)
+    ids = ids_to_join(opened, data, by)
+    asked = Columns(id=None if ids is None else ids.name)
+    source = _with_probabilities(opened, asked)
+    try:
+        chosen = choose_columns(source, asked)
+    except NoPredictionError as error:
+        raise InputError(f"{NO_SAYING}{source.in_words()}") from error
+    predictions = read_predictions(source, NAME, asked)
+    own = tuple(predictions.probabilities)
+    if not own:
+        raise InputError(f"{NO_SAYING}{predictions.taken.get('probabilities', 'none')}")
+    said = np.stack([column.to_numpy() for column in predictions.probabilities.values()], axis=1)
+    if not np.isfinite(said).all():  # beside a prediction, they may have gaps
+        raise InputError(f"{NAME}: row {_first_gap(said)} lacks probabilities")
+    if chosen.prediction is not None:
+        _check_predicted(predictions, own, said)
+    if len(chosen.probabilities) == 1 and not set(own) <= set(plain_names(data.classes)):
+        raise InputError(
+            f"{NAME}: of which class is {chosen.probabilities[0]!r}? Give a column for each class, "
+            f"{', '.join(PROBABILITIES + name for name in data.classes[:2])} …"
+        )
+    rows = (
+        rows_by_place(predictions, opened, data)
+        if ids is None
+        else rows_by_id(predictions, ids, data)
+    )
+    return Told(
+        said=said[rows],
+        places=as_classes(own, data.classes),
+        notes=(
+            BY_PLACE if ids is None else by_id(ids.name),
+            *notes_on_classes(own, data.classes),
+        ),
+    )
+
+
+def as_classes(own: Sequence[str], classes: Sequence[str]) -> IntArray:
+    """The place of each class among a base's own, by name; −1 of one that it does not know.
+
+    Where no name is known and its own are numbers, they are the numbers of the classes.
+    """
+    names, wanted = plain_names(own), plain_names(classes)
+    if _are_numbers(own, classes):
+        wanted = tuple(str(number) for number in range(len(classes)))
+    places = {name: place for place, name in enumerate(names)}
+    found = np.array([places.get(name, -1) for name in wanted])
+    if (found < 0).all():
+        raise InputError(
+            f"{NAME} knows the classes {', '.join(own[:5])}, none of {', '.join(classes[:5])}"
+        )
+    return found
+
+
+def _are_numbers(own: Sequence[str], classes: Sequence[str]) -> bool:
+    """Whether a base's own classes are the numbers of the data's, none of which it names."""
+    names = set(plain_names(own))
+    return not names & set(plain_names(classes)) and names <= set(map(str, range(len(classes))))
+
+
+def notes_on_classes(own: Sequence[str], classes: Sequence[str]) -> tuple[str, ...]:
+    """What a base's classes are taken for, where their names do not tell it all."""
+    names, wanted = plain_names(own), plain_names(classes)
+    if _are_numbers(own, classes):
+        taken = [f"{number} for {classes[number]}" for number in sorted(map(int, names))[:SHOWN]]
+        more = ["…"] if len(names) > SHOWN else []
+        return (f"classes of the base are numbers, taken {', '.join([*taken, *more])}",)
+    lacks = [one for one, name in zip(classes, wanted, strict=True) if name not in names]
+    other = [one for one, name in zip(own, names, strict=True) if name not in wanted]
+    if not (lacks and other):
+        return ()
+    return (
+        f"the base knows class {other[0]}, which the data lack, and not {lacks[0]}: are its "
+        "classes the data's?",
+    )
+
+
+def _open(base: Any, data: Dataset, form: TextForm | None) -> Source:
+    """A file or a frame as it is; an array with the data's classes as its columns."""
+    if isinstance(base, Path) and base.suffix.lower() != ARRAY:
+        return open_source(base, NAME, form)
+    if is_frame(base):
+        return open_source(base, NAME)
+    if not isinstance(base, Path):
+        return open_source(_of_array(as_array(base, NAME), data), NAME)
+    with reading(base, "a NumPy file"):
+        return open_source(_of_array(load_array(base), data), NAME)
+
+
+def _of_array(array: Array, data: Dataset) -> pl.DataFrame:
+    """(n, L) numbers as a frame: probabilities if all are within 0 and 1, else logits."""
+    import polars as pl
+
+    n_classes = len(data.classes)
+    is_table = array.ndim == 2 and array.shape[1] == n_classes and array.dtype.kind in "fiu"
+    if not is_table or not np.isfinite(array).all():
+        raise InputError(
+            f"{NAME} must be a fitted model, a table, or finite numbers of shape (rows, "
+            f"{n_classes}), not {array.dtype} of {array.shape}"
+        )
+    is_within = ((array >= 0) & (array <= 1)).all()
+    beginning = PROBABILITIES if is_within else LOGITS[0]
+    named = {f"{beginning}{name}": array[:, i] for i, name in enumerate(data.classes)}
+    return pl.DataFrame(named)
+
+
+def _with_probabilities(source: Source, asked: Columns) -> Source:
+    """The source; one that has logits alone, with probabilities in their place."""
+    import polars as pl
+    from scipy.special import softmax
+
+    def several(beginnings: Sequence[str]) -> str | None:
+        names = [name.lower() for name in source.names]
+        return next((b for b in beginnings if sum(n.startswith(b) for n in names) > 1), None)
+
+    beginning = several(LOGITS)
+    if beginning is None or several(PREFIXES) is not None:
+        return source
+    chosen = choose_columns(source, replace(asked, probabilities=beginning))
+    table = source.read(chosen.needed, numbers=chosen.probabilities)
+    numbers = table.select(pl.col(chosen.probabilities).cast(pl.Float64, strict=False))
+    logits = numbers.fill_null(float("nan")).to_numpy()
+    if not np.isfinite(logits).all():
+        raise InputError(f"{NAME}: logits in row {_first_gap(logits)} are not all finite numbers")
+    said = pl.DataFrame(softmax(logits, axis=1), [PROBABILITIES + c for c in chosen.classes])
+    return open_source(pl.concat([table.drop(chosen.probabilities), said], how="horizontal"), NAME)
+
+
+def _first_gap(numbers: Array) -> int:
+    return int(np.isfinite(numbers).all(axis=1).argmin())
+
+
+def _check_predicted(predictions: Predictions, own: tuple[str, ...], said: Float64) -> None:
+    """Refuse predictions of another rule than the largest probability, by which runs predict."""
+    import polars as pl
+
+    names = pl.Series(plain_names(own))
+    predicted = predictions.predicted.cast(pl.String)
+    places = predicted.replace_strict(names, range(len(own)), default=-1, return_dtype=pl.Int64)
+    at = places.to_numpy()
+    theirs = np.where(at < 0, -1, said[np.arange(len(said)), at])
+    other = theirs < said.max(axis=1) - TIE
+    if other.any():
+        raise InputError(
+            f"{NAME}: {int(other.sum()):,} predictions, first {predicted[int(other.argmax())]!r}, "
+            "are not the most probable class, as runs predict: leave that column out"
+        )

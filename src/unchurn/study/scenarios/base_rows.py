@@ -1,0 +1,107 @@
+"""Which row of what a base says is which row of the data: by an id that both have, or by place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unchurn.comparison.inputs.casting import as_ids
+from unchurn.comparison.inputs.columns import BY_INDEX, INDEXES, Columns, is_index
+from unchurn.comparison.inputs.ids.lookup import alike, find
+from unchurn.comparison.inputs.ids.order import check_order
+from unchurn.comparison.inputs.predictions import Predictions
+from unchurn.comparison.inputs.sources import Source, open_source
+from unchurn.core.arrays import IntArray
+from unchurn.core.errors import InputError
+from unchurn.datasets.base import Dataset
+from unchurn.study.results.ids import check_id, ids_of_rows
+
+if TYPE_CHECKING:
+    import polars as pl
+
+NAME = "base"  # what errors call it
+BY_PLACE = "rows of the base and of the table were joined by their place"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Named:
+    """The columns of a table that were named: as its id, and for something else."""
+
+    id: str | None = None
+    others: tuple[str, ...] = ()
+
+
+def by_id(column: str) -> str:
+    """That rows were joined by a column, in words."""
+    shown = BY_INDEX if column in INDEXES else f"column {column!r}"
+    return f"rows of the base and of the table were joined by {shown}"
+
+
+def ids_to_join(base: Source, data: Dataset, by: Named) -> pl.Series | None:
+    """The data's ids by which a base is joined, training rows first; None: by place.
+
+    They are those that were named, else the likeliest id of the table that the base has, too.
+    """
+    if by.id is not None:
+        check_id(data, by.id)
+        return as_ids(data.column_aside(by.id), data.name)
+    there = (ids for ids in ids_of_rows(data, None, by.others) if ids.name in base.names)
+    return next((ids for ids in there if not _is_made_anew(base, ids.name)), None)
+
+
+def rows_by_id(predictions: Predictions, ids: pl.Series, data: Dataset) -> IntArray:
+    """The base's row of every example of the data."""
+    found = find(*alike(ids, predictions.ids))
+    if found is None:
+        return np.arange(len(ids))
+    if (found < 0).any():
+        first = ids[int((found < 0).argmax())]
+        raise InputError(
+            f"{NAME} has no row for {int((found < 0).sum()):,} of the {len(ids):,} ids of "
+            f"{data.name}, such as {first!r} in column {ids.name!r}"
+        )
+    return found
+
+
+def rows_by_place(predictions: Predictions, base: Source, data: Dataset) -> IntArray:
+    """The same where rows stand in one order; refused where a column tells that they do not."""
+    n = len(data.y_train) + len(data.y_test)
+    table = _as_it_was(data)
+    if (column := predictions.id_column) is not None:
+        how = f"and {data.name} has none: drop it if the rows are in one order"
+        if table is not None and column in table.columns:
+            how = f"and those of {data.name} are missing or twice"
+        raise InputError(f"{NAME} has ids in its column {column!r}, {how}")
+    if predictions.excluded:
+        raise InputError(f"{NAME}: rows without a prediction, and no id= to join by")
+    if len(predictions.ids) != n:
+        is_own = data.order is not None
+        hint = "or join them with id=" if is_own else "training rows first, then test rows"
+        raise InputError(
+            f"{NAME} has {len(predictions.ids):,} rows and {data.name} {n:,}: give all, {hint}"
+        )
+    if table is not None:
+        check_order(open_source(table, data.name), base, Columns())
+    return np.arange(n) if data.order is None else data.order
+
+
+def _as_it_was(data: Dataset) -> pl.DataFrame | None:
+    """The table in its own order, features and what is aside; None of data by name."""
+    import polars as pl
+
+    if data.order is None or data.train_rows is None or data.test_rows is None:
+        return None
+    table = pl.concat([data.train_rows, data.test_rows])
+    if data.aside is not None:
+        table = table.hstack(data.aside.get_columns())
+    return table[np.argsort(data.order)]
+
+
+def _is_made_anew(base: Source, column: str) -> bool:
+    """Whether it is a pandas index that counts the base's rows, and so tells but their place."""
+    if not is_index(column):
+        return False
+    ids = as_ids(base.read([column])[column], NAME, is_written=base.is_text)
+    return ids.dtype.is_integer() and bool((ids == np.arange(len(ids))).all())

@@ -1,0 +1,1 @@
+"""Trainings carried out and kept: each is done once."""

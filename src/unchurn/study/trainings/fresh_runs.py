@@ -1,0 +1,92 @@
+"""Fresh runs of what was chosen: a winner of many settings looks better than it is.
+
+It is chosen for its luck, too, and a held-out part of the data does not tell: luck is a run's, on
+all examples alike. So where a method tried many settings, every method's choice is trained again,
+with the next run numbers, and what is reported is of these: all methods', so that runs stay paired.
+Only a reference that is fixed for all runs is not fresh: it belongs to the method.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+
+from unchurn.study.design.experiment import Experiment
+from unchurn.study.design.schedule import Schedule, make_schedule
+from unchurn.study.design.settings import Setting
+from unchurn.study.results.collect import collect
+from unchurn.study.results.result import Result, SettingResult
+from unchurn.study.trainings.run import Trainings
+from unchurn.study.trainings.store import Store
+
+MANY = 5  # settings of a method; from more, a choice gets fresh runs
+
+
+def are_needed(experiment: Experiment) -> bool:
+    """Whether a method of a study tries many settings."""
+    tried = Counter(setting.name for setting in experiment.settings)
+    return max(tried.values()) > MANY
+
+
+def expected_schedule(experiment: Experiment, store: Store) -> Schedule | None:
+    """The trainings of fresh runs as far as they are known before anything is chosen.
+
+    Of each method, those of the setting of which most are there already, else of the costliest.
+    """
+    if not are_needed(experiment):
+        return None
+    best: dict[str, tuple[tuple[int, int], Setting]] = {}
+    for setting in experiment.settings:
+        jobs = _schedule(experiment, (setting,)).jobs.values()
+        n_there = sum(store.has(experiment.identity(job)) for job in jobs)
+        rank = n_there, sum(job.method.n_nets for job in jobs)
+        if setting.name not in best or rank > best[setting.name][0]:
+            best[setting.name] = rank, setting
+    return _schedule(experiment, tuple(setting for _, setting in best.values()))
+
+
+def with_fresh_runs(
+    result: Result, experiment: Experiment, carry_out: Callable[[Schedule], Trainings]
+) -> Result:
+    """The result with fresh runs of every chosen setting, if they are needed.
+
+    A setting whose fresh run fails counts as failed, as any with a failed run: another is chosen.
+    """
+    if not are_needed(experiment):
+        return result
+    while without := _without_fresh(result):
+        settings = tuple(experiment.settings[place] for place in without)
+        again = collect(carry_out(_schedule(experiment, settings)))
+        found = list(result.settings)
+        for place, fresh in zip(without, again.settings, strict=True):
+            found[place] = _joined(found[place], fresh)
+        result = replace(
+            result,
+            settings=found,
+            notes=(*result.notes, *again.notes),
+            made_by=tuple(sorted({*result.made_by, *again.made_by})),
+            seconds=result.seconds + again.seconds,
+        )
+    return result
+
+
+def _schedule(experiment: Experiment, settings: tuple[Setting, ...]) -> Schedule:
+    """The trainings of fresh runs of some settings."""
+    return make_schedule(replace(experiment, settings=settings, first_run=experiment.runs))
+
+
+def _without_fresh(result: Result) -> list[int]:
+    """The places of the chosen settings that have no fresh runs yet."""
+    chosen = {id(one) for one in result.choose().values()}
+    return [
+        place
+        for place, one in enumerate(result.settings)
+        if id(one) in chosen and one.fresh is None
+    ]
+
+
+def _joined(first: SettingResult, fresh: SettingResult) -> SettingResult:
+    if fresh.failures:
+        return replace(first, runs={}, failures=fresh.failures)
+    return replace(first, fresh=fresh)

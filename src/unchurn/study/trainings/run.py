@@ -1,0 +1,267 @@
+"""Carry a schedule out: train what the store does not hold yet, wherever the executor does."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from unchurn.core.executors import Call, Executor
+from unchurn.study.design.experiment import Experiment
+from unchurn.study.design.job import Job
+from unchurn.study.design.schedule import Key, Schedule
+from unchurn.study.trainings.store import DamagedError, Store, TrainedRun, key_of
+from unchurn.study.trainings.store_check import checked_run
+from unchurn.study.trainings.tally import Tally
+from unchurn.study.trainings.train import (
+    TOO_FEW,
+    Common,
+    failed_run,
+    find_neighbours,
+    given_run,
+    train_jobs,
+)
+from unchurn.training.learners.base import most_neighbours
+
+KILLED = "its process was killed, most likely for want of memory"
+# trainings done, their total, and the job that was just finished, if any
+OnProgress = Callable[[int, int, "tuple[Job, TrainedRun] | None"], None]
+
+
+@dataclass
+class Trainings:
+    """The trainings of a schedule as far as results need them, and notes on what was damaged."""
+
+    schedule: Schedule
+    by_key: dict[Key, TrainedRun] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._in_ensembles = self.schedule.in_ensembles
+
+    def take(self, key: Key, stored: TrainedRun) -> None:
+        """Keep of a training what results need: predictions, in ensembles probabilities."""
+        kind = "" if key in self._in_ensembles else "_predictions"
+        parts = [part for part in self.schedule.experiment.parts.x if part in stored.arrays]
+        arrays = {part: stored.arrays[f"{part}{kind}"] for part in parts}
+        self.by_key[key] = TrainedRun(stored.record, arrays)
+
+
+def carry_out(
+    schedule: Schedule,
+    store: Store,
+    executor: Executor,
+    on_progress: OnProgress = lambda done, total, last: None,
+) -> Trainings:
+    """Train what the store does not hold yet; give all trainings, each read once."""
+    store.open()
+    return _Driver(schedule, store, executor, on_progress).run()
+
+
+def _read(store: Store, experiment: Experiment, job: Job) -> TrainedRun | None:
+    """A kept training; DamagedError if it cannot be what was kept."""
+    identity = experiment.identity(job)
+    stored = store.get(identity)
+    if stored is None:
+        return None
+    try:
+        return checked_run(stored, experiment.parts, is_reference=job.is_reference)
+    except DamagedError as error:
+        raise DamagedError(f"{store.folder / key_of(identity)}: {error}") from error
+
+
+@dataclass(frozen=True)
+class _Training:
+    """The key of a call that trains some jobs together."""
+
+    keys: tuple[Key, ...]
+    is_waited_for: bool
+
+
+@dataclass(frozen=True)
+class _Search:
+    """The key of a call that finds the neighbours among a reference's logits."""
+
+    key: Key
+
+
+def _turn(call: Call) -> tuple[int, float]:
+    """When a call is to be made: first what others wait for, then the longer the sooner.
+
+    So the last ones are short, and no core is idle for long in the end.
+    """
+    is_search = isinstance(call.key, _Search)
+    return 0 if is_search else 1 if call.key.is_waited_for else 2, -(call.seconds or 0)
+
+
+class _Driver:
+    """Makes the calls: those that look at a reference when it is trained, all else at once.
+
+    Only this process writes to the store.
+    """
+
+    def __init__(
+        self, schedule: Schedule, store: Store, executor: Executor, on_progress: OnProgress
+    ) -> None:
+        self.schedule, self.store, self.executor = schedule, store, executor
+        self.experiment = schedule.experiment
+        self.on_progress = on_progress
+        self.trainings, self.tally = Trainings(schedule), Tally(schedule)
+        self.calls: deque[Call] = deque()
+        self.waiting: dict[tuple[Key, ...], list[Key]] = {}  # jobs, and whom they wait for
+        self.known: dict[Key, Any] = {}  # handles of what is known of references
+
+    def run(self) -> Trainings:
+        """Read what is there, train what is not."""
+        missing = []
+        references: dict[Key, TrainedRun] = {}
+        if (given := self.experiment.scenario.given) is not None:
+            for key in self.schedule.given:
+                references[key] = given_run(given, self.experiment.learner)
+                self.trainings.take(key, references[key])
+        for key in self.schedule.jobs:
+            stored = self._stored(key)
+            if stored is None:
+                missing.append(key)
+                continue
+            self._take(key, stored)
+            if self.schedule.keeps(key).logits:
+                references[key] = stored
+        self._show_progress(None)
+        if not missing:
+            return self.trainings
+        e = self.experiment
+        # Whether workers pay off, and which training is longer, matters only where there are some;
+        # on a cluster as large as it is, neither does.
+        self.costs = e.costs if (self.executor.workers or 1) > 1 else None
+        self.common = self.executor.share(Common(e.parts, e.learner, e.scenario, e.seed))
+        for keys in self.schedule.together(missing):
+            self._begin(keys)
+        for key in self._waited_for() & set(references):
+            self._search(key, references[key])
+        for key in self._waited_for() & set(self.trainings.by_key) - set(references):
+            self._fail_waiting(key, self.trainings.by_key[key].record["failure"])
+        del references  # their logits are large
+        for call, result in self.executor.execute(self.calls, lambda: failed_run(KILLED)):
+            match call:
+                case _Training(keys=keys):
+                    each = [result] * len(keys) if isinstance(result, TrainedRun) else result
+                    for key, trained in zip(keys, each, strict=True):
+                        self._finish(key, trained)
+                        if key in self._waited_for():
+                            self._search(key, trained)
+                case _Search(key) if isinstance(result, TrainedRun):  # its process was killed
+                    self._fail_waiting(key, result.record["failure"])
+                case _Search(key):
+                    self.known[key] = result
+                    self._train_waiting()
+        return self.trainings
+
+    def _waited_for(self) -> set[Key]:
+        """The references that jobs wait for."""
+        return {key for references in self.waiting.values() for key in references}
+
+    def _begin(self, keys: tuple[Key, ...]) -> None:
+        """Train jobs now, let them wait for their references, or say why they cannot be."""
+        first = keys[0]
+        if self.schedule.asks_too_many(first):
+            n = len(self.experiment.parts.x_train)
+            k = most_neighbours(self.schedule.jobs[first].method)
+            for key in keys:
+                self._finish(key, failed_run(TOO_FEW.format(k=k, n=n)))
+        elif references := self.schedule.looks_at(keys):
+            self.waiting[keys] = references
+        else:
+            self._train(keys)
+
+    def _train(self, keys: tuple[Key, ...], *known: Any) -> None:
+        """Call for a training; `known` stands for what is known of its references."""
+        jobs = [(self.schedule.jobs[key], self.schedule.keeps(key)) for key in keys]
+        learner = self.experiment.learner
+        call = Call(
+            _Training(keys, any(keep.logits for _, keep in jobs)),
+            train_jobs,
+            (jobs, self.common, *known),
+            gpus=learner.n_gpus,
+            seconds=None if self.costs is None else self.schedule.seconds(keys, self.costs),
+            imports=(train_jobs.__module__, *learner.imports),
+        )
+        insort(self.calls, call, key=_turn)
+
+    def _train_waiting(self) -> None:
+        """Call for what waited for references that are known now; forget what none waits for."""
+        for keys, references in list(self.waiting.items()):
+            if all(key in self.known for key in references):
+                self._train(keys, *(self.known[key] for key in references))
+                del self.waiting[keys]
+        for key in set(self.known) - self._waited_for():
+            del self.known[key]
+
+    def _search(self, key: Key, reference: TrainedRun) -> None:
+        """Call for the neighbours among a reference's logits."""
+        if (reason := reference.record["failure"]) is not None:
+            self._fail_waiting(key, reason)
+            return
+        ks = sorted(self.schedule.neighbours.get(key, ()))
+        job = self._job(key)
+        arguments = (reference.arrays, (job.run, job.fit), self.common, ks)
+        call = Call(
+            _Search(key),
+            find_neighbours,
+            arguments,
+            stays=True,
+            seconds=None if self.costs is None else self.costs.fit,  # in truth much less
+            imports=(find_neighbours.__module__, *self.experiment.learner.imports),
+        )
+        insort(self.calls, call, key=_turn)
+
+    def _finish(self, key: Key, trained: TrainedRun) -> None:
+        """Keep a training, on disk and for the results."""
+        job = self.schedule.jobs[key]
+        self.store.put(self.experiment.identity(job), trained.record, **trained.arrays)
+        self._take(key, trained)
+        self._show_progress((job, trained))
+
+    def _take(self, key: Key, run: TrainedRun) -> None:
+        self.trainings.take(key, run)
+        self.tally.note(key)
+
+    def _show_progress(self, last: tuple[Job, TrainedRun] | None) -> None:
+        self.on_progress(self.tally.done, self.tally.total, last)
+
+    def _job(self, key: Key) -> Job:
+        return self.schedule.jobs.get(key) or self.schedule.given[key]
+
+    def _fail_waiting(self, key: Key, reason: str) -> None:
+        """Fail all that wait for a reference that could not be had."""
+        job = self._job(key)
+        is_release = self.experiment.scenario.history is not None
+        which = f"release {job.release}" if is_release else f"plain fit {job.fit}"
+        failed = f"its reference, {which} of run {job.run}: {reason}"
+        for keys in [keys for keys, references in self.waiting.items() if key in references]:
+            if self.waiting.pop(keys, None) is None:  # it failed with one that it waited for, too
+                continue
+            for waiting in keys:
+                self._finish(waiting, failed_run(failed))
+                self._fail_waiting(waiting, reason)
+
+    def _stored(self, key: Key) -> TrainedRun | None:
+        """A finished training; a damaged one is dropped, noted and so made again."""
+        job = self.schedule.jobs[key]
+        identity = self.experiment.identity(job)
+        try:
+            stored = _read(self.store, self.experiment, job)
+            if stored is None:
+                return None
+            failure = stored.record["failure"]
+            if failure is None and self.schedule.keeps(key).are_in(stored):
+                return stored
+            if failure is not None and not failure.endswith(KILLED):
+                return stored
+            self.store.drop(identity)  # there may be more memory now, or none had looked at it
+        except DamagedError as error:
+            self.trainings.notes.append(f"damaged, made again: {error}")
+            self.store.drop(identity)
+        return None

@@ -1,0 +1,1 @@
+"""`StableClassifier`: what it is given, how it fits, what it saves."""

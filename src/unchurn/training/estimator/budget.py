@@ -1,0 +1,191 @@
+"""A method's setting by a budget: all are tried on some of the rows and measured on the others."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from scipy.special import softmax
+
+from unchurn.core.arrays import Array, IntArray
+from unchurn.core.errors import InputError
+from unchurn.methods import Method, combine, make_method
+from unchurn.methods.grid import worth_trying
+from unchurn.methods.reference import Mask
+from unchurn.methods.registry import name_of, parse_method, written
+from unchurn.metrics import against_base
+from unchurn.metrics.budget import Budget, best_within, excess
+from unchurn.metrics.registry import Runs
+from unchurn.report.numbers import points
+from unchurn.training.estimator.examples import Rows
+from unchurn.training.estimator.fitting import Fitting
+from unchurn.training.learners.base import DivergedError, RemarkWarning
+from unchurn.training.loop.fit import Fitted
+from unchurn.training.loop.streams import Stream
+
+HELD_OUT = 0.2  # of the rows, to measure settings on
+RECENT = 0.4  # of the rows, the last ones: taken for those that the reference has not seen
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Tried:
+    """A setting, and what was measured of it on the rows held out, as shares of them."""
+
+    method: Method
+    accuracy: float = math.nan
+    bad_flips: float = math.nan  # right in the reference, wrong in this
+    churn: float = math.nan  # predicted otherwise than by the reference
+    # Of its probabilities from the reference's, whose last bits are those of how they were given.
+    distance: float = field(default=0.0, compare=False)
+    failure: str = ""  # why it could not be trained; nothing is then measured
+
+    def __repr__(self) -> str:
+        """The setting as one writes it, and what was measured: tuples of these are read."""
+        found = self.failure or (
+            f"accuracy={self.accuracy:.4f}, bad_flips={self.bad_flips:.4f}, churn={self.churn:.4f}"
+        )
+        return f"Tried({self.method}: {found})"
+
+    def excess(self, budget: Budget) -> float:
+        """By how much it exceeds the limit that it exceeds most; 0 if it keeps all."""
+        limits = {name.removeprefix("max_"): limit for name, limit in budget.given.items()}
+        return excess(vars(self), limits)
+
+
+def settings_of(method: str | Method, n_steps: int) -> list[Method]:
+    """What is tried: a written method with its grid, but for what is written; an object as it is.
+
+    >>> settings_of("anchor(a=0.5)+ema", n_steps=1000)[0]
+    Combination(methods=(Anchor(a=0.5, fixed_reference=True), Ema(decay=0.99)))
+    """
+    if not isinstance(method, str):
+        return [make_method(method)]
+    found = worth_trying(parse_method(method), n_steps)
+    settings = [combine(*(one for _, one in chosen)) for chosen in found]
+    return list({repr(one): one for one in settings}.values())
+
+
+def hold_out(numbers: IntArray, seed: int, saw: Mask | None = None) -> tuple[IntArray, IntArray]:
+    """The rows to try settings on, and a fifth to measure them on: of every class, if it can be.
+
+    Only rows that the reference was not trained on are held out, at most half of them: of what it
+    knows by heart it has too much right. If it is not known which these are, rows are taken to
+    stand in their order of time; where they do not, no harm is done.
+    """
+    from sklearn.model_selection import train_test_split
+
+    n = len(numbers)
+    known = earlier(numbers) if saw is None else saw
+    unseen = np.arange(n) if known.sum() > n - 2 else np.flatnonzero(~known)
+    n_held = min(math.ceil(HELD_OUT * n), math.ceil(len(unseen) / 2))
+    counts = np.unique(numbers[unseen], return_counts=True)[1]
+    can = counts.min() > 1 and len(counts) <= min(n_held, len(unseen) - n_held)
+    draw = int(Stream(seed, 0, 0).generator("budget").integers(np.iinfo(np.int32).max))
+    _, held = train_test_split(
+        unseen, test_size=n_held, random_state=draw, stratify=numbers[unseen] if can else None
+    )
+    held = np.sort(held)
+    return np.setdiff1d(np.arange(n), held), held
+
+
+def earlier(numbers: IntArray, came: IntArray | None = None) -> Mask:
+    """Which rows are not RECENT, of every class as many, as they may be sorted by class.
+
+    `came`: the place in time of each row; if not given, they stand in that order.
+    """
+    earlier = np.zeros(len(numbers), np.bool_)
+    in_order = np.arange(len(numbers)) if came is None else np.argsort(came, kind="stable")
+    for number in np.unique(numbers):
+        rows = in_order[numbers[in_order] == number]
+        earlier[rows[: round((1 - RECENT) * len(rows))]] = True
+    return earlier
+
+
+def choose_setting(
+    method: str | Method, budget: Budget, *, rows: Rows, n_labelled: int, fitting: Fitting
+) -> tuple[Method, tuple[Tried, ...]]:
+    """Try all settings of a method on four fifths of the labelled rows, and take the best.
+
+    That is the most accurate that keeps the budget on the others; where none does, what exceeds it
+    least, and a warning says so. Rows after the labelled ones are trained on by all.
+    """
+    settings = settings_of(method, fitting.training.n_steps(len(rows.inputs)))
+    saw = None if rows.saw is None else rows.saw[:n_labelled]
+    kept, held = hold_out(rows.numbers[:n_labelled], fitting.seed, saw)
+    seen = rows.take(np.append(kept, np.arange(n_labelled, len(rows.inputs))))
+    tried = _try_all(settings, seen, rows.take(held), fitting)
+    good = [one for one in tried if not one.failure]
+    # Of what held-out rows do not tell apart, the nearest to the reference flips least elsewhere.
+    good = sorted(good, key=lambda one: one.distance)
+    best = good[
+        best_within(
+            [one.accuracy for one in good],
+            [one.churn for one in good],
+            [one.excess(budget) for one in good],
+        )
+    ]
+    if (over := best.excess(budget)) > 0:
+        limits = " and ".join(f"{name}={limit:g}" for name, limit in budget.given.items())
+        warnings.warn(
+            f"no setting of {name_of(best.method)} keeps {limits}: {written(best.method)} comes "
+            f"nearest, {points(over).removeprefix('+')} above it on {len(held):,} rows held out. "
+            "unchurn.Stay(base, new).choose keeps a budget by serving the old model, too",
+            RemarkWarning,
+            stacklevel=3,
+        )
+    return best.method, tried
+
+
+def _try_all(
+    settings: Sequence[Method], rows: Rows, held: Rows, fitting: Fitting
+) -> tuple[Tried, ...]:
+    """What was measured of each setting; raises only if none at all can be trained."""
+    found: dict[str, Tried] = {}
+    errors = []
+    for together in _together(settings):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RemarkWarning)  # said when it is trained for good
+                fitted = fitting.fit(together, rows)
+            for one, method in zip(fitted, together, strict=True):
+                found[repr(method)] = _measured(method, one, held)
+        except (DivergedError, InputError) as error:  # such as: more neighbours than rows
+            errors.append(error)
+            for method in together:
+                found.setdefault(repr(method), Tried(method=method, failure=str(error)))
+    tried = tuple(found[repr(method)] for method in settings)
+    if all(one.failure for one in tried):
+        raise errors[0]
+    return tried
+
+
+def _together(settings: Sequence[Method]) -> list[list[Method]]:
+    """Settings in groups that differ only in what serves, each of which is one training."""
+    groups: dict[str, list[Method]] = {}
+    for method in settings:
+        groups.setdefault(repr(method.trained()), []).append(method)
+    return list(groups.values())
+
+
+def _measured(method: Method, fitted: Fitted, held: Rows) -> Tried:
+    """What a setting changes of the reference's answers."""
+    if held.said is None:
+        raise ValueError("there is no reference to hold it against")
+    new, before = fitted.probabilities(held.inputs), held.said.logits
+    found = measured(method, new.argmax(axis=1), held.numbers, before.argmax(axis=1))
+    moved = np.abs(new - softmax(before.astype(np.float64), axis=1)).sum(axis=1) / 2
+    return replace(found, distance=float(moved.mean()))
+
+
+def measured(method: Method, answers: Array, labels: Array, before: Array) -> Tried:
+    """What answers change of those that a model before gives, (n,) each."""
+    runs = Runs(predictions=answers[None], labels=labels, base=before[None])
+    return Tried(
+        method=method,
+        accuracy=float(against_base.right(runs).mean()),
+        bad_flips=float(against_base.bad_flips(runs).mean()),
+        churn=float(against_base.moved(runs).mean()),
+    )

@@ -1,0 +1,91 @@
+"""What a StableClassifier is given beside inputs and labels, checked."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils import check_random_state
+
+from unchurn.core.arrays import Array, as_array
+from unchurn.core.errors import InputError
+from unchurn.methods import Method
+from unchurn.methods.base import overrides
+from unchurn.methods.registry import name_of
+from unchurn.metrics.budget import Budget
+from unchurn.training.estimator.references import Model
+from unchurn.training.learners.base import RemarkWarning
+
+LARGE = 1000.0  # numbers beyond pixels', with which a network of one's own hardly learns
+LOOK_AT_ONE = "anchor, rcp, focal, warm_start, project, knn_ls, distill and elodi"
+
+
+def as_mask(saw: npt.ArrayLike, n: int, name: str) -> npt.NDArray[np.bool_]:
+    """Check what a model before was trained on, of n examples."""
+    mask = as_array(saw, name)
+    if mask.shape != (n,) or mask.dtype != np.bool_:
+        raise InputError(f"{name} must be {n} booleans, not {mask.dtype} of {mask.shape}")
+    return mask
+
+
+def as_weights(sample_weight: npt.ArrayLike, n: int) -> npt.NDArray[np.float32]:
+    """Check weights of n examples."""
+    weights = as_array(sample_weight, "sample_weight").astype(np.float32)
+    if weights.shape != (n,):
+        raise InputError(f"sample_weight must have shape ({n},), not {weights.shape}")
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise InputError("sample_weight must be finite numbers of 0 or more")
+    if not weights.any():
+        raise InputError("Sample weights must contain at least one non-zero number.")
+    return weights
+
+
+def as_seed(random_state: int | np.random.RandomState | None) -> int:
+    """A seed for the streams; an integer is its own."""
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def check_reference(
+    reference: Model | None,
+    method: Method,
+    budget: Budget,
+    *given: npt.ArrayLike | None,
+    is_labelling: bool,
+) -> None:
+    """Refuse a reference, as a model or as what it said, that would not be used or is not there."""
+    name, is_given = name_of(method), any(g is not None for g in given)
+    if overrides(method, "serve"):
+        raise InputError(
+            f"{name} serves two models: train the new one, then make unchurn.Stay(base, new)"
+        )
+    if is_labelling and (reference is None or is_given):
+        raise InputError("X_unlabelled is labelled by the reference: give it as a model")
+    if budget.given:  # which holds any method against it
+        if reference is None and not is_given:
+            raise InputError(
+                f"{next(iter(budget.given))} is of changes to the model before: give reference="
+                ", or reference_logits or reference_probabilities to fit"
+            )
+        return
+    if method.reference() is None and is_given:
+        raise InputError(f"{name} looks at no reference: {LOOK_AT_ONE} do")
+    if method.reference() is None and reference is not None and not is_labelling:
+        warnings.warn(
+            f"reference is not used: {name} looks at none; {LOOK_AT_ONE} do",
+            RemarkWarning,
+            stacklevel=3,
+        )
+
+
+def warn_if_large(inputs: Array) -> None:
+    """Say that inputs of a network of one's own, which are taken as they are, are large."""
+    if inputs.size and (size := float(np.abs(inputs).max())) > LARGE:
+        warnings.warn(
+            f"X has numbers up to {size:.3g}, and a network of your own takes them as they are: "
+            "scale them before, as by StandardScaler",
+            RemarkWarning,
+            stacklevel=4,
+        )

@@ -1,0 +1,73 @@
+"""What a StableClassifier trains on: labelled rows, and those that a model before has labelled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy.special import softmax
+
+from unchurn.core.arrays import Float32, IntArray
+from unchurn.methods import Reference
+from unchurn.methods.reference import Mask
+from unchurn.training.estimator.references import Answers
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rows:
+    """Inputs, class numbers, and what the reference says of them, if it was given."""
+
+    inputs: Float32
+    numbers: IntArray
+    n_classes: int
+    weights: Float32 | None = None  # all equal if not given
+    said: Answers | None = None
+    targets: Float32 | None = None  # the labels themselves if not given
+    saw: Mask | None = None  # the rows that the reference was trained on, if that is known
+
+    def take(self, rows: IntArray) -> Rows:
+        """Some of the rows."""
+        said = None
+        if self.said is not None:
+            said = replace(self.said, logits=self.said.logits[rows])
+        return replace(
+            self,
+            inputs=self.inputs[rows],
+            numbers=self.numbers[rows],
+            weights=None if self.weights is None else self.weights[rows],
+            said=said,
+            targets=None if self.targets is None else self.targets[rows],
+            saw=None if self.saw is None else self.saw[rows],
+        )
+
+    def with_unlabelled(self, inputs: Float32, said: Answers) -> Rows:
+        """More rows, whose targets are what the reference says of them."""
+        own = np.ones(len(self.inputs), np.float32) if self.weights is None else self.weights
+        one_hot = np.eye(self.n_classes, dtype=np.float32)[self.numbers]
+        taught = np.asarray(softmax(said.logits.astype(np.float64), axis=1), np.float32)
+        before = None
+        if self.said is not None:
+            before = replace(self.said, logits=np.concatenate([self.said.logits, said.logits]))
+        return replace(
+            self,
+            inputs=np.concatenate([self.inputs, inputs]),
+            numbers=np.concatenate([self.numbers, said.logits.argmax(axis=1)]),
+            weights=np.concatenate([own, np.ones(len(inputs), np.float32)]),
+            said=before,
+            targets=np.concatenate([one_hot, taught]),
+            saw=None if self.saw is None else np.append(self.saw, np.zeros(len(inputs), np.bool_)),
+        )
+
+    @cached_property
+    def reference(self) -> Reference | None:
+        """The reference as methods look at it; None if it was not given."""
+        if (said := self.said) is None:
+            return None
+        return Reference(
+            lambda: said.logits,
+            self.numbers,
+            weights=said.weights,
+            known=said.known,
+            seen=self.saw,
+        )

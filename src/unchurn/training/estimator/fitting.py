@@ -1,0 +1,45 @@
+"""`Fitting`: how a StableClassifier fits methods to rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from unchurn.core.progress import progress_bar
+from unchurn.methods import Method
+from unchurn.methods.cost import n_fits
+from unchurn.training.estimator.examples import Rows
+from unchurn.training.loop.config import Training
+from unchurn.training.loop.fit import Fitted, fit_together
+from unchurn.training.networks.factories import Factory
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fitting:
+    """What makes networks, how they are trained, and from which seed."""
+
+    factory: Factory
+    training: Training
+    seed: int
+    show: bool = False  # progress, on stderr
+
+    def fit(self, methods: Sequence[Method], rows: Rows) -> list[Fitted]:
+        """Train methods whose training is the same, at the price of one."""
+        method, reference = methods[0], rows.reference
+        need = method.reference()
+        n_given = 0 if need is None or reference is None else need.m
+        n_epochs = method.epochs(self.training.epochs) * (n_fits(method) - n_given)
+        with progress_bar(f"fitting {method}", n_epochs, show=self.show) as advance:
+            return fit_together(
+                methods,
+                self.factory,
+                rows.inputs,
+                rows.numbers,
+                rows.n_classes,
+                training=self.training,
+                seed=self.seed,
+                weights=rows.weights,
+                reference=reference,
+                targets=rows.targets,
+                on_epoch=lambda: advance(1),
+            )

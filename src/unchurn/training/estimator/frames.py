@@ -1,0 +1,150 @@
+"""Frames with text or gaps as a network's inputs, prepared as tables are."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unchurn.core.arrays import Array
+from unchurn.core.errors import InputError
+from unchurn.datasets.columns import of_new_rows
+from unchurn.datasets.id_columns import is_id, no_feature
+from unchurn.datasets.preparation import (
+    CategoryColumn,
+    Preparation,
+    prepare,
+    prepare_what_can_be,
+)
+from unchurn.datasets.table import as_frame, check_names, is_frame
+from unchurn.report.numbers import percent
+from unchurn.training.estimator.references import Model, is_ours
+from unchurn.training.learners.base import RemarkWarning
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MANY = 0.05  # of the rows, whose category a reference never saw
+
+
+def learn_preparation(
+    x: Any, reference: Model | None = None, *, needs_weights: bool = False
+) -> Preparation | None:
+    """How a frame becomes inputs: as it does for a reference of ours, else learned from its rows.
+
+    None where inputs are taken as they are: arrays, and frames of nothing but numbers. A column
+    that cannot be a feature, as a date, is refused where the frame is there for the new model
+    alone, as nobody else needs it. A reference that is no network of ours takes the frame as it is,
+    with all that it has: there such a column is left out, with a warning. Where the frame has
+    features that a reference of ours does not know, it is prepared anew, unless training
+    `needs_weights` of the reference.
+    """
+    if not _is_frame(x):
+        return None
+    frame = as_frame(x)
+    if frame.width == 0:
+        raise InputError("X has no columns")
+    before: Preparation | None = getattr(reference, "preparation_", None)
+    is_anew = False
+    if is_ours(reference) and before is not None:
+        is_anew = _is_new_to(before, frame, needs_weights=needs_weights)
+        if not is_anew:
+            return before
+    ids = [column.name for column in frame if is_id(column)]
+    if frame.height == 0 or (not ids and all(_is_plain(column) for column in frame)):
+        return None
+    if ids and len(ids) < frame.width:
+        for name in ids:
+            warnings.warn(no_feature(name), RemarkWarning, stacklevel=3)
+        frame = frame.drop(ids)
+    if reference is None:
+        return prepare(frame, np.arange(frame.height), how_left_out="drop {it} from X")
+    if is_ours(reference) and not is_anew:
+        raise InputError(
+            "the reference does not say how its table was prepared: give X as it takes it, or "
+            "preparation="
+        )
+    preparation, left_out = prepare_what_can_be(frame)
+    if not preparation.columns:
+        raise InputError(f"no column of X can be learned from: {left_out}")
+    if left_out:
+        warnings.warn(
+            f"{left_out}: left out of what the new model learns from, unless turned into numbers",
+            RemarkWarning,
+            stacklevel=3,
+        )
+    return preparation
+
+
+def _is_new_to(before: Preparation, frame: pl.DataFrame, *, needs_weights: bool) -> bool:
+    """Whether a frame has features that a reference has not learned from; a warning names them."""
+    others = [column.name for column in frame if column.name not in before.names]
+    features = [name for name in others if not is_id(frame[name])]
+    columns = prepare_what_can_be(frame.select(features))[0].names if features else []
+    new = [f"column {name!r}" for name in columns]
+    for column in before.columns:
+        if isinstance(column, CategoryColumn) and column.name in frame.columns:
+            is_unknown = column.transform(frame[column.name]).sum(axis=1) == 0
+            if is_unknown.mean() >= MANY:
+                new.append(f"values of {column.name!r} ({percent(is_unknown.mean())} of the rows)")
+    if not new:
+        return False
+    what = (
+        "training starts from its weights, so these are left out; a method without warm_start "
+        "learns from them"
+        if needs_weights
+        else "the new model learns from these, too, and so cannot start from its weights"
+    )
+    warnings.warn(
+        f"the reference has not learned from {', '.join(new)}: {what}", RemarkWarning, stacklevel=4
+    )
+    return not needs_weights
+
+
+def prepared(x: Any, preparation: Preparation | None) -> Any:
+    """The inputs of a frame's rows; anything else as it is."""
+    if not _is_frame(x):
+        return x
+    check_names(x)
+    return x if preparation is None else preparation.transform(as_frame(x))
+
+
+def check_numbers(x: Any, names: Array | None) -> None:
+    """Refuse gaps, times and the like in columns that were plain numbers: all, or those named."""
+    for column in as_frame(x) if is_frame(x) else ():
+        if names is None or column.name in names:
+            of_new_rows(column, "numbers")
+            if _has_gaps(column):
+                raise InputError(
+                    f"column {column.name!r} has gaps, and X had none anywhere to learn from: fill "
+                    "them before, in training, too"
+                )
+
+
+def check_preparation(preparation: Preparation | None, x: Any) -> None:
+    """Refuse a preparation that nothing is prepared by."""
+    if preparation is not None and not is_frame(x):
+        raise InputError(f"preparation is for frames, and X is {type(x).__name__}")
+
+
+def _is_frame(x: Any) -> bool:
+    """Whether it is a Polars or pandas frame; one that is yet to be computed is refused."""
+    import polars as pl
+
+    if isinstance(x, pl.LazyFrame):
+        raise InputError("X is a LazyFrame: give X.collect()")
+    return is_frame(x)
+
+
+def _is_plain(column: pl.Series) -> bool:
+    """Whether a column is numbers, or true and false, without gaps."""
+    import polars as pl
+
+    is_number = column.dtype.is_numeric() or column.dtype == pl.Boolean
+    return is_number and not _has_gaps(column)
+
+
+def _has_gaps(column: pl.Series) -> bool:
+    """Whether any value is missing, or no number."""
+    return bool(column.null_count() or (column.dtype.is_float() and column.is_nan().any()))

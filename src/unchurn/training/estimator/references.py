@@ -1,0 +1,248 @@
+"""What a model before says of training examples: of any kind, its classes matched by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from unchurn.comparison.inputs.casting import plain_names
+from unchurn.core.arrays import Array, Float32, FloatArray, IntArray, as_array
+from unchurn.core.errors import InputError
+from unchurn.datasets.table import is_frame
+from unchurn.methods.base import Method, overrides
+from unchurn.methods.cost import serving_cost
+from unchurn.methods.reference import Mask, Weights
+from unchurn.training.estimator.scaling import scaled
+from unchurn.training.learners.base import score_distinct
+
+if TYPE_CHECKING:
+    from unchurn.datasets.preparation import Preparation
+    from unchurn.training.estimator.stable_classifier import StableClassifier
+    from unchurn.training.networks.factories import Factory
+
+SWITCHED = {"false": "0", "true": "1"}  # booleans as numbers, both as `plain_names` has them
+Model = Any  # a StableClassifier, the path of a saved one, or what has predict_proba and classes_
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answers:
+    """What a model before says: logits whose softmax is its probabilities."""
+
+    logits: Float32  # (n, L), columns in the order of the new classes
+    known: Mask | None = None  # the classes that it knows; None: all
+    weights: Callable[[], Weights] | None = None  # of a single network for the same classes
+
+
+def what_model_says(
+    model: Model, x: Any, inputs: Array, classes: Array, preparation: Preparation | None
+) -> Answers:
+    """What a model says of examples: as they were given, x, and as checked inputs for networks."""
+    if is_ours(model):
+        if is_frame(x) and _is_prepared_otherwise(model, inputs, preparation):
+            return _matched(model.predict_proba(for_model(model, x)), model.classes_, classes)
+        return _of_ours(model, inputs, classes, preparation)
+    if not (hasattr(model, "predict_proba") and hasattr(model, "classes_")):
+        raise InputError(
+            "reference must be a fitted classifier with predict_proba and classes_, or the path of "
+            f"a saved StableClassifier, not {type(model).__name__}: of other models give "
+            "reference_probabilities to fit"
+        )
+    said = asked_probabilities(model, for_model(model, x), "the reference").astype(np.float32)
+    return _matched(said, np.asarray(model.classes_), classes)
+
+
+def needs_weights(method: Method) -> bool:
+    """Whether a method's training starts from the reference's weights."""
+    need = method.reference()
+    return need is not None and need.weights
+
+
+def for_model(model: Model, x: Any) -> Any:
+    """Rows as a fitted model takes them: of a frame with more columns, those that it knows."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None or not is_frame(x) or set(names) == set(x.columns):
+        return x
+    # What it lacks, its own error names.
+    return x[list(names)] if set(names) <= set(x.columns) else x
+
+
+def _is_prepared_otherwise(
+    model: StableClassifier, inputs: Array, preparation: Preparation | None
+) -> bool:
+    """Whether the new model's inputs are made of a frame in another way than a network's."""
+    # What was pickled before models had a preparation has none.
+    before = getattr(model, "preparation_", None)
+    return preparation != before or inputs.shape[1:] != model.shape_
+
+
+def open_model(model: Model | None, module: str | Factory | None = None) -> Model | None:
+    """A saved StableClassifier, loaded, where a path was given; anything else as it is.
+
+    One with a network of the user's own is taken to have the new model's `module`.
+    """
+    from unchurn.training.estimator.stable_classifier import StableClassifier
+
+    if not isinstance(model, str | Path):
+        return model
+    return StableClassifier.load(model, module=module if callable(module) else None)
+
+
+def is_ours(model: Model | None) -> bool:
+    """Whether it is a StableClassifier, told without importing torch."""
+    kinds = type(model).__mro__
+    return any(kind.__module__ == "unchurn.training.estimator.stable_classifier" for kind in kinds)
+
+
+def asked_probabilities(model: Model, x: Any, name: str) -> Array:
+    """What a fitted classifier says of rows, (n, its own classes), checked."""
+    said = as_array(model.predict_proba(x), f"{name}'s probabilities")
+    shape = (len(x), len(model.classes_))
+    if said.shape != shape or not np.isfinite(said).all():
+        raise InputError(
+            f"{name}'s probabilities must be finite numbers of shape {shape}, not {said.shape}"
+        )
+    return said
+
+
+def _of_ours(
+    model: StableClassifier, inputs: Array, classes: Array, preparation: Preparation | None
+) -> Answers:
+    """What a network of ours says; of one for the same classes, its very logits."""
+    from sklearn.utils.validation import check_is_fitted  # a second to import
+
+    check_is_fitted(model)
+    if model.shape_ != inputs.shape[1:]:
+        raise InputError(f"the reference takes inputs of {model.shape_}, not {inputs.shape[1:]}")
+    # What was pickled before models had a preparation has none.
+    if preparation is not None and getattr(model, "preparation_", None) not in (None, preparation):
+        raise InputError(
+            "the reference's table was prepared otherwise: load yours by "
+            "preparation=reference.preparation_, or give its reference_probabilities to fit"
+        )
+    fitted, inputs = model.fitted_, scaled(model, inputs)
+    own, new = alike(model.classes_, classes)
+    if own != new:
+        return _matched(fitted.probabilities(inputs), model.classes_, classes)
+    weights = fitted.weights if serving_cost(fitted.method) == 1 else None
+    if overrides(fitted.method, "probabilities"):
+        return Answers(logits=log(fitted.probabilities(inputs)), weights=weights)
+    return Answers(logits=score_distinct(fitted, inputs), weights=weights)
+
+
+def _matched(probabilities: Float32, own: Array, classes: Array) -> Answers:
+    """Probabilities of a model's own classes as logits of the new ones, found by name."""
+    check_in_common("the reference knows", own, classes)
+    before, now = alike(own, classes)
+    places = {name: place for place, name in enumerate(before)}
+    found = np.array([places.get(name, -1) for name in now])
+    known = found >= 0
+    said = in_places(probabilities, found)
+    return Answers(logits=log(said), known=None if known.all() else known)
+
+
+def alike(own: Array, classes: Array) -> tuple[list[Any], list[Any]]:
+    """A model's classes and others such that equal ones are the same: "1" is 1 where one has text.
+
+    Saved before labels had a type, a model of a table has text. True is 1 where the others have
+    both 1 and 0; of -1 and 1, or 1 and 2, nobody knows what was meant.
+    """
+    if _kind(own) == _kind(classes):
+        return own.tolist(), classes.tolist()
+    before, now = (list(plain_names(map(str, one.tolist()))) for one in (own, classes))
+    for booleans, others in ((before, now), (now, before)):
+        if set(booleans) <= {*SWITCHED} and {*SWITCHED.values()} <= set(others):
+            booleans[:] = [SWITCHED[name] for name in booleans]
+    return before, now
+
+
+def _kind(classes: Array) -> str:
+    """Whether classes are booleans, other numbers or text."""
+    kind = classes.dtype.kind
+    return "boolean" if kind == "b" else "text" if kind in "OUS" else "number"
+
+
+def check_in_common(whose: str, own: Array, classes: Array) -> None:
+    """Refuse classes none of which is among the new ones."""
+    before, now = alike(own, classes)
+    if not {*before} & {*now}:
+        raise InputError(f"{whose} the classes {own.tolist()}, none of {classes.tolist()}")
+
+
+def in_terms_of(classes: Array, answers: Any, own: Array) -> Array:
+    """Answers of a model with classes of its own as the new classes have them.
+
+    Where some are of a class that there is no more, all are text.
+    """
+    before, now = alike(own, classes)
+    names = dict(zip(own.tolist(), before, strict=True))
+    places = {name: place for place, name in enumerate(now)}
+    values, which = np.unique(np.asarray(answers), return_inverse=True)
+    found = [places.get(names.get(value, value), -1) for value in values.tolist()]
+    if -1 not in found:
+        return np.asarray(classes[found][which])
+    texts = [str(value if at < 0 else classes[at]) for value, at in zip(values, found, strict=True)]
+    return np.array(texts)[which]
+
+
+def in_places(probabilities: FloatArray, places: IntArray) -> FloatArray:
+    """Probabilities of other classes: the place of each among the present ones, −1 of no one.
+
+    What is given to classes that there are no more is shared out among the others.
+    """
+    known = places >= 0
+    said = np.zeros((len(probabilities), len(places)), probabilities.dtype)
+    said[:, known] = probabilities[:, places[known]]
+    total = said.sum(axis=1, keepdims=True)
+    share = known / known.sum()
+    shared = np.where(total > 0, said / np.where(total > 0, total, 1), share)
+    return shared.astype(probabilities.dtype)
+
+
+def log(probabilities: FloatArray) -> Float32:
+    """Logits whose softmax is the probabilities; of none, finite all the same."""
+    return np.asarray(np.log(probabilities.clip(min=np.finfo(np.float32).tiny)), np.float32)
+
+
+def said_by_one(
+    reference: Model | None,
+    x: Any,
+    inputs: Array,
+    classes: Array,
+    preparation: Preparation | None,
+    logits: npt.ArrayLike | None,
+    probabilities: npt.ArrayLike | None,
+) -> Answers | None:
+    """What the one reference that was given says, if any."""
+    if sum(g is not None for g in (reference, logits, probabilities)) > 1:
+        raise InputError("give only one of reference, reference_logits and reference_probabilities")
+    if reference is not None:
+        return what_model_says(reference, x, inputs, classes, preparation)
+    return _said_by_arrays(logits, probabilities, len(inputs), len(classes))
+
+
+def _said_by_arrays(
+    logits: npt.ArrayLike | None, probabilities: npt.ArrayLike | None, n: int, n_classes: int
+) -> Answers | None:
+    """What was given as (n, L) logits or as probabilities, checked; None if neither was."""
+    given = logits if logits is not None else probabilities
+    if given is None:
+        return None
+    name = "reference_logits" if logits is not None else "reference_probabilities"
+    array = as_array(given, name).astype(np.float32)
+    if name == "reference_logits" and array.ndim == 1 and n_classes == 2:
+        array = np.stack([np.zeros_like(array), array], axis=1)  # a margin, as ours is
+    if array.shape != (n, n_classes) or not np.isfinite(array).all():
+        shape = (n, n_classes)
+        raise InputError(f"{name} must be finite numbers of shape {shape}, not {array.shape}")
+    if logits is not None:
+        return Answers(logits=array)
+    if (array < 0).any() or not np.allclose(array.sum(axis=1), 1, atol=1e-3):
+        raise InputError(
+            f"{name} must be 0 or more and sum to 1 in every row (within 0.001: do not round)"
+        )
+    return Answers(logits=log(array))

@@ -1,0 +1,1 @@
+"""`upgrade` and `Stay`: the model that replaces the one in production."""

@@ -1,0 +1,127 @@
+"""What `upgrade` is given: the rows to train on, and those to compare the two models on."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from unchurn.core.arrays import Array, Float32, IntArray
+from unchurn.core.errors import InputError, unknown
+from unchurn.datasets.base import Dataset, split
+from unchurn.datasets.table import as_frame
+from unchurn.methods.reference import Mask
+from unchurn.training.estimator.budget import earlier
+from unchurn.training.estimator.checks import as_mask, as_weights
+from unchurn.training.estimator.labels import given_labels
+from unchurn.training.learners.base import RemarkWarning
+
+TEST_SIZE = 0.25  # of rows that come without others to test on
+
+
+@dataclass(frozen=True, kw_only=True)
+class UpgradeRows:
+    """Rows to train on, their labels, and what is known of them."""
+
+    x: Any
+    labels: Array
+    saw: Mask | None  # true for those that the base was trained on
+    weights: Float32 | None
+    data: Dataset | None = None  # whose training part they are
+
+    def take(self, rows: IntArray) -> UpgradeRows:
+        """Some of the rows."""
+        return UpgradeRows(
+            x=taken(self.x, rows),
+            labels=self.labels[rows],
+            saw=None if self.saw is None else self.saw[rows],
+            weights=None if self.weights is None else self.weights[rows],
+            data=None if self.data is None else self.data.trained_on(rows),
+        )
+
+    @property
+    def examples(self) -> tuple[Any, Array | None]:
+        """What a StableClassifier is fitted to: X and y, or a dataset alone."""
+        return (self.x, self.labels) if self.data is None else (self.data, None)
+
+
+def of_dataset(data: Dataset, weights: Any) -> tuple[UpgradeRows, tuple[Array, Array]]:
+    """A dataset's training part, and its test part: inputs and labels."""
+    saw = None
+    if data.order is not None:  # a table's rows, which were shuffled: those that came last are new
+        _warn_of_seen("X and y with base_saw")
+        saw = earlier(data.y_train, data.order[: len(data.y_train)])
+    train = UpgradeRows(
+        x=data.x_train,
+        labels=data.labels[data.y_train],
+        saw=saw,
+        weights=None if weights is None else as_weights(weights, len(data.y_train)),
+        data=data,
+    )
+    return train, (data.x_test, data.labels[data.y_test])
+
+
+def of_rows(
+    x: Any, y: Any, x_test: Any, y_test: Any, *, saw: Any, weights: Any
+) -> tuple[UpgradeRows, tuple[Any, Array]]:
+    """Rows to train on, and rows and labels to compare on.
+
+    If none are given to compare on, it is a quarter of the rows that the base did not see.
+    """
+    if y is None or isinstance(y, str):
+        raise InputError("which are the labels? Give y, or a frame and target= of a column")
+    if (x_test is None) != (y_test is None):
+        raise InputError("give X_test and y_test, or neither")
+    labels = given_labels(y, "y", x, "X")
+    every = UpgradeRows(
+        x=x,
+        labels=labels,
+        saw=None if saw is None else as_mask(saw, len(labels), "base_saw"),
+        weights=None if weights is None else as_weights(weights, len(labels)),
+    )
+    if x_test is not None:
+        return every, (x_test, given_labels(y_test, "y_test", x_test, "X_test"))
+    unseen = np.arange(len(labels)) if every.saw is None else np.flatnonzero(~every.saw)
+    if len(unseen) == 0:
+        raise InputError("the base has seen every row: give X_test and y_test")
+    if every.saw is None:
+        _warn_of_seen("base_saw")
+    try:
+        _, test, _, held = split(unseen, labels[unseen], test_size=TEST_SIZE, stratify=True)
+    except ValueError as error:  # too few rows for every class to be in both parts
+        raise InputError(
+            f"give X_test and y_test: too few rows to hold some out ({error})"
+        ) from error
+    return every.take(np.setdiff1d(np.arange(len(labels)), test)), (taken(x, test), held)
+
+
+def without_target(frame: Any, target: str, y: Any) -> tuple[Any, Array]:
+    """A frame without the column of the labels, and these."""
+    if y is not None:
+        raise InputError("give y, or target= of a column, not both")
+    if target not in frame.columns:
+        raise InputError(unknown("column", target, map(str, frame.columns)))
+    labels = as_frame(frame)[str(target)]
+    if gaps := labels.null_count():
+        raise InputError(f"target {target!r} has {gaps} missing value(s): drop these rows")
+    rest = frame.drop(columns=target) if hasattr(frame, "iloc") else frame.drop(target)
+    return rest, np.array(labels.to_list())  # of their own type, also where pandas has objects
+
+
+def taken(x: Any, rows: Array) -> Any:
+    """Some rows of an array, or of a pandas or Polars frame, as what it is."""
+    if hasattr(x, "iloc"):
+        return x.iloc[rows]
+    return x[rows] if hasattr(x, "shape") else np.asarray(x)[rows]
+
+
+def _warn_of_seen(how: str) -> None:
+    """Say that the comparison may flatter the base, and how to tell the rows that it has seen."""
+    warnings.warn(
+        "the base may have seen the rows that it is judged on, of which it then has too much "
+        f"right: give {how}, or X_test and y_test",
+        RemarkWarning,
+        stacklevel=4,
+    )

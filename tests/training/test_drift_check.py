@@ -1,0 +1,214 @@
+"""A successor leans on its base as far as costs no accuracy on newer rows."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from unchurn import StableClassifier, load_table, upgrade
+from unchurn.core.errors import InputError
+from unchurn.training.estimator.budget import earlier
+from unchurn.training.learners.base import RemarkWarning
+from unchurn.training.upgrade.drift_check import as_accurate, newer_rows, warn_if_unordered
+from unchurn.training.upgrade.upgrade import FROM_ANSWERS, FROM_WEIGHTS, INSTEAD
+
+RECIPES = INSTEAD[FROM_WEIGHTS]
+N = 600
+# Most upgrades here are judged on rows that the base may have seen; one test asks for the warning.
+pytestmark = pytest.mark.filterwarnings("ignore:the base may have seen")
+
+
+def moving(turn, rng):
+    """Rows in order of time; the rule turns from the first feature to the second."""
+    x = rng.normal(size=(N, 2)).astype(np.float32)
+    angle = turn * (np.arange(N) > N / 2)
+    return x, (x[:, 0] * np.cos(angle) + x[:, 1] * np.sin(angle) > 0).astype(int)
+
+
+def first_half(x, y):
+    return StableClassifier(random_state=0).fit(x[: N // 2], y[: N // 2])
+
+
+@pytest.fixture
+def outdated(rng):
+    x, y = moving(np.pi / 2, rng)
+    return first_half(x, y), x, y
+
+
+def test_a_rule_that_stays_is_leaned_on(rng):
+    x, y = moving(0, rng)
+    found = upgrade(first_half(x, y), x, y, random_state=1)
+    assert found.method == FROM_WEIGHTS
+    plain, leaning = found.model.tried_  # plain retraining, and what was taken
+    assert leaning.accuracy >= plain.accuracy - 0.02
+    assert 0 <= leaning.bad_flips <= leaning.churn < 0.1
+
+
+def test_outdated_answers_are_not_leaned_on(outdated):
+    base, x, y = outdated
+    with pytest.warns(
+        RemarkWarning, match=r"the base's answers look outdated, or .*: on \d+ newer rows"
+    ):
+        found = upgrade(base, x, y, random_state=1)
+    assert found.method == RECIPES[-1]
+    assert len(found.model.tried_) == 3
+    assert found.model.tried_[0].accuracy > found.model.tried_[1].accuracy
+
+
+def test_it_is_told_which_rows_are_newer(outdated, rng):
+    base, x, y = outdated
+    order = rng.permutation(N)
+    saw = (np.arange(N) < N // 2)[order]
+    with pytest.warns(RemarkWarning, match="outdated"):
+        found = upgrade(base, x[order], y[order], base_saw=saw, random_state=1)
+    assert found.method == RECIPES[-1]
+
+
+def test_a_table_is_read_in_its_order(rng):
+    x, y = moving(np.pi / 2, rng)
+    table = pd.DataFrame({"a": x[:, 0], "b": x[:, 1], "y": np.array(["no", "yes"])[y]})
+    base = StableClassifier(random_state=0).fit(load_table(table[: N // 2], "y"))
+    with pytest.warns(RemarkWarning, match="outdated"):
+        found = upgrade(base, table, target="y", random_state=1)
+    assert found.method == RECIPES[-1]
+
+
+def test_so_is_a_base_of_another_framework(outdated):
+    from sklearn.linear_model import LogisticRegression
+
+    _, x, y = outdated
+    base = LogisticRegression().fit(x[: N // 2], y[: N // 2])
+    with pytest.warns(RemarkWarning, match="outdated"):
+        found = upgrade(base, x, y, random_state=1)
+    assert found.method == INSTEAD[FROM_ANSWERS][-1]
+
+
+def test_what_is_asked_for_is_not_second_guessed(outdated):
+    base, x, y = outdated
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        saw = np.arange(N) < N // 2
+        found = upgrade(base, x, y, method=FROM_WEIGHTS, base_saw=saw, random_state=1)
+    assert (found.method, found.model.tried_) == (FROM_WEIGHTS, ())
+
+
+def test_few_rows_say_nothing():
+    def newer(n, saw=None):
+        return newer_rows(np.arange(n) % 2, lambda rows: rows, seed=0, saw=saw)
+
+    assert newer(196) is None
+    assert newer(200) is not None
+    assert newer(3000, np.arange(3000) < 2921) is None  # 79 that the base has not seen
+    assert newer(3000, np.arange(3000) < 2920) is not None
+    names = np.array([f"class {i}" for i in range(400)])  # a row each, as numbers to predict
+    assert newer_rows(names, lambda rows: rows, seed=0, saw=None) is None
+
+
+def test_labels_may_be_a_column(rng):
+    x, y = moving(0, rng)
+    base = first_half(x, y)
+    given = {"X_test": x[:50], "y_test": y[:50], "random_state": 1, "epochs": 1}
+    given["base_saw"] = np.arange(N) < N // 2
+    with pytest.warns(UserWarning, match="A column-vector y was passed"):
+        found = upgrade(base, x, y[:, None], **given)
+    assert np.array_equal(found.model.predict(x), upgrade(base, x, y, **given).model.predict(x))
+
+
+def test_what_does_not_lean_on_the_base_does_not_take_its_labels(outdated, rng):
+    base, x, y = outdated
+    more = rng.normal(size=(N, 2)).astype(np.float32)
+    with pytest.warns(RemarkWarning, match="outdated"):
+        found = upgrade(base, x, y, X_unlabelled=more, random_state=1)
+    with pytest.warns(RemarkWarning, match="outdated"):
+        without = upgrade(base, x, y, random_state=1)
+    assert np.array_equal(found.model.predict_proba(x), without.model.predict_proba(x))
+
+
+def test_bad_rows_are_refused_in_our_words(outdated):
+    base, x, y = outdated
+    with pytest.raises(InputError, match="the reference takes inputs of"):
+        upgrade(base, x[:, :1], y, X_test=x[:9, :1], y_test=y[:9], epochs=1)
+
+
+def test_the_warning_points_at_the_caller(outdated):
+    base, x, y = outdated
+    with pytest.warns(RemarkWarning, match="outdated") as said:
+        upgrade(base, x, y, random_state=1)
+    assert {one.filename for one in said} == {__file__}
+
+
+def test_only_what_the_base_has_not_seen_is_held_out(rng):
+    labels, saw = rng.integers(0, 3, 400), np.arange(400) % 2 == 0
+    newer = newer_rows(labels, lambda rows: labels[rows], seed=0, saw=saw)
+    assert not saw[newer.held].any()
+    assert sorted([*newer.kept, *newer.held]) == list(range(400))
+    assert len(newer.held) == 80
+
+
+def test_rows_that_are_sorted_by_class_are_held_out_of_every_class(rng):
+    labels = np.repeat(np.array(["a", "b", "c"]), 300)
+    newer = newer_rows(labels, lambda rows: labels[rows], seed=0, saw=None)
+    assert set(newer.labels) == {"a", "b", "c"}
+    assert (newer.held % 300 >= 180).all()  # the last two fifths of each
+    came = rng.permutation(900)  # a table's rows, shuffled
+    saw = earlier(np.repeat(np.arange(3), 300), came)
+    for rows in np.split(np.arange(900), 3):
+        assert saw[rows].sum() == 180
+        assert came[rows][saw[rows]].max() < came[rows][~saw[rows]].min()
+
+
+def test_a_class_of_one_row_stays_among_those_that_are_trained_on():
+    labels = np.zeros(300, int)
+    labels[150:] = 1
+    labels[299] = 2
+    for seed in range(10):
+        newer = newer_rows(labels, lambda rows: labels[rows], seed=seed, saw=None)
+        assert 299 in newer.kept
+
+
+@pytest.mark.parametrize(
+    ("wrong", "expected"),
+    [([30, 30], 2), ([30, 10], 1), ([11, 11], 0), ([0, 0], 0)],
+)
+def test_the_first_that_is_as_accurate_is_taken(wrong, expected):
+    labels = np.zeros(400, int)
+    newer = newer_rows(labels, lambda rows: labels[rows], seed=0, saw=None)
+    errors = dict(zip(RECIPES, [*wrong, 10], strict=True))
+
+    def predict(recipe, newer):
+        # Each errs on rows of its own, so that the test counts all of them.
+        first = 0 if recipe == RECIPES[-1] else 20
+        answers = np.zeros(len(newer.held), int)
+        answers[first : first + errors[recipe]] = 1
+        return answers
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RemarkWarning)
+        recipe, tried = as_accurate(RECIPES, newer, predict)
+    assert recipe == RECIPES[expected]
+    # What leans most is tried beside what does not lean; the one between only if it must.
+    assert len(tried) == (2 if expected == 0 else 3)
+    assert tried[0].accuracy == 1 - 10 / len(newer.held)
+
+
+def test_rows_that_may_not_be_in_order_are_warned_of():
+    """A base that has most of the earlier rows right, by heart, shows that the last are newer."""
+    labels = np.repeat(["a", "b"], 100)
+    is_last = np.tile(np.arange(100) >= 60, 2)
+    right = np.where(np.arange(200) % 10 < 6, labels, "c")
+
+    def by_heart(rows):
+        return np.where(is_last, right, labels)[rows]
+
+    warn_if_unordered(labels, by_heart)
+    with pytest.warns(RemarkWarning, match="give base_saw, true for rows that it was trained on"):
+        warn_if_unordered(labels, lambda rows: right[rows])
+
+
+def test_a_shuffled_history_is_warned_of_where_rows_to_test_on_are_given(rng):
+    x, y = moving(0, rng)
+    base, order = first_half(x, y), rng.permutation(N)
+    given = {"X_test": x[:50], "y_test": y[:50], "random_state": 1, "epochs": 1}
+    with pytest.warns(RemarkWarning, match="as if rows stood in their order of time"):
+        upgrade(base, x[order], y[order], **given)
