@@ -40,6 +40,15 @@ def test_written_files_have_ordinary_permissions(tmp_path):
     assert stat.S_IMODE(atomic.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)
 
 
+def test_a_file_that_is_replaced_keeps_its_permissions(tmp_path):
+    private = tmp_path / "private"
+    private.touch(mode=0o600)
+    with atomic_write(private) as temporary:
+        assert stat.S_IMODE(temporary.stat().st_mode) == 0o600
+        temporary.write_text("x")
+    assert stat.S_IMODE(private.stat().st_mode) == 0o600
+
+
 def test_a_link_stays_one_and_a_pipe_is_written_to(tmp_path):
     target, link, pipe = tmp_path / "target", tmp_path / "link", tmp_path / "pipe"
     link.symlink_to(target)

@@ -154,17 +154,18 @@ def test_a_record_of_anything_is_damage(store, text):
 
 
 def test_leftovers_of_dead_processes_go_and_odd_names_stay(store, tmp_path):
-    begin = f".unfinished-{platform.node()}-"
-    dead = store.folder / f"{begin}{2**22 + 7}-abc"  # beyond what Linux gives by default
+    begin = f".unfinished-{platform.node()}@"
+    dead = store.folder / f"{begin}{2**22 + 7}@abc"  # beyond what Linux gives by default
     dead.mkdir()
-    (store.folder / f"{begin}{2**22 + 7}-file").touch()
-    (store.folder / f"{begin}{2**22 + 7}-link").symlink_to(tmp_path)
-    odd = [f"{begin}{number}-x" for number in ("9" * 200, "²", "0", "-1", "", 2**31, "1_0")]
+    (store.folder / f"{begin}{2**22 + 7}@file").touch()
+    (store.folder / f"{begin}{2**22 + 7}@link").symlink_to(tmp_path)
+    odd = [f"{begin}{number}@x" for number in ("9" * 200, "²", "0", "-1", "", 2**31, "1_0")]
     odd += [
         begin,
         ".unfinished-",
-        f"{begin}{os.getpid()}-mine",
-        f".unfinished-elsewhere-{2**22 + 7}-x",
+        f"{begin}{os.getpid()}@mine",
+        f".unfinished-elsewhere@{2**22 + 7}@x",
+        f".unfinished-{platform.node()}-{2**22 + 7}@1@x",  # another machine, such as worker-2
     ]
     for name in odd:
         (store.folder / name).mkdir()

@@ -231,6 +231,17 @@ def test_own_networks_are_saved_without_their_code(tmp_path):
         StableClassifier.load(tmp_path / "model", module=lambda shape, n: nn.Linear(5, n))
 
 
+def test_a_network_may_begin_with_a_saved_one(tmp_path):
+    model(module=toys.linear).fit(X, Y).save(tmp_path / "backbone")
+
+    def on_top(shape, n_classes):
+        StableClassifier.load(tmp_path / "backbone", module=toys.linear)
+        return toys.linear(shape, n_classes)
+
+    plain, nested = (model(module=module).fit(X, Y) for module in (toys.linear, on_top))
+    assert (nested.predict_proba(X) == plain.predict_proba(X)).all()
+
+
 def test_other_files_are_not_models(tmp_path):
     (tmp_path / "text").write_text("hello")
     save_file({"x": torch.zeros(1)}, tmp_path / "plain")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
@@ -24,27 +25,26 @@ WHITE = "".join(map(chr, range(33))) + "\x7f\x85\xa0\u200b\u200c\u200d\u2028\u20
 def atomic_write(path: Path) -> Iterator[Path]:
     """Yield a temporary name beside `path`; rename it to `path` if the block ends well.
 
-    A link stays one: what it points to is replaced. A pipe or a device is written to. What cannot
-    be written, as on a full disk, is an InputError that names `path`; the old file stays as it was.
+    A link stays one: the file it points to is replaced, and keeps its permissions. A pipe or a
+    device is written to. Where writing fails, as on a full disk, an InputError names `path`, and
+    the old file stays as it was.
     """
     is_special = _is_special(path)
     place = path if is_special else path.resolve()
     folder = Path(tempfile.gettempdir()) if is_special else place.parent
     _clear_once(folder)
-    temporary = None
+    # Not the file's own name in it: with more, a long one would be too long.
+    temporary = folder / f"{own_name(UNWRITTEN)}{secrets.token_hex(8)}.tmp"
     try:
-        # Not the file's own name in it: with more, a long one would be too long.
-        handle, name = tempfile.mkstemp(dir=folder, prefix=own_name(UNWRITTEN), suffix=".tmp")
-        os.close(handle)
-        temporary = Path(name)
+        mode = place.stat().st_mode & 0o777 if place.exists() else None
+        temporary.touch(mode=0o666 if mode is None else 0o600, exist_ok=False)
         yield temporary
         if is_special:
             with temporary.open("rb") as source, place.open("wb") as target:
                 shutil.copyfileobj(source, target)
             return
-        umask = os.umask(0)  # the only way to ask for it; mkstemp ignores it and gives 0600
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
+        if mode is not None:
+            temporary.chmod(mode)
         temporary.replace(place)
     except Exception as error:
         reason = None if isinstance(error, InputError) else _refusal(error, temporary)
@@ -52,20 +52,19 @@ def atomic_write(path: Path) -> Iterator[Path]:
             raise
         raise InputError(f"cannot write {path}: {reason}") from error
     finally:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink()
 
 
-def _refusal(error: Exception, temporary: Path | None) -> str | None:
+def _refusal(error: Exception, temporary: Path) -> str | None:
     """Why the system refused to write, if that is behind an error: libraries may hide it."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     if found := re.search(r"\(os error (\d+)\)", str(error)):  # as Rust says it
         return os.strerror(int(found[1]))
     try:  # one more block tells
-        if temporary is not None:
-            with temporary.open("ab") as file:
-                file.write(bytes(1 << 16))
+        with temporary.open("ab") as file:
+            file.write(bytes(1 << 16))
     except OSError as again:
         return again.strerror
     return str(error) if isinstance(error, OSError) else None

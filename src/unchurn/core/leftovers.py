@@ -16,11 +16,12 @@ from pathlib import Path
 
 PREFIX = "unchurn-"
 MOST = 2**31 - 1  # no process has a higher number
+BETWEEN = "@"  # a machine's name may have dashes and digits, never this
 
 
 def own_name(prefix: str = PREFIX) -> str:
     """How the names of what this process puts aside begin."""
-    return f"{prefix}{platform.node()}-{os.getpid()}-"
+    return f"{prefix}{platform.node()}{BETWEEN}{os.getpid()}{BETWEEN}"
 
 
 @contextmanager
@@ -37,15 +38,15 @@ def clear_dead(folder: Path, prefix: str = PREFIX) -> set[int]:
     What is not named as `own_name` would, or belongs to another user, stays.
     """
     cleared: set[int] = set()
-    begin = f"{prefix}{platform.node()}-"
+    begin = f"{prefix}{platform.node()}{BETWEEN}"
     try:
         with os.scandir(folder) as entries:
             found = [Path(entry.path) for entry in entries if entry.name.startswith(begin)]
     except OSError:  # no folder, or none of ours to look into
         return cleared
     for path in found:
-        owner, dash, _ = path.name.removeprefix(begin).partition("-")
-        if dash and _is_dead(owner) and _is_ours(path):
+        owner, end, _ = path.name.removeprefix(begin).partition(BETWEEN)
+        if end and _is_dead(owner) and _is_ours(path):
             remove(path)
             cleared.add(int(owner))
     return cleared

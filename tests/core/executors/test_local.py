@@ -3,6 +3,7 @@
 import os
 import platform
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import pytest
 from unchurn.core.errors import InputError
 from unchurn.core.executors import Call, pool
 from unchurn.core.executors.local import START_UP, Local, makespan
-from unchurn.core.executors.memory import SHARED_MEMORY, Shared, clear_memory
+from unchurn.core.executors.memory import SHARED_MEMORY, Shared, clear_memory, pack
 
 
 def results(function, arguments, workers, killed=lambda: -1, **options):
@@ -255,7 +256,7 @@ def left(process, *places):
         path.name
         for place in places
         for path in place.iterdir()
-        if re.search(rf"[-_]{process}[-_]", path.name)
+        if re.search(rf"[@_]{process}[@_]", path.name)
     ]
 
 
@@ -296,12 +297,23 @@ def test_others_folders_stay(tmp_path, monkeypatch):
     before = sorted(tmp_path.iterdir())
     clear_memory()
     assert sorted(tmp_path.iterdir()) == before
-    (tmp_path / f"unchurn-{platform.node()}-{dead}-abc").mkdir()
+    (tmp_path / f"unchurn-{platform.node()}@{dead}@abc").mkdir()
     clear_memory()
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         f"joblib_memmapping_folder_{dead}_a_b",
         "unchurn-x",
     ]
+
+
+def test_no_room_for_shared_data_names_the_place_and_leaves_nothing(tmp_path):
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        with pytest.raises(InputError, match=f"into {tmp_path}: File too large; JOBLIB_TEMP"):
+            pack(np.zeros(1000), tmp_path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert not list(tmp_path.iterdir())
 
 
 def interrupted():

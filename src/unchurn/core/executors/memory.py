@@ -20,6 +20,7 @@ from typing import Any
 import cloudpickle
 import numpy as np
 
+from unchurn.core.errors import InputError
 from unchurn.core.leftovers import clear_dead, own_name
 
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 (of Linux; elsewhere there is none)
@@ -52,11 +53,18 @@ def pack(value: Any, folder: Path) -> Parcel:
         return Parcel(cloudpickle.dumps(value), None, ())
     places = []
     descriptor, name = tempfile.mkstemp(dir=folder)
-    with os.fdopen(descriptor, "wb") as file:
-        for array in arrays:
-            file.write(bytes(-file.tell() % ALIGNED))
-            places.append((file.tell(), file.tell() + array.nbytes))
-            file.write(array)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            for array in arrays:
+                file.write(bytes(-file.tell() % ALIGNED))
+                places.append((file.tell(), file.tell() + array.nbytes))
+                file.write(array)
+    except OSError as error:
+        Path(name).unlink()
+        raise InputError(
+            f"cannot put data for worker processes into {folder}: {error.strerror}; "
+            "JOBLIB_TEMP_FOLDER may name a folder that has room"
+        ) from error
     return Parcel(pickled, Path(name), tuple(places))
 
 

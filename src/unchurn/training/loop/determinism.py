@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import torch
 
-_RANDOMNESS = threading.Lock()
+_RANDOMNESS = threading.RLock()  # a network that loads another, as its backbone, comes here twice
 
 
 @contextmanager
