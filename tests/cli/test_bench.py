@@ -113,6 +113,31 @@ def test_a_page_is_not_written_where_none_can_be(run, tmp_path):
     )
 
 
+def test_files_that_no_bench_wrote_are_not_replaced(run, tmp_path):
+    data = tmp_path / "table.csv"
+    data.write_text("a,y\n" + "1,x\n2,y\n" * 40)
+    (tmp_path / "runs" / "of_another_program").mkdir(parents=True)
+    before = data.read_bytes()
+    asked = ("bench", "table.csv", "--target", "y", "--methods", "control", *SHORT)
+    code, _, err = run(*asked, "--out", ".")
+    assert (code, err) == (
+        2,
+        "unchurn: table.csv would be replaced, and no bench wrote it: give another folder\n",
+    )
+    assert data.read_bytes() == before
+    assert run(*asked, "--out", "b")[0] == 0
+    (tmp_path / "b/result.json").unlink()  # as if it had been interrupted before the end
+    assert run(*asked, "--out", "b")[0] == 0
+
+
+def test_a_page_is_called_html(run, tmp_path):
+    assert run("bench", "digits", "--methods", "control", *SHORT, "--out", "b")[0] == 0
+    record = (tmp_path / "b/result.json").read_bytes()
+    code, _, err = run("report", "b", "-o", "b/result.json")
+    assert (code, err) == (2, "unchurn: cannot write b/result.json: a page is called .html\n")
+    assert (tmp_path / "b/result.json").read_bytes() == record
+
+
 def test_a_report_needs_a_finished_bench(run, tmp_path):
     code, out, err = run("report", "b")
     assert (code, out) == (2, "")
@@ -131,8 +156,11 @@ def test_a_network_that_diverges_is_a_failed_run(run, tmp_path):
         "def net(shape, n): return Net(64, n)\n"
     )
     code, out, _ = run("bench", "digits", "--methods", "control", "--model", "nans:net", *SHORT)
-    assert code == 0
+    assert code == 1  # there is nothing to choose from
     assert "loss is nan at step 0" in out
+    assert "predictions of every run" not in out
+    both = run("bench", "digits", "--methods", "control,knn_ls(k=100000)", *SHORT, "--out", "b")
+    assert (both[0], "1 setting failed, so not chosen" in both[1]) == (0, True)
 
 
 def test_a_dry_run_only_plans(run, tmp_path):
@@ -229,6 +257,7 @@ def test_a_config_file_takes_the_same_and_options_go_before_it(run, tmp_path):
         (["--model", "broken:net"], "model 'broken:net' fails on (30,), 2: no net today"),
         (["--model", "broken:three"], "(30,), 2: it gives int, not a torch.nn"),
         (["--model", "broken:narrow"], "model 'broken:narrow' fails on (30,), 2: mat1 and mat2"),
+        (["--model", "broken:wide"], "(30,), 2: it gives logits of shape (2, 9), not (2, 2)"),
         (["--model", "broken:gone"], "model 'broken:gone': module 'broken' has no attribute"),
         (["--config", "none.toml"], "methods is empty"),
         (["--config", "bad.toml"], "no field 'run' (did you mean 'runs'?): there are data, target"),
@@ -250,8 +279,12 @@ def test_bad_input_is_one_line_and_exit_code_2(run, tmp_path, arguments, message
         "def net(shape, n): raise ValueError('no net today')\n"
         "def three(shape, n): return 3\n"
         "def narrow(shape, n): return torch.nn.Linear(5, n)\n"
+        "def wide(shape, n):\n"
+        "    return torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(30, n + 7))\n"
     )
+    before = set(tmp_path.iterdir())
     code, _, err = run("bench", *arguments)
+    assert set(tmp_path.iterdir()) <= before | {tmp_path / "__pycache__"}
     assert code == 2
     assert message in err
     assert err.count("\n") == 1

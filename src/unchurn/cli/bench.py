@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from unchurn.study.design.schedule import Schedule
 
 PAGE = "report.html"
+EXIT_FAILED = 1  # no method could be trained
 
 
 def bench(
@@ -236,6 +237,8 @@ def _bench(console: Console, asked: BenchConfig, dry_run: bool) -> None:
     result = with_progress(console, schedule, store, work, fresh)
     console.print(f"\n{table.render(result, 'text', width=table_width(console))}")
     console.print(f"{textwrap.fill(in_options(advice(result)), console.width)}\n")
+    if not result.choose():  # every method failed
+        raise typer.Exit(EXIT_FAILED)
     _say_where(console.print, schedule, asked.folder, result.subject.data.id_column)
 
 
@@ -271,6 +274,7 @@ def report(
     ] = None,
 ) -> None:
     """Make one self-contained HTML page of a bench: what to use, table, charts, examples."""
+    from unchurn.core.errors import InputError
     from unchurn.core.files import check_place
     from unchurn.report.charts import save
     from unchurn.study.report import charts
@@ -279,6 +283,8 @@ def report(
 
     if output is not None:
         check_place(output)
+        if output.suffix not in (".html", ".htm") and not output.is_char_device():
+            raise InputError(f"cannot write {output}: a page is called .html")
     result = Result.load(folder)
     page = output or folder / PAGE
     result.report(page)

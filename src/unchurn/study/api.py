@@ -24,7 +24,7 @@ from unchurn.study.design.presets import as_far_as, preset_names, preset_setting
 from unchurn.study.design.schedule import Schedule, make_schedule
 from unchurn.study.design.settings import Setting
 from unchurn.study.results.collect import collect
-from unchurn.study.results.folder import save
+from unchurn.study.results.folder import check_room, save
 from unchurn.study.results.ids import check_id
 from unchurn.study.results.result import Result
 from unchurn.study.results.stored_probabilities import StoredProbabilities
@@ -161,6 +161,7 @@ def run_bench(
     schedule: Schedule, folder: Path, executor: Executor, on_progress: OnProgress
 ) -> Result:
     """Train what a folder does not hold yet, fresh runs too, and leave all results in it."""
+    check_room(folder)
     experiment, store = schedule.experiment, Store(folder)
     expected = expected_schedule(experiment, store)
     n_expected = len(trainings_of([schedule, expected] if expected else [schedule]))

@@ -65,9 +65,8 @@ def table_notes(
     if note_on_equal := note_on_equal_runs(result):
         yield Note(text=note_on_equal)
     if failed := [row for row in result.settings if row.failures]:
-        yield Note(
-            text=f"{len(failed)} settings failed and were not chosen: see table.csv for why."
-        )
+        many = "1 setting" if len(failed) == 1 else f"{len(failed)} settings"
+        yield Note(text=f"{many} failed, so not chosen: see table.csv for why.")
 
 
 def _note_on_fresh_runs(result: Result, optimism: dict[str, float]) -> str:

@@ -36,6 +36,7 @@ from unchurn.study.results.result import SCHEMA, Result, SettingResult
 from unchurn.study.results.result_file_check import check_record
 from unchurn.study.results.stored_probabilities import StoredProbabilities
 from unchurn.study.results.subject import Subject, subject_of
+from unchurn.study.trainings.store import Store
 
 JSON, ARRAYS, PREDICTIONS = "result.json", "result.npz", "predictions"
 TABLES = {"csv": "table.csv", "markdown": "table.md", "latex": "table.tex"}
@@ -45,11 +46,33 @@ RELEASES = "releases.csv"
 Arrays = Mapping[str, npt.NDArray[Any]]
 
 
+def check_room(folder: Path) -> None:
+    """Refuse a folder in which a study would replace files that no study wrote."""
+    if _is_of_a_study(folder):
+        return
+    for name in (*TABLES.values(), RELEASES, ARRAYS, JSON):
+        if (folder / name).exists():
+            raise InputError(
+                f"{folder / name} would be replaced, and no bench wrote it: give another folder"
+            )
+
+
+def _is_of_a_study(folder: Path) -> bool:
+    """Whether a study left its record in a folder, or, if it was interrupted, a training."""
+    try:
+        if json.loads((folder / JSON).read_text("utf-8"))["schema"] == SCHEMA:
+            return True
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        pass  # no record, or none of ours
+    return Store(folder).has_any()
+
+
 def save(result: Result, folder: Path, said: StoredProbabilities | None = None) -> None:
     """Write all but the runs themselves; the record last, so that what it names is there.
 
     Files of predictions have probabilities where it is known what the runs said.
     """
+    check_room(folder)
     folder.mkdir(parents=True, exist_ok=True)
     for form, name in TABLES.items():
         write_text(folder / name, result.table(form))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import stat
 import tempfile
@@ -26,6 +27,7 @@ from unchurn.core.leftovers import clear_dead, own_name, remove
 from unchurn.core.numpy_files import load_array, save_array
 
 RECORD = "record.json"
+KEY = re.compile("[0-9a-f]{32}")  # how a run is called
 UNFINISHED = ".unfinished-"  # then the machine and the process
 
 
@@ -109,6 +111,10 @@ class Store:
         """Whether a run is there, whole or not."""
         return os.path.lexists(self.folder / key_of(identity))
 
+    def has_any(self) -> bool:
+        """Whether there is a run: other programs, too, call a folder `runs`."""
+        return any(KEY.fullmatch(path.parent.name) for path in self.folder.glob(f"*/{RECORD}"))
+
     def drop(self, identity: Mapping[str, Any]) -> None:
         """Forget a run, such as a damaged one; of a link, the link alone."""
         remove(self.folder / key_of(identity))
@@ -119,7 +125,7 @@ class DamagedError(Exception):
 
 
 def key_of(identity: Mapping[str, Any]) -> str:
-    """The name of a run: a hash of what decides its result."""
+    """The name of a run: a hash of what decides its result; see `KEY`."""
     return _digest(identity)[:32]
 
 

@@ -119,7 +119,9 @@ class TorchLearner:
                 net = factory(shape, n_classes)
                 if not isinstance(net, torch.nn.Module):
                     raise InputError(f"it gives {type(net).__name__}, not a torch.nn.Module")
-                net.eval()(torch.tensor(x[:2]))
+                given = tuple(net.eval()(torch.tensor(x[:2])).shape)
+                if given != (wanted := (len(x[:2]), n_classes)):
+                    raise InputError(f"it gives logits of shape {given}, not {wanted}")
         except Exception as error:  # whatever the user's own code raises
             if isinstance(error, InputError) and isinstance(self.model, str):
                 raise
