@@ -291,5 +291,5 @@ def _page(console: Console, what: str, out: Path) -> None:
     from unchurn.paper.upgrade.page import write_upgrade
 
     write = {PAGE: write_page, BEYOND_PAGE: write_beyond, UPGRADE_PAGE: write_upgrade}[what]
-    for path in write(out):
-        console.print(f"wrote {path}")
+    *beside, page = write(out)
+    console.print(f"wrote {page}, and {len(beside)} files in {out}")

@@ -24,6 +24,7 @@ from unchurn.paper.beyond.rows import (
 )
 from unchurn.paper.beyond.study import (
     AFTERWARDS,
+    DECAYING,
     FORMER,
     LATER,
     SHORT,
@@ -178,6 +179,7 @@ def _render(folder: Path, results: _Results) -> str:
         afterwards=list(map(_recipe, AFTERWARDS)),
         smooth=list(map(_recipe, SMOOTH)),
         together=list(map(_recipe, TOGETHER)),
+        decaying=list(map(_recipe, DECAYING)),
         harmless=[one for one in on_tables if one.is_harmless],
         percent=bare_percent,
         signed=signed,
