@@ -17,7 +17,6 @@ from unchurn.comparison.inputs.casting import (
 )
 from unchurn.comparison.inputs.columns import (
     BY_INDEX,
-    INDEXES,
     Chosen,
     Columns,
     choose_columns,
@@ -35,8 +34,9 @@ from unchurn.comparison.inputs.scores import (
     own_positive,
     read_scores,
 )
-from unchurn.comparison.inputs.sources import Source, as_series, open_source
+from unchurn.comparison.inputs.sources import Source, open_source
 from unchurn.core.errors import InputError
+from unchurn.core.frames import INDEXES, as_series
 
 if TYPE_CHECKING:
     import polars as pl

@@ -24,10 +24,10 @@ from unchurn.comparison.inputs.sources import OTHER_KINDS, PROBABILITIES, Source
 from unchurn.core.arrays import Array, Float64, IntArray, as_array
 from unchurn.core.errors import InputError
 from unchurn.core.files import reading
+from unchurn.core.frames import is_frame
 from unchurn.core.numpy_files import load_array
 from unchurn.core.tables import TextForm
 from unchurn.datasets.base import Dataset
-from unchurn.datasets.table import is_frame
 from unchurn.study.scenarios.base_rows import (
     BY_PLACE,
     NAME,

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from unchurn.comparison.inputs.casting import plain_names
 from unchurn.core.arrays import Array, Float32, FloatArray, IntArray, as_array
 from unchurn.core.errors import InputError
-from unchurn.datasets.table import is_frame
+from unchurn.core.frames import is_frame
 from unchurn.methods.base import Method, overrides
 from unchurn.methods.cost import serving_cost
 from unchurn.methods.reference import Mask, Weights
