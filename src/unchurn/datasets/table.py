@@ -202,6 +202,7 @@ def _classes(column: pl.Series) -> tuple[tuple[str, ...], Array]:
     """Names of the classes, sorted, and each row's class number."""
     import polars as pl
 
+    column = column.fill_nan(None) if column.dtype.is_float() else column
     if gaps := column.null_count():
         raise InputError(
             f"target {column.name!r} has {gaps} missing value(s), first in row "
