@@ -34,6 +34,10 @@ PROBABILITIES = "probabilities_"  # how the columns of an array of probabilities
 N_AT_ONCE = 8  # columns that are in memory, where a file is looked through
 
 
+class NoRowsError(InputError):
+    """A table has columns, but no row."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Source:
     """An opened table: `names` are its columns, `read` gives those that are needed."""
@@ -65,7 +69,7 @@ class Source:
         if made:
             table = (table.with_columns(made) if own else table.hstack(made)).select(columns)
         if table.height == 0:
-            raise InputError(f"{self.name}: has no rows")
+            raise NoRowsError(f"{self.name}: has no rows")
         return table
 
     def columns(self, names: Sequence[str]) -> Iterator[pl.Series]:
