@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from unchurn.comparison.inputs.casting import plain_names
 from unchurn.comparison.inputs.sources import ARRAY, PROBABILITIES, Source
 from unchurn.core.arrays import as_fraction
+from unchurn.core.class_names import plain_names
 from unchurn.core.errors import InputError, unknown
 from unchurn.core.frames import INDEXES
 

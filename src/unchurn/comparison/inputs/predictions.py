@@ -12,7 +12,6 @@ from unchurn.comparison.inputs.casting import (
     as_labels,
     as_text,
     first,
-    plain_names,
     with_spaces,
 )
 from unchurn.comparison.inputs.columns import (
@@ -35,6 +34,7 @@ from unchurn.comparison.inputs.scores import (
     read_scores,
 )
 from unchurn.comparison.inputs.sources import Source, open_source
+from unchurn.core.class_names import plain_names
 from unchurn.core.errors import InputError
 from unchurn.core.frames import INDEXES, as_series
 
