@@ -1,4 +1,7 @@
-"""The one spelling of a class's name: 1, 1.0 and "1" are the same class, True and "true" too."""
+"""The one spelling of a class's name: 1, 1.0 and "1" are the same class, True and "true" too.
+
+A category's name, in a table's column, has it as well.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,10 @@ import re
 from collections.abc import Iterable
 
 WHOLE = r"^(0|-?[1-9][0-9]*)(\.0+)?$"  # also as pandas writes it beside gaps; 007 is a name
-# Two spellings of the same two classes, wherever there are no others: each room says where.
+# Two spellings of the same two classes, but not always, which differs on purpose. A comparison,
+# which has all answers at hand, takes them so where there are no other classes; an estimator, where
+# the one side may lack classes of the other, only beside both 0 and 1; a category only where both
+# values were learned.
 TRUTH, BITS = ("false", "true"), ("0", "1")
 AS_BITS = dict(zip(TRUTH, BITS, strict=True))
 
