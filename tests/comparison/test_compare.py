@@ -197,6 +197,7 @@ def test_a_slice_may_be_one_name():
         ({"labels": np.array([0.2, 0.7])}, r"of probabilities give an array \(n, 2\) of both"),
         ({"slices": ["tags"]}, r"base: column 'tags' is List\(String\), no slice"),
         ({"cluster": "tags"}, r"base: column 'tags' is List\(String\), no cluster"),
+        ({"names": ("m", "m")}, "names must be two, both are 'm': call one of the models otherw"),
     ],
 )
 def test_what_cannot_be_used_is_named(arguments, message):

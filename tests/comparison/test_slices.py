@@ -1,12 +1,19 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.stats import chi2_contingency, false_discovery_control, fisher_exact
 
 from unchurn import compare
 from unchurn.comparison.measures.outcomes import FLIPPED
 from unchurn.comparison.measures.slices import take_rare_together
 from unchurn.core.errors import InputError
-from unchurn.metrics.intervals import proportion
+from unchurn.metrics.intervals import (
+    clustered_difference,
+    clustered_p_value,
+    clustered_proportion,
+    proportion,
+)
 
 
 def table_of(flip, inside):
@@ -85,3 +92,41 @@ def test_a_slice_of_two_users_does_not_differ_beyond_chance():
     result = compare(np.zeros(2020), flip.astype(int), slices={"d": device}, cluster=users,
                      min_slice=10)  # fmt: skip
     assert not any(one.is_notable for one in result.slices)
+
+
+@given(st.integers(1, 200), st.integers(0, 2**32 - 1))
+def test_slices_of_clusters_are_as_if_each_had_a_row_for_every_cluster(n, seed):
+    draw = np.random.default_rng(seed)
+    value = draw.binomial(5, 0.4, n)
+    names, cluster = np.unique(draw.integers(0, 20, n).astype(str), return_inverse=True)
+    flip, true = draw.integers(0, 2, (2, n))
+    flip[0] = true[0] = 0  # a class that both models and the labels have
+    min_size = 4
+    found = compare(np.zeros(n, int), flip, true, slices={"s": value}, cluster=names[cluster],
+                    min_slice=min_size)  # fmt: skip
+    rare = [v for v in np.unique(value) if (value == v).sum() < min_size]
+    inside = {str(v): value == v for v in np.unique(value) if len(rare) < 2 or v not in rare}
+    if len(rare) > 1:
+        inside[f"({len(rare)} values under {min_size})"] = np.isin(value, rare)
+    inside = {name: part for name, part in inside.items() if part.sum() >= min_size}
+
+    def each(examples):
+        return np.bincount(cluster[examples], minlength=len(names))
+
+    assert {one.value for one in found.slices} == set(inside)
+    for one in found.slices:
+        part = inside[one.value]
+        good, bad = (each(part & (flip == 1) & (true == label)) for label in (1, 0))
+        assert repr(one.churn) == repr(clustered_proportion(good + bad, each(part)))
+        assert repr(one.bad_flips) == repr(clustered_proportion(bad, each(part)))
+        assert repr(one.accuracy_difference) == repr(clustered_difference(good, bad, each(part)))
+        rest = each(~part & (flip == 1)), each(~part)
+        expected = 1.0 if part.all() else clustered_p_value(good + bad, each(part), *rest)
+        assert one.p == expected
+
+
+def test_many_slices_keep_no_row_for_the_clusters_of_others():
+    n = 600
+    found = compare(np.zeros(n), np.arange(n) % 2, slices={"s": np.arange(n) // 6},
+                    cluster=np.arange(n) // 2)  # fmt: skip
+    assert sum(one.counts.table.shape[0] for one in found.slice_counts) == n / 2

@@ -309,6 +309,18 @@ def test_whole_numbers_written_as_floats_are_classes():
     assert load_table(text, "y").classes == ("class 0.0", "class 0.5")
 
 
+@pytest.mark.parametrize("frame", [pl.DataFrame, pd.DataFrame])
+@pytest.mark.parametrize("classes", [(0.0, 1.0), (0.5, 1.5)])
+def test_a_target_of_floats_has_a_gap_where_it_is_nan(frame, classes):
+    table = frame(
+        {"x": range(40), "y": [np.nan if i in (3, 5) else classes[i % 2] for i in range(40)]}
+    )
+    with pytest.raises(
+        InputError, match=r"'y' has 2 missing value\(s\), first in row 3: drop these"
+    ):
+        load_table(table, "y")
+
+
 def test_the_text_is_to_blame_and_not_a_gap_above_it():
     income = ["1", None, "", "NA", "12k", "5", "6", "7", "8", "9", "10", "11"]
     frame = pl.DataFrame({"income": income, "y": ["a", "b"] * 6})

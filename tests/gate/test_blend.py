@@ -234,6 +234,23 @@ def test_the_other_class_is_written_as_base_calls_it():
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_ids_and_classes_are_written_as_they_are_and_join_again(rng, tmp_path, kind):
+    """Also such as a spreadsheet would calculate, beside others that differ by a quote alone."""
+    base, candidate, truth = (
+        table.with_columns(id=pl.col("id").replace({"u0": "=1+1", "u1": "'=1+1", "u2": "@x"}))
+        for table in frames(rng, classes=("=cat", "-dog", "eel"))
+    )
+    found = blend(base, candidate, truth, max_bad_flips=0.01)
+    path = tmp_path / f"served.{kind}"
+    found.write(path)
+    again = compare(base, path, truth)
+    assert again.paired.ids.to_list() == base["id"].to_list()
+    assert (again.n, again.paired.excluded) == (500, {})
+    served = numbers(again)
+    assert found.served == {name: served[name] for name in found.served}
+
+
 def test_a_score_of_an_unknown_class_is_asked_for_it():
     said = pl.DataFrame({"id": [1, 2], "prediction": ["ok", "fraud"], "score": [0.1, 0.6]})
     with pytest.raises(InputError, match=r"Name the positive one, fraud or ok\): give positive=$"):

@@ -84,6 +84,10 @@ def read_inputs(
         slices=asked.slices if slices is None or own_slices else tuple(slices),
         cluster=cluster if isinstance(cluster, str) else asked.cluster,
     )
+    if len({*names}) < len(names):  # by which results, too, tell the models apart
+        raise InputError(
+            f"names must be two, both are {names[0]!r}: call one of the models otherwise"
+        )
     as_fraction(min_overlap, "min_overlap")
     retrained = _retrainings(retrains, base, candidate)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ IntArray = npt.NDArray[np.integer[Any]]
 NUMBER = int | float | np.integer | np.floating
 # Up to so many columns, one of them is a fair part of every cache line that it takes.
 SHORT_ROW = 16
+LAST_LETTER = 0x10FFFF  # of Unicode; NumPy's text may hold numbers beyond
+SURROGATES = (0xD800, 0xDFFF)  # halves of letters, which are none alone
 
 
 def as_array(values: npt.ArrayLike, name: str) -> Array:
@@ -39,7 +42,23 @@ def as_array(values: npt.ArrayLike, name: str) -> Array:
 
 def is_nan(value: Any) -> bool:
     """Whether any value, of any type, is a number that is none."""
-    return isinstance(value, float | np.floating) and math.isnan(value)
+    return isinstance(value, float | np.floating | Decimal) and math.isnan(value)
+
+
+def is_gap(value: Any) -> bool:
+    """Whether it is None, NaN, or what pandas has for them."""
+    # Told by their types, without importing pandas: NA is not even unequal to itself.
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or is_nan(value)
+
+
+def is_unicode(array: Array) -> bool:
+    """Whether an array of text holds nothing but letters; one that is no text does."""
+    if array.dtype.kind != "U" or not array.dtype.itemsize:
+        return True
+    order = array.dtype.byteorder
+    codes = np.ascontiguousarray(array).view(np.dtype(np.uint32).newbyteorder(order))
+    low, high = SURROGATES
+    return not ((codes > LAST_LETTER) | ((codes >= low) & (codes <= high))).any()
 
 
 def have_one_index(*given: Any) -> bool:

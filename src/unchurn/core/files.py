@@ -94,7 +94,12 @@ def _is_special(path: Path) -> bool:
 
 
 def safe_cell(text: str) -> str:
-    """Text that no spreadsheet takes for a formula; a number stays one."""
+    """Text that no spreadsheet takes for a formula; a number stays one.
+
+    For tables that people open: reports, and the list of flips, which its own reader undoes. A
+    table that programs join by id, as `write_table` writes it, has its cells as they were: nobody
+    could tell an id that begins with a quote from one that was given it.
+    """
     # Spaces, line feeds and marks that do not show are skipped by some programs before they look.
     seen = text.lstrip(WHITE)
     if not seen.startswith(FORMULAS) and not text.startswith(("\t", "\r", "\n")):

@@ -13,11 +13,10 @@ from typing import IO
 
 import numpy as np
 
-from unchurn.core.arrays import Array
+from unchurn.core.arrays import Array, is_unicode
 from unchurn.core.errors import InputError
 
 DEFLATE = 1032  # times its own size: no gzip or zip file holds more
-LAST_LETTER = 0x10FFFF  # of Unicode
 MAGIC = b"\x93NUMPY"
 
 
@@ -78,12 +77,8 @@ def check_claims(path: Path) -> None:
 
 def check_text(array: Array, name: str) -> Array:
     """An array, if it is no text with numbers in it that are no letters, as damage leaves there."""
-    if array.dtype.kind == "U" and array.size:
-        letters = np.ascontiguousarray(array).view(
-            np.dtype(np.uint32).newbyteorder(array.dtype.byteorder)
-        )
-        if letters.max(initial=0) > LAST_LETTER:
-            raise ValueError(f"{name} holds text beyond Unicode")
+    if not is_unicode(array):
+        raise ValueError(f"{name} holds text beyond Unicode")
     return array
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from unchurn.core.arrays import Float64
+from unchurn.core.class_names import BITS, TRUTH, plain_name
 from unchurn.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 GAP = "(missing)"  # the category of what is not there
 NOT_THERE = ("", "na", "n/a", "nan", "null", "none", "?", "-")  # in texts among numbers
-WHOLE = re.compile(r"(-?\d+)\.0+")  # as pandas has whole numbers beside gaps
-BOOLEANS = (("false", "true"), ("0", "1"))  # as Polars writes them, and as others do
 
 
 def odd_text(column: pl.Series) -> int | None:
@@ -111,16 +109,9 @@ def as_spelled(column: pl.Series, values: Sequence[str]) -> pl.Series:
 
     column = (column.fill_nan(None) if column.dtype.is_float() else column).cast(pl.String)
     others = set(column.drop_nulls().unique()).difference(values)
-    known = {_plain(value): value for value in values}
-    for here, there in (BOOLEANS, BOOLEANS[::-1]):
+    known = {plain_name(value): value for value in values}
+    for here, there in ((TRUTH, BITS), (BITS, TRUTH)):
         if all(one in known for one in here):
             known = {other: known[one] for one, other in zip(here, there, strict=True)} | known
-    renamed = {text: known[_plain(text)] for text in others if _plain(text) in known}
+    renamed = {text: known[plain_name(text)] for text in others if plain_name(text) in known}
     return column.replace(renamed) if renamed else column
-
-
-def _plain(text: str) -> str:
-    """A whole number without its decimals, a boolean in small letters; anything else as it is."""
-    if (number := WHOLE.fullmatch(text)) is not None:
-        return number[1]
-    return text.lower() if text.lower() in BOOLEANS[0] else text

@@ -11,6 +11,7 @@ import numpy as np
 
 from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError, unknown
+from unchurn.core.frames import INDEXES, as_frame
 from unchurn.core.tables import (
     TextForm,
     check_ending,
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 Missing = Literal["fill", "refuse"]
-# What pandas calls the column of its index in a file.
-INDEX_NAMES = ("", "Unnamed: 0", "__index_level_0__")
 
 
 def load_csv(
@@ -113,7 +112,7 @@ def load_table(
         raise InputError(f"{target!r} is to be predicted: it cannot be aside")
     if frame.height == 0:
         raise InputError("has no rows")
-    index = [c for c in frame.columns[:1] if c in INDEX_NAMES and c not in (target, *aside)]
+    index = [c for c in frame.columns[:1] if c in INDEXES and c not in (target, *aside)]
     known = () if preparation is None else preparation.names
     others = frame.drop(target, *index, *aside)
     ids = [column.name for column in others if column.name not in known and is_id(column)]
@@ -151,46 +150,6 @@ def load_table(
         order=np.concatenate([train, test]),
         label_dtype=label_dtype,
     )
-
-
-def is_frame(table: Any) -> bool:
-    """Whether it is a Polars or pandas frame."""
-    import polars as pl
-
-    is_pandas = hasattr(table, "iloc") and hasattr(table, "columns")  # a LazyFrame warns of these
-    return isinstance(table, pl.DataFrame) or is_pandas
-
-
-def as_frame(table: Any) -> pl.DataFrame:
-    """A Polars frame, or one with the columns of a pandas frame."""
-    import polars as pl
-
-    if not is_frame(table):
-        raise InputError(f"a table is a Polars or pandas frame, not {type(table).__name__}")
-    if isinstance(table, pl.DataFrame):
-        return table
-    check_names(table)
-    return pl.DataFrame({str(c): _as_series(table[c]) for c in table.columns})
-
-
-def check_names(frame: Any) -> None:
-    """Refuse two columns of one name, which pandas allows; 1 and "1" are one, too."""
-    names = [str(name) for name in frame.columns]
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"{names.count(twice)} columns are called {twice!r}: rename or drop some")
-
-
-def _as_series(column: Any) -> pl.Series:
-    """A pandas column; None, NaN and the like among objects are gaps."""
-    import polars as pl
-
-    is_gap = column.isna()
-    array = column.to_numpy()
-    if array.dtype.kind == "f" or not is_gap.any():
-        return pl.Series(array.tolist() if array.dtype.kind == "O" else array, strict=False)
-    values = zip(array.tolist(), is_gap.tolist(), strict=True)
-    return pl.Series([None if gap else value for value, gap in values], strict=False)
 
 
 def _check(column: pl.Series, missing: Missing) -> None:
@@ -243,6 +202,7 @@ def _classes(column: pl.Series) -> tuple[tuple[str, ...], Array]:
     """Names of the classes, sorted, and each row's class number."""
     import polars as pl
 
+    column = column.fill_nan(None) if column.dtype.is_float() else column
     if gaps := column.null_count():
         raise InputError(
             f"target {column.name!r} has {gaps} missing value(s), first in row "

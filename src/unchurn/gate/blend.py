@@ -64,6 +64,7 @@ class Blend:
 
     def write(self, path: str | Path) -> None:
         """Write what is served as .parquet, .csv or .jsonl, which `compare` reads."""
+        # Not through `safe_cell`, as the list of flips is: it says why.
         write_table(self.table, Path(path))
 
     def to_dict(self) -> dict[str, Any]:

@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from unchurn.core.arrays import Array, as_array, as_labels, have_one_index
+from unchurn.core.class_names import AS_BITS, plain_names
 from unchurn.core.errors import InputError
 
 EXACT = 2**53  # up to which a float holds every whole number
-WHOLE = r"(0|-?[1-9][0-9]{0,17})(\.0+)?"  # as text, in 64 bits; 007 is a name
-BOOLEANS = {"false": 0, "true": 1}
+IN_64_BITS = "0|-?[1-9][0-9]{0,17}"
 
 
 def alike(**columns: npt.ArrayLike) -> list[Array]:
@@ -47,10 +47,9 @@ def _labels(values: npt.ArrayLike, name: str) -> Array:
 def _numbers(texts: Array, name: str, other: str) -> Array:
     """Text as the numbers that it is written for."""
     values, places = np.unique(texts, return_inverse=True)
-    found = [re.fullmatch(WHOLE, str(value).strip()) for value in values]
-    if all(found):
-        return np.array([int(one[1]) for one in found if one])[places]
-    plain = [str(value).strip().lower() for value in values]
-    if not set(plain) <= set(BOOLEANS):
+    plain = plain_names(map(str, values))
+    if {*plain} <= {*AS_BITS}:
+        plain = tuple(AS_BITS[one] for one in plain)
+    if not all(re.fullmatch(IN_64_BITS, one) for one in plain):
         raise InputError(f"{other} but {name} is {texts.dtype}, such as {str(values[0])!r}")
-    return np.array([BOOLEANS[value] for value in plain])[places]
+    return np.array([int(one) for one in plain])[places]

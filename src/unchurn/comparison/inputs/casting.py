@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from unchurn.comparison.inputs.sources import ARRAY
+from unchurn.core.class_names import TRUTH, WHOLE, plain_names
 from unchurn.core.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
 
 MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL", "None", "<NA>")  # where they are no class
-WHOLE = r"^(0|-?[1-9][0-9]*)(\.0+)?$"  # a whole number, also as pandas writes it beside gaps
 # A number as text files have them; 007 is none, but a name.
 NUMBER = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$"
-BOOLEANS = ("true", "false")
 ROUNDING = 1e-6  # by which a probability may lie outside 0 … 1
 # Whole numbers up to here are exact in a float of so many bits.
 EXACT = {"Float16": 2**11, "Float32": 2**24, "Float64": 2**53}
@@ -43,9 +42,9 @@ def as_labels(column: pl.Series, name: str, *, is_written: bool = False) -> pl.S
     if is_written and names.str.contains(NUMBER).all() and not names.str.contains(WHOLE).all():
         numbers = text.replace_strict(given, names, default=None).cast(pl.Float64)
         return _from_floats(numbers.alias(column.name), name)
-    plain = plain_classes(names)
+    plain = pl.Series(plain_names(names), dtype=pl.String)
     numbers = whole_numbers(plain)
-    if numbers.dtype == pl.Int64 or plain.is_in(BOOLEANS).all():
+    if numbers.dtype == pl.Int64 or plain.is_in(TRUTH).all():
         return text.replace_strict(given, numbers, default=None)
     return text if plain.equals(given) else text.replace(given, plain)
 
@@ -59,22 +58,6 @@ def with_spaces(column: pl.Series) -> str | None:
     values = column.cast(pl.String).unique().drop_nulls()
     odd = values.filter(values != values.str.strip_chars()).sort()
     return None if odd.is_empty() else str(odd[0])
-
-
-def plain_classes(names: pl.Series) -> pl.Series:
-    """Names of classes in one spelling: 1 for 1.0, true for True.
-
-    Each name is normalised on its own, so that a class gets the same spelling in every file.
-    """
-    lower, plain = names.str.to_lowercase(), names.str.replace(WHOLE, "${1}")
-    return lower.zip_with(lower.is_in(BOOLEANS), plain)
-
-
-def plain_names(names: Iterable[str]) -> tuple[str, ...]:
-    """The same for names that are not yet a series, spaces around them left out too."""
-    import polars as pl
-
-    return tuple(plain_classes(pl.Series([name.strip() for name in names], dtype=pl.String)))
 
 
 def whole_numbers(names: pl.Series) -> pl.Series:

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from unchurn.comparison.inputs.casting import plain_names
 from unchurn.comparison.inputs.sources import ARRAY, PROBABILITIES, Source
 from unchurn.core.arrays import as_fraction
+from unchurn.core.class_names import plain_names
 from unchurn.core.errors import InputError, unknown
+from unchurn.core.frames import INDEXES
 
 # Names that are taken for what they say, in this order; case, spaces and hyphens do not matter.
 NAMES = {
@@ -19,8 +20,6 @@ NAMES = {
     "label": ("label", "true_label", "truth", "target", "y_true", "actual", "gold", "y"),
     "probability": ("probability", "prob", "proba", "score", "p"),
 }  # fmt: skip
-# What pandas calls the column of an index without a name: in CSV, read again, and in Parquet.
-INDEXES = ("", "Unnamed: 0", "__index_level_0__")
 BY_INDEX = "the index that pandas wrote"  # how a reader knows it
 INDEX = "index"  # what reset_index calls it: an id, if nothing better tells the rows
 FURTHER_INDEXES = ("_duplicated_0", "Unnamed: 1", "__index_level_1__")  # one level is not enough

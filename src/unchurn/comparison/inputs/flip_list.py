@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from unchurn.comparison.inputs.columns import Columns
 from unchurn.comparison.inputs.predictions import Labels, read_labels
-from unchurn.core.errors import InputError
+from unchurn.comparison.inputs.sources import NoRowsError
 from unchurn.core.files import safe_cell
 
 if TYPE_CHECKING:
@@ -37,10 +37,8 @@ def read_truth(
         return read_labels(source, "labels", asked, by_index=by_index), False
     try:
         found = read_labels(source, "labels", Columns())
-    except InputError as error:
-        if str(error) == "labels: has no rows":
-            return None, True
-        raise
+    except NoRowsError:
+        return None, True
     own = replace(
         found,
         ids=_unescaped(found.ids),

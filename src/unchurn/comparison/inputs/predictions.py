@@ -12,12 +12,10 @@ from unchurn.comparison.inputs.casting import (
     as_labels,
     as_text,
     first,
-    plain_names,
     with_spaces,
 )
 from unchurn.comparison.inputs.columns import (
     BY_INDEX,
-    INDEXES,
     Chosen,
     Columns,
     choose_columns,
@@ -35,8 +33,10 @@ from unchurn.comparison.inputs.scores import (
     own_positive,
     read_scores,
 )
-from unchurn.comparison.inputs.sources import Source, as_series, open_source
+from unchurn.comparison.inputs.sources import Source, open_source
+from unchurn.core.class_names import plain_names
 from unchurn.core.errors import InputError
+from unchurn.core.frames import INDEXES, as_series
 
 if TYPE_CHECKING:
     import polars as pl

@@ -11,12 +11,12 @@ import numpy as np
 
 from unchurn.comparison.inputs.casting import as_probabilities, first, whole_numbers
 from unchurn.comparison.inputs.columns import Chosen
+from unchurn.core.class_names import BITS, TRUTH
 from unchurn.core.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
 
-TRUTH, BITS = ("false", "true"), ("0", "1")  # two spellings of the same classes
 WHICH_CLASS = "of which class is"  # and a column's name: what is unknown of its probabilities
 REST = "not "  # before a class: all others, where only its probability is known
 TOLERANCE = 1e-3  # by which a row's probabilities may miss the sum of 1

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unchurn.core.arrays import as_array, is_nan
+from unchurn.core.arrays import as_array
 from unchurn.core.errors import InputError, unknown
+from unchurn.core.frames import as_frame, as_series, is_frame
 from unchurn.core.numpy_files import check_claims, load_array
 from unchurn.core.tables import (
     TEXT,
@@ -31,8 +32,10 @@ OTHER_KINDS = (".json", ".jsonl", ".ndjson", ".npz", ".npy")  # besides those of
 ARRAY = "the array"  # what the only column of an array of labels is called
 PROBABILITIES = "probabilities_"  # how the columns of an array of probabilities begin
 N_AT_ONCE = 8  # columns that are in memory, where a file is looked through
-LAST_LETTER = 0x10FFFF  # of Unicode; NumPy's text may hold numbers beyond
-SURROGATES = (0xD800, 0xDFFF)  # halves of letters, which are none alone
+
+
+class NoRowsError(InputError):
+    """A table has columns, but no row."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +69,7 @@ class Source:
         if made:
             table = (table.with_columns(made) if own else table.hstack(made)).select(columns)
         if table.height == 0:
-            raise InputError(f"{self.name}: has no rows")
+            raise NoRowsError(f"{self.name}: has no rows")
         return table
 
     def columns(self, names: Sequence[str]) -> Iterator[pl.Series]:
@@ -90,19 +93,11 @@ def open_source(source: Any, name: str, form: TextForm | None = None) -> Source:
 
     What is open already stays so.
     """
-    import polars as pl
-
     if isinstance(source, Source):
         return source
     if isinstance(source, str | Path):
         return _open_file(Path(source), name, form)
-    if isinstance(source, pl.DataFrame):
-        table = source
-    elif hasattr(source, "columns") and hasattr(source, "iloc"):  # a pandas frame
-        table = pl.DataFrame({str(c): as_series(source[c]) for c in source.columns})
-    else:
-        table = _of_array(source, name)
-    return _of_table(table, name)
+    return _of_table(as_frame(source) if is_frame(source) else _of_array(source, name), name)
 
 
 def _of_table(table: pl.DataFrame, name: str) -> Source:
@@ -138,45 +133,6 @@ def _of_array(source: Any, name: str) -> pl.DataFrame:
     raise InputError(
         f"{name}: must be labels (n,) or probabilities (n, classes), not {array.shape}"
     )
-
-
-def as_series(values: Any) -> pl.Series:
-    """A list, an array or a pandas Series as a Polars series; NaN among other things is a gap."""
-    import polars as pl
-
-    if hasattr(values, "iloc") and not isinstance(values.dtype, np.dtype):
-        values = values.astype(object)  # pandas' own types: as floats, they would lose digits
-    array = as_array(values, "an array")
-    if array.ndim != 1:
-        raise InputError(f"one value per example is needed, not an array of shape {array.shape}")
-    if array.dtype.kind == "U":
-        _check_letters(array)
-    try:
-        if array.dtype.kind == "S" and all(value.isascii() for value in array):
-            array = array.astype(str)  # NumPy's narrow text; else bytes
-        if array.dtype.kind != "O":
-            return pl.Series(array, strict=False)
-        plain = [None if _is_gap(value) else value for value in array]
-        if any(type(value) is int and value.bit_length() > 126 for value in plain):
-            plain = [value if value is None else str(value) for value in plain]
-        return pl.Series(plain, strict=False)
-    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
-        raise InputError(f"an array of {array.dtype} cannot be read: {error}") from error
-
-
-def _check_letters(array: Any) -> None:
-    """Refuse text that holds what is no letter of Unicode."""
-    codes = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("="))).view(np.uint32)
-    low, high = SURROGATES
-    if ((codes > LAST_LETTER) | ((codes >= low) & (codes <= high))).any():
-        raise InputError("its text holds what is no letter of Unicode")
-
-
-def _is_gap(value: Any) -> bool:
-    """Whether it is None, NaN, or what pandas has for them."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return is_nan(value)
 
 
 def _read_parquet(path: Path, columns: Sequence[str]) -> pl.DataFrame:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from unchurn.comparison.inputs.casting import whole_numbers
 from unchurn.comparison.inputs.predictions import Labels, Predictions
-from unchurn.comparison.inputs.scores import BITS, REST, TRUTH
+from unchurn.comparison.inputs.scores import REST
+from unchurn.core.class_names import BITS, TRUTH
 
 if TYPE_CHECKING:
     import polars as pl

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -120,11 +120,25 @@ class Counts:
 
     `table` has the number of examples by outcome; with clusters, a row for each of them. `judged`
     are the outcomes of which it is known whether they are bad or good flips, or neither: those with
-    a label, or all where every flip has one.
+    a label, or all where every flip has one. `clusters` are the numbers of the clusters that have
+    such examples: a row for any other, in each of many slices, would fill the memory.
     """
 
     table: npt.NDArray[np.int64]
     judged: OutcomeSet = field(default_factory=lambda: LABELLED)
+    clusters: IntArray | None = None
+
+    @classmethod
+    def together(cls, several: Sequence[Counts]) -> Counts:
+        """The counts of examples that were counted apart."""
+        tables = [one.table for one in several]
+        clusters = [one.clusters for one in several if one.clusters is not None]
+        if not clusters:
+            return replace(several[0], table=np.sum(tables, axis=0))
+        own, rows = np.unique(np.concatenate(clusters), return_inverse=True)
+        table = np.zeros((len(own), N_OUTCOMES), np.int64)
+        np.add.at(table, rows, np.concatenate(tables))
+        return replace(several[0], table=table, clusters=own)
 
     def number(self, wanted: OutcomeSet) -> int:
         """How many examples have one of these outcomes."""
@@ -138,7 +152,7 @@ class Counts:
     @property
     def clustered(self) -> bool:
         """Whether examples come in clusters."""
-        return self.table.ndim > 1
+        return self.clusters is not None
 
     def units(self, wanted: OutcomeSet) -> int:
         """How many examples have these outcomes, or how many clusters have such examples."""
@@ -173,7 +187,8 @@ class Counting:
         """Count all examples."""
         if self.clusters is None:
             return Counts(outcomes.counts, self.judged)
-        return self._by_cluster(self.clusters, outcomes.codes)
+        table = cross(self.clusters, outcomes.codes, (int(self.clusters.max()) + 1, N_OUTCOMES))
+        return Counts(table, self.judged, np.arange(len(table)))
 
     def by_value(self, outcomes: Outcomes, numbers: IntArray, size: int) -> Iterator[Counts]:
         """Count the examples of each value, which are numbered from 0 to size − 1."""
@@ -183,9 +198,6 @@ class Counting:
             return
         for number in range(size):
             inside = numbers == number
-            yield self._by_cluster(self.clusters[inside], outcomes.codes[inside])
-
-    def _by_cluster(self, clusters: IntArray, codes: npt.NDArray[np.uint8]) -> Counts:
-        assert self.clusters is not None  # noqa: S101
-        table = cross(clusters, codes, (int(self.clusters.max()) + 1, N_OUTCOMES))
-        return Counts(table, self.judged)
+            own, rows = np.unique(self.clusters[inside], return_inverse=True)
+            table = cross(rows, outcomes.codes[inside], (len(own), N_OUTCOMES))
+            yield Counts(table, self.judged, own)

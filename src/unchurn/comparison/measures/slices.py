@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unchurn.comparison.inputs.classes import number
+from unchurn.comparison.inputs.classes import IntTable, number
 from unchurn.comparison.measures.outcomes import BAD, EVERY, FLIPPED, Counts
 from unchurn.core.errors import InputError
 from unchurn.metrics.intervals import Interval, clustered_p_value
@@ -93,9 +93,9 @@ def take_rare_together(counted: list[SliceCounts], min_size: int) -> list[SliceC
         if len(rare) == 1:
             slices += rare
         elif rare:
-            together = np.sum([one.counts.table for one in rare], axis=0)
             name = f"({len(rare)} values under {min_size})"
-            slices.append(SliceCounts(column, name, replace(rare[0].counts, table=together)))
+            together = Counts.together([one.counts for one in rare])
+            slices.append(SliceCounts(column, name, together))
     return slices
 
 
@@ -122,26 +122,27 @@ def compare_slices(
             )
     if not large:
         return [], notes
-    rests = [replace(everything, table=everything.table - one.counts.table) for one in large]
-    p_values = [_p_value(one.counts, rest) for one, rest in zip(large, rests, strict=True)]
+    flipped, every = everything.each(FLIPPED), everything.each(EVERY)
+    p_values = [_p_value(one.counts, flipped, every) for one in large]
     q_values = false_discovery_control(p_values, method="by")
     found = [
-        _compared(one, rest, p, float(q))
-        for one, rest, p, q in zip(large, rests, p_values, q_values, strict=True)
+        _compared(one, everything, p, float(q))
+        for one, p, q in zip(large, p_values, q_values, strict=True)
     ]
     return sorted(found, key=lambda one: (one.q, one.p, one.column, one.value)), notes
 
 
-def _compared(one: SliceCounts, rest: Counts, p: float, q: float) -> Slice:
-    """One slice beside the rest."""
-    counts, others = one.counts, rest.number(EVERY)
+def _compared(one: SliceCounts, everything: Counts, p: float, q: float) -> Slice:
+    """One slice beside the rest of everything."""
+    counts, others = one.counts, everything.number(EVERY) - one.n
+    flipped = everything.number(FLIPPED) - counts.number(FLIPPED)
     is_judged = counts.number(counts.judged) > 0
     return Slice(
         column=one.column,
         value=one.value,
         n=one.n,
         churn=counts.rate(FLIPPED),
-        rest=rest.number(FLIPPED) / others if others else math.nan,
+        rest=flipped / others if others else math.nan,
         p=p,
         q=q,
         bad_flips=counts.rate_of_judged(BAD) if is_judged else None,
@@ -149,15 +150,22 @@ def _compared(one: SliceCounts, rest: Counts, p: float, q: float) -> Slice:
     )
 
 
-def _p_value(inside: Counts, rest: Counts) -> float:
-    """That a slice and the rest flip alike: χ², Fisher's exact test, or Student's over clusters."""
-    if rest.number(EVERY) == 0:
+def _p_value(inside: Counts, flipped: IntTable, every: IntTable) -> float:
+    """That a slice and the rest flip alike: χ², Fisher's exact test, or Student's over clusters.
+
+    `flipped` and `every` are how many examples there are in all, with clusters in each of them.
+    """
+    if inside.number(EVERY) == every.sum():
         return 1.0
-    if inside.clustered:
-        return clustered_p_value(*(one.each(k) for one in (inside, rest) for k in (FLIPPED, EVERY)))
+    if inside.clusters is not None:
+        # Each cluster is left out of the slice and of the rest at once: all are side by side.
+        events, sizes = np.zeros_like(flipped), np.zeros_like(every)
+        events[inside.clusters], sizes[inside.clusters] = inside.each(FLIPPED), inside.each(EVERY)
+        return clustered_p_value(events, sizes, flipped - events, every - sizes)
     from scipy.stats import chi2_contingency, fisher_exact
 
-    table = np.array([[one.number(FLIPPED), one.number(~FLIPPED)] for one in (inside, rest)])
+    here = np.array([inside.number(FLIPPED), inside.number(~FLIPPED)])
+    table = np.array([here, [int(flipped), int(every - flipped)] - here])
     if not table.sum(axis=0).all():
         return 1.0
     expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()

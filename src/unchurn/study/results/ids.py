@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unchurn.comparison.inputs.casting import as_ids
-from unchurn.comparison.inputs.columns import INDEXES, NAMES
+from unchurn.comparison.inputs.columns import NAMES
 from unchurn.comparison.inputs.ids.lookup import repeated
 from unchurn.core.arrays import Array, IntArray
 from unchurn.core.errors import InputError
+from unchurn.core.frames import INDEXES
 from unchurn.core.tables import ID_NAME
 from unchurn.datasets.base import Dataset
 from unchurn.datasets.preparation import DATE

@@ -26,9 +26,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from unchurn.comparison.inputs.columns import INDEXES, PREFIX
+from unchurn.comparison.inputs.columns import PREFIX
 from unchurn.core.errors import InputError
 from unchurn.core.files import atomic_write, write_text
+from unchurn.core.frames import INDEXES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

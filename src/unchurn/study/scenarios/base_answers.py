@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unchurn.comparison.inputs.casting import plain_names
 from unchurn.comparison.inputs.columns import (
     PREFIXES,
     Columns,
@@ -22,12 +21,13 @@ from unchurn.comparison.inputs.columns import (
 from unchurn.comparison.inputs.predictions import Predictions, read_predictions
 from unchurn.comparison.inputs.sources import OTHER_KINDS, PROBABILITIES, Source, open_source
 from unchurn.core.arrays import Array, Float64, IntArray, as_array
+from unchurn.core.class_names import plain_names
 from unchurn.core.errors import InputError
 from unchurn.core.files import reading
+from unchurn.core.frames import is_frame
 from unchurn.core.numpy_files import load_array
 from unchurn.core.tables import TextForm
 from unchurn.datasets.base import Dataset
-from unchurn.datasets.table import is_frame
 from unchurn.study.scenarios.base_rows import (
     BY_PLACE,
     NAME,

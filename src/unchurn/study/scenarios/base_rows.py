@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unchurn.comparison.inputs.casting import as_ids
-from unchurn.comparison.inputs.columns import BY_INDEX, INDEXES, Columns, is_index
+from unchurn.comparison.inputs.columns import BY_INDEX, Columns, is_index
 from unchurn.comparison.inputs.ids.lookup import alike, find
 from unchurn.comparison.inputs.ids.order import check_order
 from unchurn.comparison.inputs.predictions import Predictions
 from unchurn.comparison.inputs.sources import Source, open_source
 from unchurn.core.arrays import IntArray
 from unchurn.core.errors import InputError
+from unchurn.core.frames import INDEXES
 from unchurn.datasets.base import Dataset
 from unchurn.study.results.ids import check_id, ids_of_rows
 

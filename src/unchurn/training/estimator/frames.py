@@ -9,6 +9,7 @@ import numpy as np
 
 from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError
+from unchurn.core.frames import as_frame, check_names, is_frame
 from unchurn.datasets.columns import of_new_rows
 from unchurn.datasets.id_columns import is_id, no_feature
 from unchurn.datasets.preparation import (
@@ -17,7 +18,6 @@ from unchurn.datasets.preparation import (
     prepare,
     prepare_what_can_be,
 )
-from unchurn.datasets.table import as_frame, check_names, is_frame
 from unchurn.report.numbers import percent
 from unchurn.training.estimator.references import Model, is_ours
 from unchurn.training.learners.base import RemarkWarning

@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from unchurn.core.arrays import Array
+from unchurn.core.arrays import Array, is_gap
 from unchurn.core.errors import InputError
+from unchurn.core.frames import as_frame, is_frame
 from unchurn.datasets.base import Dataset
-from unchurn.datasets.table import as_frame, is_frame
 from unchurn.training.learners.base import RemarkWarning
 
 
@@ -64,19 +64,13 @@ def check_no_gaps(y: Any, name: str = "y") -> None:
     if array.dtype.kind in "biuUS":
         return
     if array.dtype.kind == "O":
-        gaps = np.array([_is_gap(value) for value in array.ravel()]).reshape(array.shape)
+        gaps = np.array([is_gap(value) for value in array.ravel()]).reshape(array.shape)
     else:
         gaps = np.isnan(array)
     if gaps.any():
         rows = gaps.reshape(len(gaps), -1).any(axis=1)
         n, first = int(rows.sum()), int(rows.argmax())
         raise InputError(f"{name} has {n} missing value(s), first in row {first}: drop these rows")
-
-
-def _is_gap(value: Any) -> bool:
-    # pandas' are told by their types, without importing it: NA is not even unequal to itself.
-    is_one = value is None or type(value).__name__ in ("NAType", "NaTType")
-    return is_one or (isinstance(value, float | np.floating) and bool(np.isnan(value)))
 
 
 def labels_of_test_part(data: Dataset, classes: Array) -> Array:

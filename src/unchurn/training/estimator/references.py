@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from unchurn.comparison.inputs.casting import plain_names
 from unchurn.core.arrays import Array, Float32, FloatArray, IntArray, as_array
+from unchurn.core.class_names import AS_BITS, plain_names
 from unchurn.core.errors import InputError
-from unchurn.datasets.table import is_frame
+from unchurn.core.frames import is_frame
 from unchurn.methods.base import Method, overrides
 from unchurn.methods.cost import serving_cost
 from unchurn.methods.reference import Mask, Weights
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from unchurn.training.estimator.stable_classifier import StableClassifier
     from unchurn.training.networks.factories import Factory
 
-SWITCHED = {"false": "0", "true": "1"}  # booleans as numbers, both as `plain_names` has them
 Model = Any  # a StableClassifier, the path of a saved one, or what has predict_proba and classes_
 
 
@@ -155,8 +154,8 @@ def alike(own: Array, classes: Array) -> tuple[list[Any], list[Any]]:
         return own.tolist(), classes.tolist()
     before, now = (list(plain_names(map(str, one.tolist()))) for one in (own, classes))
     for booleans, others in ((before, now), (now, before)):
-        if set(booleans) <= {*SWITCHED} and {*SWITCHED.values()} <= set(others):
-            booleans[:] = [SWITCHED[name] for name in booleans]
+        if set(booleans) <= {*AS_BITS} and {*AS_BITS.values()} <= set(others):
+            booleans[:] = [AS_BITS[name] for name in booleans]
     return before, now
 
 

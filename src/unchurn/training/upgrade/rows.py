@@ -10,8 +10,8 @@ import numpy as np
 
 from unchurn.core.arrays import Array, Float32, IntArray
 from unchurn.core.errors import InputError, unknown
+from unchurn.core.frames import as_frame
 from unchurn.datasets.base import Dataset, split
-from unchurn.datasets.table import as_frame
 from unchurn.methods.reference import Mask
 from unchurn.training.estimator.budget import earlier
 from unchurn.training.estimator.checks import as_mask, as_weights

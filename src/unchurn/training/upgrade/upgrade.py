@@ -14,9 +14,9 @@ from unchurn.comparison.compare import compare
 from unchurn.comparison.result import Comparison
 from unchurn.core.arrays import Array, IntArray
 from unchurn.core.errors import InputError
+from unchurn.core.frames import is_frame
 from unchurn.datasets.base import Dataset
 from unchurn.datasets.preparation import Preparation
-from unchurn.datasets.table import is_frame
 from unchurn.methods import Method, make_method
 from unchurn.methods.cost import serving_cost
 from unchurn.methods.registry import written

@@ -6,10 +6,11 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from unchurn.comparison.inputs.casting import as_ids
-from unchurn.comparison.inputs.columns import INDEXES, Columns, id_column
+from unchurn.comparison.inputs.columns import Columns, id_column
 from unchurn.comparison.inputs.ids.lookup import ABSENT, alike, find
 from unchurn.comparison.inputs.sources import Source
 from unchurn.core.errors import InputError
+from unchurn.core.frames import INDEXES
 
 if TYPE_CHECKING:
     import polars as pl

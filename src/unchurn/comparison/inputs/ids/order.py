@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from unchurn.comparison.inputs.casting import as_ids
 from unchurn.comparison.inputs.columns import (
-    INDEXES,
     Columns,
     by_plain_name,
     is_index,
@@ -24,6 +23,7 @@ from unchurn.comparison.inputs.ids.names import both_names, same_by_other_names
 from unchurn.comparison.inputs.sources import Source
 from unchurn.core.arrays import IntArray
 from unchurn.core.errors import InputError
+from unchurn.core.frames import INDEXES
 
 if TYPE_CHECKING:
     import polars as pl

@@ -1,0 +1,68 @@
+"""Frames and columns, pandas' among them, as Polars has them: told without importing pandas."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unchurn.core.arrays import as_array, is_gap, is_unicode
+from unchurn.core.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+# What pandas calls the column of an index without a name: in CSV, read again, and in Parquet.
+INDEXES = ("", "Unnamed: 0", "__index_level_0__")
+
+
+def is_frame(table: Any) -> bool:
+    """Whether it is a Polars or pandas frame."""
+    import polars as pl
+
+    is_pandas = hasattr(table, "iloc") and hasattr(table, "columns")  # a LazyFrame warns of these
+    return isinstance(table, pl.DataFrame) or is_pandas
+
+
+def as_frame(table: Any) -> pl.DataFrame:
+    """A Polars frame, or one with the columns of a pandas frame."""
+    import polars as pl
+
+    if not is_frame(table):
+        raise InputError(f"a table is a Polars or pandas frame, not {type(table).__name__}")
+    if isinstance(table, pl.DataFrame):
+        return table
+    check_names(table)
+    return pl.DataFrame({str(c): as_series(table[c]) for c in table.columns})
+
+
+def check_names(frame: Any) -> None:
+    """Refuse two columns of one name, which pandas allows; 1 and "1" are one, too."""
+    names = [str(name) for name in frame.columns]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"{names.count(twice)} columns are called {twice!r}: rename or drop some")
+
+
+def as_series(values: Any) -> pl.Series:
+    """A list, an array or a pandas Series as a Polars series; NaN among other things is a gap."""
+    import polars as pl
+
+    if hasattr(values, "iloc") and not isinstance(values.dtype, np.dtype) and values.isna().any():
+        values = values.astype(object)  # pandas' own types: as floats, they would lose digits
+    array = as_array(values, "an array")
+    if array.ndim != 1:
+        raise InputError(f"one value per example is needed, not an array of shape {array.shape}")
+    if not is_unicode(array):
+        raise InputError("its text holds what is no letter of Unicode")
+    try:
+        if array.dtype.kind == "S" and all(value.isascii() for value in array):
+            array = array.astype(str)  # NumPy's narrow text; else bytes
+        if array.dtype.kind != "O":
+            return pl.Series(array, strict=False)
+        plain = [None if is_gap(value) else value for value in array]
+        if any(type(value) is int and value.bit_length() > 126 for value in plain):
+            plain = [value if value is None else str(value) for value in plain]
+        return pl.Series(plain, strict=False)
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
+        raise InputError(f"an array of {array.dtype} cannot be read: {error}") from error
