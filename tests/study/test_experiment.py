@@ -237,6 +237,19 @@ def test_all_that_wait_for_one_of_several_references_fail_with_it(tmp_path, monk
     assert not plain.failures
 
 
+def test_of_several_kept_references_that_failed_the_first_is_named(tmp_path):
+    """Whatever the order of their keys' hashes, which is another in every process."""
+    run, store = experiment([make_setting("distill", m=8)]), Store(tmp_path)
+    store.open()
+    schedule = make_schedule(run)
+    for key in {one for looked_at in schedule.references.values() for one in looked_at}:
+        store.put(run.identity(schedule.jobs[key]), module.failed_run("it broke").record)
+    (distilled,) = read(run, store).settings
+    assert distilled.failures == tuple(
+        f"run {r}: its reference, plain fit 1 of run {r}: it broke" for r in range(3)
+    )
+
+
 def test_what_is_kept_is_not_trained_again(tmp_path, trainings):
     store = Store(tmp_path)
     train(experiment(ALL[:2]), store)
