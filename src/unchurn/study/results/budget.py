@@ -67,7 +67,7 @@ def _ratios_of_stay(result: Result) -> list[float]:
 
 def budget_note(result: Result) -> str:
     """Which methods keep the budget with their chosen settings, and which do not."""
-    chosen = result.choose()
+    chosen = result.chosen
     over = {name: exceeded(result, row) for name, row in chosen.items()}
     kept = ", ".join(name for name, by in over.items() if not by)
     missed = ", ".join(f"{name} ({by})" for name, by in over.items() if by)
