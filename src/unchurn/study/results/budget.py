@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from unchurn.study.results.result import Result, SettingResult
 
 
-def keeps(result: Result, row: SettingResult, part: str | None = None) -> bool:
-    """Whether a setting's reported runs keep the budget on a part."""
-    return not exceeded(result, row, part)
+def keeps(result: Result, row: SettingResult) -> bool:
+    """Whether a setting's reported runs keep the budget on the part on which it was chosen."""
+    return not exceeded(result, row)
 
 
 def exceeded(result: Result, row: SettingResult, part: str | None = None) -> str:
