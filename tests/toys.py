@@ -18,6 +18,7 @@ from unchurn.study.results.subject import DataFacts, Subject
 from unchurn.study.trainings import run
 from unchurn.study.trainings.store import Store
 from unchurn.training.learners.torch import TorchLearner
+from unchurn.training.loop.fit import fit_together
 
 
 def blobs(n, *, distance=1.5, n_classes=3, seed=0):
@@ -100,6 +101,11 @@ def with_dropout(shape, n_classes):
 def with_batch_norm(shape, n_classes):
     """A network with buffers, floating ones and a count."""
     return nn.Sequential(nn.Linear(shape[0], 16), nn.BatchNorm1d(16), nn.Linear(16, n_classes))
+
+
+def fit_run(method, *arguments, **options):
+    """One run of a method alone; the arguments are those of `fit_together`."""
+    return fit_together([method], *arguments, **options)[0]
 
 
 def extra_trees(x, targets, seed):

@@ -30,7 +30,6 @@ from unchurn.methods import (
 )
 from unchurn.methods.cost import n_fits
 from unchurn.training.loop.config import Training
-from unchurn.training.loop.fit import fit_run
 from unchurn.training.networks.factories import mlp
 
 X, Y = toys.blobs(90, distance=2)
@@ -38,7 +37,7 @@ TRAINING = Training(epochs=2, batch_size=32)
 
 
 def probabilities(method, **options):
-    return fit_run(
+    return toys.fit_run(
         method, mlp, X, Y, 3, **{"training": TRAINING, "seed": 0, **options}
     ).probabilities(X)
 
@@ -141,9 +140,9 @@ def test_needs_are_united():
 def test_an_ensemble_of_any_method():
     method = Ensemble(m=3) + LabelSmoothing(a=0.5) + Ema(decay=0.9)
     assert list(method.members()) == [LabelSmoothing(a=0.5) + Ema(decay=0.9)] * 3
-    fitted = fit_run(method, mlp, X, Y, 3, training=TRAINING, seed=0)
+    fitted = toys.fit_run(method, mlp, X, Y, 3, training=TRAINING, seed=0)
     alone = [
-        fit_run(method.members()[0], mlp, X, Y, 3, training=TRAINING, seed=0, fit=fit)
+        toys.fit_run(method.members()[0], mlp, X, Y, 3, training=TRAINING, seed=0, fit=fit)
         for fit in range(3)
     ]
     expected = np.mean([one.probabilities(X) for one in alone], axis=0)

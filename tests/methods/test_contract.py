@@ -14,7 +14,6 @@ from unchurn.methods import Reference, make_method
 from unchurn.methods.base import overrides
 from unchurn.paper.published import PAPER_METHODS
 from unchurn.training.loop.config import Training
-from unchurn.training.loop.fit import fit_run
 from unchurn.training.networks.factories import mlp
 
 X, Y = toys.blobs(150, distance=2)
@@ -41,7 +40,7 @@ def nothing(name):
 
 def probabilities(method, **options):
     options = {"training": TRAINING, "seed": 0} | options
-    return fit_run(method, mlp, X, Y, 3, **options).probabilities(X)
+    return toys.fit_run(method, mlp, X, Y, 3, **options).probabilities(X)
 
 
 def test_trains_and_gives_probabilities(name):

@@ -4,10 +4,10 @@ import pytest
 import torch
 
 import toys
-from unchurn.methods import Decay, cosine_decay
+from unchurn.methods import Decay
+from unchurn.methods.decay import cosine_decay
 from unchurn.training.loop.adam import Adam
 from unchurn.training.loop.config import Training
-from unchurn.training.loop.fit import fit_run
 
 
 def test_the_factor_is_torchs_cosine():
@@ -29,5 +29,5 @@ def test_every_step_is_made_at_its_rate(monkeypatch):
 
     monkeypatch.setattr("unchurn.training.loop.steps.Adam", Spy)
     x, y = toys.blobs(40)
-    fit_run(Decay(), toys.linear, x, y, 3, training=Training(2, 20, 0.1), seed=0)
+    toys.fit_run(Decay(), toys.linear, x, y, 3, training=Training(2, 20, 0.1), seed=0)
     assert rates == pytest.approx([0.1 * cosine_decay(step / 4) for step in range(4)])

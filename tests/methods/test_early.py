@@ -6,7 +6,6 @@ import torch
 import toys
 from unchurn.methods import Control, Early, Method
 from unchurn.training.loop.config import Training
-from unchurn.training.loop.fit import fit_run
 from unchurn.training.loop.streams import Stream, hold_out
 from unchurn.training.networks.factories import mlp
 
@@ -24,11 +23,11 @@ def test_the_epoch_of_lowest_held_out_loss_serves():
     losses, fits = [], []
     for epochs in range(1, 13):
         training = Training(epochs=epochs, batch_size=16, learning_rate=0.01)
-        fits.append(fit_run(_HoldsOut(), mlp, X, Y, 3, training=training, seed=0))
+        fits.append(toys.fit_run(_HoldsOut(), mlp, X, Y, 3, training=training, seed=0))
         losses.append(held_loss(fits[-1], held))
     best = int(np.argmin(losses))
     assert 0 < best < 11  # it does overfit
-    served = fit_run(Early(part=0.25), mlp, X, Y, 3, training=training, seed=0)
+    served = toys.fit_run(Early(part=0.25), mlp, X, Y, 3, training=training, seed=0)
     assert served.probabilities(X).tobytes() == fits[best].probabilities(X).tobytes()
 
 
@@ -47,7 +46,7 @@ def test_rows_that_are_held_out_are_not_trained_on():
             seen.update(batch.rows.tolist())
             return super().loss(logits, batch, step)
 
-    fit_run(Spy(part=0.25), mlp, X, Y, 3, training=Training(epochs=2), seed=0)
+    toys.fit_run(Spy(part=0.25), mlp, X, Y, 3, training=Training(epochs=2), seed=0)
     kept, held = hold_out(Spy(part=0.25), Stream(0, 0, 0), 120)
     assert seen == set(kept.tolist())
     assert len(held) == 30
@@ -59,7 +58,7 @@ def test_dropout_goes_on_as_without_it():
     training = Training(epochs=3, batch_size=32)
     last = []
     for method in (_HoldsOut(), _Last(part=0.25)):
-        fitted = fit_run(method, toys.with_dropout, X, Y, 3, training=training, seed=0)
+        fitted = toys.fit_run(method, toys.with_dropout, X, Y, 3, training=training, seed=0)
         last.append(fitted.probabilities(X).tobytes())
     assert last[0] == last[1]
 

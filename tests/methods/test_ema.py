@@ -7,9 +7,9 @@ import torch
 
 import toys
 from unchurn.core.errors import InputError
-from unchurn.methods import Control, Ema, ema_decay
+from unchurn.methods import Control, Ema
+from unchurn.methods.ema import ema_decay
 from unchurn.training.loop.config import Training
-from unchurn.training.loop.fit import fit_run
 
 X, Y = toys.blobs(90, distance=2)
 TRAINING = Training(epochs=2, batch_size=32)
@@ -34,7 +34,7 @@ def test_the_average_is_that_of_all_steps(monkeypatch):
             noted.append(copy.deepcopy(self.nets[0].state_dict()))
 
     monkeypatch.setattr(Ema, "fit_class", Noting)
-    fitted = fit_run(Ema(decay=0.4), toys.linear, X, Y, 3, training=TRAINING, seed=0)
+    fitted = toys.fit_run(Ema(decay=0.4), toys.linear, X, Y, 3, training=TRAINING, seed=0)
     expected, *steps = (state["weight"].double() for state in noted)
     for step, weights in enumerate(steps):
         kept = min(0.4, (1 + step) / (10 + step))
@@ -46,7 +46,9 @@ def test_the_average_is_that_of_all_steps(monkeypatch):
 
 def test_statistics_are_averaged_and_counts_are_counted():
     plain, averaged = (
-        fit_run(method, toys.with_batch_norm, X, Y, 3, training=TRAINING, seed=0).members[0][0][1]
+        toys.fit_run(method, toys.with_batch_norm, X, Y, 3, training=TRAINING, seed=0).members[0][
+            0
+        ][1]
         for method in (Control(), Ema(decay=0.9))
     )
     assert averaged.num_batches_tracked == plain.num_batches_tracked == 6
@@ -66,7 +68,9 @@ def test_training_itself_goes_on_as_without():
                 seen.append(logits[0].detach().clone())
                 return super().loss(logits, batch, step)
 
-        fit_run(Spy(**method.get_params()), toys.with_dropout, X, Y, 3, training=TRAINING, seed=0)
+        toys.fit_run(
+            Spy(**method.get_params()), toys.with_dropout, X, Y, 3, training=TRAINING, seed=0
+        )
     first, second = runs
     assert all(torch.equal(one, two) for one, two in zip(first, second, strict=True))
 

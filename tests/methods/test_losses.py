@@ -22,14 +22,13 @@ from unchurn.methods import (
     Mixup,
     Need,
     Reference,
-    anchor_labels,
-    bi_tempered_loss,
-    codistillation_divergence,
     cross_entropy,
-    lp_penalty,
-    mix,
-    tempered_softmax,
 )
+from unchurn.methods.anchor import anchor_labels
+from unchurn.methods.bi_tempered import bi_tempered_loss, tempered_softmax
+from unchurn.methods.codistill import codistillation_divergence
+from unchurn.methods.lp_reg import lp_penalty
+from unchurn.methods.mixup import mix
 from unchurn.training.loop.determinism import one_thread
 
 GRID = [(t1, t2) for t1 in BiTempered.grid["t1"] for t2 in BiTempered.grid["t2"]]

@@ -16,15 +16,14 @@ from unchurn.methods import (
     Reference,
     Twin,
     WeightDecay,
-    codistillation_divergence,
-    distill_labels,
-    logit_difference,
 )
+from unchurn.methods.codistill import codistillation_divergence
 from unchurn.methods.cost import serving_cost, training_cost
+from unchurn.methods.distill import distill_labels
+from unchurn.methods.elodi import logit_difference
 from unchurn.methods.registry import make_method
 from unchurn.training.learners.function import FunctionLearner
 from unchurn.training.loop.config import Training
-from unchurn.training.loop.fit import fit_run
 from unchurn.training.loop.streams import Stream, hold_out, member_fits
 from unchurn.training.networks.factories import mlp
 
@@ -34,12 +33,12 @@ ONE_STEP = Training(epochs=1, batch_size=120, learning_rate=0.01)
 
 
 def fit(method, **options):
-    return fit_run(method, mlp, X, Y, 3, training=TRAINING, seed=0, **options)
+    return toys.fit_run(method, mlp, X, Y, 3, training=TRAINING, seed=0, **options)
 
 
 def plain(stream):
     """The plain fit of a stream of run 0."""
-    return fit_run(Control(), mlp, X, Y, 3, training=TRAINING, seed=0, fit=stream)
+    return toys.fit_run(Control(), mlp, X, Y, 3, training=TRAINING, seed=0, fit=stream)
 
 
 def test_distillation_is_from_the_mean_of_plain_fits_of_the_same_run():
@@ -126,8 +125,8 @@ def test_elodis_and_twins_losses_against_loops(rng):
 
 
 def test_weight_decay_is_adamws():
-    decayed = fit_run(WeightDecay(strength=5), toys.linear, X, Y, 3, training=ONE_STEP, seed=0)
-    plain = fit_run(Control(), toys.linear, X, Y, 3, training=ONE_STEP, seed=0)
+    decayed = toys.fit_run(WeightDecay(strength=5), toys.linear, X, Y, 3, training=ONE_STEP, seed=0)
+    plain = toys.fit_run(Control(), toys.linear, X, Y, 3, training=ONE_STEP, seed=0)
     first = []
 
     class Spy(Control):
@@ -135,7 +134,7 @@ def test_weight_decay_is_adamws():
             first.append(nets[0].weight.detach().clone())
             return super().begin(nets, n_steps)
 
-    fit_run(Spy(), toys.linear, X, Y, 3, training=ONE_STEP, seed=0)
+    toys.fit_run(Spy(), toys.linear, X, Y, 3, training=ONE_STEP, seed=0)
     taken = plain.members[0][0].weight - decayed.members[0][0].weight
     torch.testing.assert_close(taken, 0.01 * 5 * first[0], atol=1e-6, rtol=1e-4)
 
@@ -187,8 +186,11 @@ def test_a_function_trains_medoids_and_bags_too():
 
 def test_bags_are_drawn_anew_for_each_member():
     fitted = fit(Bagging(m=2))
-    first, second = (fit_run(Bagging(m=2).members()[0], mlp, X, Y, 3, training=TRAINING, seed=0,
-                             fit=number).probabilities(X) for number in (0, 1))  # fmt: skip
+    member = Bagging(m=2).members()[0]
+    first, second = (
+        toys.fit_run(member, mlp, X, Y, 3, training=TRAINING, seed=0, fit=number).probabilities(X)
+        for number in (0, 1)
+    )
     np.testing.assert_allclose(fitted.probabilities(X), (first + second) / 2, atol=1e-6)
     assert (first != second).any()
 

@@ -8,18 +8,18 @@ import torch
 
 import toys
 from unchurn.core.errors import InputError
-from unchurn.methods import HeldOut, Project, Rcp, Reference, WarmStart, focal_distance, make_method
+from unchurn.methods import HeldOut, Project, Rcp, Reference, WarmStart, make_method
+from unchurn.methods.focal import focal_distance
 from unchurn.methods.warm_start import move_weights
 from unchurn.training.loop.config import Training
-from unchurn.training.loop.fit import fit_run
 from unchurn.training.networks.factories import mlp
 
 X, Y = toys.blobs(150, distance=1)
 ONE_HOT = np.eye(3, dtype=np.float32)[Y]
 TRAINING = Training(epochs=4, batch_size=32)
-BASE = fit_run(make_method("control"), mlp, X, Y, 3, training=TRAINING, seed=9)
+BASE = toys.fit_run(make_method("control"), mlp, X, Y, 3, training=TRAINING, seed=9)
 LOGITS = BASE.logits(X)
-fit = partial(fit_run, factory=mlp, x=X, y=Y, n_classes=3, training=TRAINING, seed=0)
+fit = partial(toys.fit_run, factory=mlp, x=X, y=Y, n_classes=3, training=TRAINING, seed=0)
 
 
 def base(**options):
@@ -116,7 +116,7 @@ def test_without_a_reference_a_plain_fit_is_trained_first():
 def test_other_networks_and_frameworks_have_no_weights_to_start_from():
     with pytest.raises(InputError, match="the reference's weights are not known"):
         fit(make_method("warm_start"), reference=Reference(lambda: LOGITS, Y))
-    linear = fit_run(make_method("control"), toys.linear, X, Y, 3, training=TRAINING, seed=0)
+    linear = toys.fit_run(make_method("control"), toys.linear, X, Y, 3, training=TRAINING, seed=0)
     other = Reference(lambda: LOGITS, Y, weights=linear.weights)
     with pytest.raises(InputError, match="the reference is another network"):
         fit(make_method("warm_start"), reference=other)

@@ -19,7 +19,7 @@ from unchurn.metrics.intervals import (
     paired_difference,
     proportion,
 )
-from unchurn.metrics.over_runs import churn_over_runs, excess_over_runs, prediction_interval
+from unchurn.metrics.over_runs import Excess, churn_over_runs, prediction_interval
 
 
 def test_rates_are_exact_under_five_events_and_say_so():
@@ -114,7 +114,7 @@ def test_nothing_seen_is_not_certainty():
     assert change.note == "few events"
     floor = churn_over_runs(np.zeros((3, 200), bool))
     assert floor.high == pytest.approx(proportion(0, 200).high)
-    excess = excess_over_runs(np.zeros(200, bool), np.zeros((3, 200), bool))
+    excess = Excess.of(np.zeros(200, bool), np.zeros((3, 200), bool)).interval()
     assert excess.low < 0 < excess.high
     low, high = prediction_interval(np.array([0.05, 0.05]), 200)  # ten flips twice
     assert low < 0.045 < 0.055 < high

@@ -5,10 +5,10 @@ import pytest
 
 from unchurn import churn_summary
 from unchurn.metrics.over_runs import (
+    Excess,
     accuracy_difference,
     churn_difference,
     churn_over_runs,
-    excess_over_runs,
     prediction_interval,
     rate_difference,
 )
@@ -93,4 +93,4 @@ def test_the_floor_lies_between_0_and_1(rng):
     floor = churn_over_runs(moved)
     assert 0 < floor.low < floor.value < floor.high < 1
     assert math.isnan(churn_over_runs(moved[:1]).low)
-    assert math.isnan(excess_over_runs(moved[0], moved[:1]).low)
+    assert math.isnan(Excess.of(moved[0], moved[:1]).interval().low)

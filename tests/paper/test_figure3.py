@@ -30,12 +30,12 @@ def test_frontier_data_is_of_every_setting(result):
 def test_the_zoom_leaves_the_hopeless_out():
     settings = [(1, 89.1), (2, 91), (3, 90), (99, 10), (98, 11), (2, 90.5), (2, 90.6)]
     rows = [{"method": "mixup", "churn_correct": c, "accuracy": a} for c, a in settings]
-    (left, right), (low, high) = figure3._domains(rows, "churn_correct")
+    (left, right), (low, high) = figure3._domains(rows)
     assert left < 1 < 3 < right < 98
     assert 11 < low < 89.1 < 91 < high
     control = {"method": "control", "churn_correct": 9, "accuracy": 60}
     rows.append(control)  # which all else is held against
-    (_, right), (low, _) = figure3._domains(rows, "churn_correct")
+    (_, right), (low, _) = figure3._domains(rows)
     assert 9 < right < 98
     assert 11 < low < 60
 

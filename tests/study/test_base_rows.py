@@ -15,7 +15,6 @@ from unchurn.study.design.schedule import make_schedule
 from unchurn.study.results.result import Result
 from unchurn.study.scenarios import Upgrade, make_scenario
 from unchurn.training.loop.config import Training
-from unchurn.training.loop.fit import fit_run
 from unchurn.training.loop.streams import BASE_FIT
 from unchurn.training.networks.factories import mlp
 
@@ -39,7 +38,7 @@ def table(rng):
 
 def by_hand(data, rows, run):
     """The test predictions of a plain fit on these of the training rows."""
-    fitted = fit_run(
+    fitted = toys.fit_run(
         Control(), mlp, data.x_train[rows], data.y_train[rows], 3,
         training=Training(2, 16), seed=0, run=run, fit=BASE_FIT,
     )  # fmt: skip

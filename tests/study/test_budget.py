@@ -43,6 +43,12 @@ ANCHORED = {"anchor(a=0.9)": (1, 10), "anchor(a=0.5)": (3, 30), "anchor(a=0.1)":
 SEVERAL = {"control": (20, 90), **ANCHORED, "focal": (5, 20), "ensemble(m=3)": (2, 80)}
 
 
+def test_two_successors_differ_in_bad_flips():
+    accuracy, bad = upgraded(SEVERAL).difference("control", "focal")
+    assert bad.value == pytest.approx((20 - 5) / N)
+    assert accuracy.value == pytest.approx((90 - 20 - (20 - 5)) / N)
+
+
 def texts(chosen):
     return {name: row.setting.text for name, row in chosen.items()}
 

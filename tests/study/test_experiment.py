@@ -15,7 +15,7 @@ from unchurn.core.executors.local import Local
 from unchurn.core.executors.pool import Pool
 from unchurn.methods import METHODS, Method
 from unchurn.metrics.churn import MeanSd
-from unchurn.metrics.over_runs import excess_over_runs
+from unchurn.metrics.over_runs import Excess
 from unchurn.metrics.registry import METRICS, Metric
 from unchurn.study.design.costs import Costs
 from unchurn.study.design.experiment import Experiment
@@ -31,7 +31,6 @@ from unchurn.study.trainings.run import carry_out
 from unchurn.study.trainings.store import Store
 from unchurn.training.learners.torch import TorchLearner
 from unchurn.training.loop.config import Training
-from unchurn.training.loop.fit import fit_run
 from unchurn.training.networks.factories import mlp
 
 DATA = toys.dataset(120)
@@ -118,7 +117,7 @@ def test_shared_trainings_give_what_separate_ones_give(tmp_path, trainings):
     assert len(trainings) == len(set(trainings)) == len(make_schedule(run).jobs)
     for setting, result in zip(run.settings, read(run, store).settings, strict=True):
         for r in range(3):
-            alone = fit_run(
+            alone = toys.fit_run(
                 setting.method, mlp, DATA.x_train, DATA.y_train, 3,
                 training=TRAINING, seed=0, run=r,
             )  # fmt: skip
@@ -199,7 +198,7 @@ def test_what_differs_only_in_what_serves_is_trained_together(tmp_path, training
     assert len(trainings) == schedule.n_trainings == 3 * (3 + 7)
     for setting, members in zip(run.settings, schedule.members, strict=True):
         for r, keys in enumerate(members):
-            alone = fit_run(
+            alone = toys.fit_run(
                 setting.method, mlp, DATA.x_train, DATA.y_train, 3,
                 training=TRAINING, seed=0, run=r,
             ).probabilities(DATA.x_test)  # fmt: skip
@@ -235,6 +234,19 @@ def test_all_that_wait_for_one_of_several_references_fail_with_it(tmp_path, monk
     reason = "run 1: its reference, plain fit 2 of run 1: it broke"
     assert distilled.failures == averaged.failures == (reason,)
     assert not plain.failures
+
+
+def test_of_several_kept_references_that_failed_the_first_is_named(tmp_path):
+    """Whatever the order of their keys' hashes, which is another in every process."""
+    run, store = experiment([make_setting("distill", m=8)]), Store(tmp_path)
+    store.open()
+    schedule = make_schedule(run)
+    for key in {one for looked_at in schedule.references.values() for one in looked_at}:
+        store.put(run.identity(schedule.jobs[key]), module.failed_run("it broke").record)
+    (distilled,) = read(run, store).settings
+    assert distilled.failures == tuple(
+        f"run {r}: its reference, plain fit 1 of run {r}: it broke" for r in range(3)
+    )
 
 
 def test_what_is_kept_is_not_trained_again(tmp_path, trainings):
@@ -398,7 +410,7 @@ class Upgrade(Bootstrap):
 
     def differences(self, ours, theirs):
         moved = [runs.predictions != runs.base for runs in (ours, theirs)]
-        return {"churn_to_base": excess_over_runs(moved[0][0], moved[1])}
+        return {"churn_to_base": Excess.of(moved[0][0], moved[1]).interval()}
 
 
 def test_a_scenario_decides_what_runs_see(tmp_path):
@@ -408,7 +420,7 @@ def test_a_scenario_decides_what_runs_see(tmp_path):
     result = collect(train(sampled, store))
     rows = Bootstrap().rows(0, 1, 0, 60)
     for setting, found in zip(settings, result.settings, strict=True):
-        alone = fit_run(
+        alone = toys.fit_run(
             setting.method, mlp, DATA.x_train[rows], DATA.y_train[rows], 3,
             training=TRAINING, seed=0, run=1,
         )  # fmt: skip
@@ -422,7 +434,7 @@ def test_a_scenario_may_hold_every_run_against_an_older_model(tmp_path):
     settings = [make_setting("control"), make_setting("label_smoothing", a=0.5)]
     upgraded = experiment(settings, scenario=Upgrade())
     result = collect(train(upgraded, Store(tmp_path)))
-    half = fit_run(
+    half = toys.fit_run(
         METHODS["control"](), mlp, DATA.x_train[:30], DATA.y_train[:30], 3,
         training=TRAINING, seed=0, fit=Upgrade.BASE,
     )  # fmt: skip

@@ -168,6 +168,18 @@ def test_an_edited_record_is_one_line(folder, tmp_path, change, message):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("name", ["labels/test", "0/test"])
+def test_a_class_below_the_first_is_one_line(folder, tmp_path, name):
+    """As an index, -1 would be the last class."""
+    shutil.copytree(folder, tmp_path / "copy")
+    with np.load(folder / "result.npz") as stored:
+        arrays = {key: stored[key].astype(np.int64) for key in stored.files}
+    arrays[name].flat[0] = -1
+    np.savez(tmp_path / "copy/result.npz", **arrays)
+    with pytest.raises(InputError, match=r"test does not fit .* predictions of 3 classes"):
+        Result.load(tmp_path / "copy")
+
+
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000, "9" * 5000, "[]", ""])
 def test_a_record_of_anything_is_one_line(folder, tmp_path, text):
     shutil.copytree(folder, tmp_path / "copy")

@@ -11,7 +11,7 @@ import toys
 from unchurn.report.charts import save
 from unchurn.report.labels import FONT, LETTER, Box
 from unchurn.study.design.settings import make_setting
-from unchurn.study.report.axis_domains import axis_domains, worth_showing
+from unchurn.study.report.axis_domains import are_worth_showing, axis_domains
 from unchurn.study.report.frontier import (
     MOST_NAMES,
     PLAIN,
@@ -168,8 +168,8 @@ def test_what_a_reader_looks_for_is_never_left_out():
     ]
     told = {"accuracy_low": 70, "accuracy_high": 89.9, "churn_low": 5, "churn_high": 7}
     gone = [point("told", 6, 80, **told), {**point("faint", 0.1, 80), "chosen": False}]
-    shown = worth_showing([*near, *kept, *gone], "churn")
-    assert [row["method"] for row in shown] == [row["method"] for row in (*near, *kept)]
+    shown = are_worth_showing([*near, *kept, *gone], "churn")
+    assert shown == [True] * len([*near, *kept]) + [False] * len(gone)
     for one in kept:
         (left, right), (low, high) = axis_domains([*near, one], "churn")
         assert left < one["churn"] < right

@@ -17,7 +17,6 @@ from unchurn.study.results.result import Result
 from unchurn.study.scenarios import Replay, make_scenario
 from unchurn.training.learners.base import score_distinct
 from unchurn.training.loop.config import Training
-from unchurn.training.loop.fit import fit_run
 from unchurn.training.loop.streams import BASE_FIT
 from unchurn.training.networks.factories import mlp
 
@@ -48,7 +47,7 @@ def in_time(table):
 
 def by_hand(method, x, y, release, reference=None):
     """A fit of run 1 as a release has it."""
-    return fit_run(
+    return toys.fit_run(
         method, mlp, x, y, 3, training=Training(2, 16), seed=0, run=1, fit=release * BASE_FIT,
         reference=reference,
     )  # fmt: skip

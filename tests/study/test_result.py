@@ -11,6 +11,7 @@ from unchurn.core.errors import InputError
 from unchurn.study.design.settings import make_setting
 from unchurn.study.report.charts import all_charts
 from unchurn.study.results.predictions import write_predictions
+from unchurn.study.results.result import Result
 
 DATA = toys.dataset(200)
 SETTINGS = [make_setting("control"), *(make_setting("label_smoothing", a=a) for a in (0.1, 0.9)),
@@ -125,6 +126,23 @@ def test_differences_between_any_two_methods(on_test):
     assert back[1].low == pytest.approx(-churn.high)
     with pytest.raises(InputError, match="no method with a chosen setting 'mixup'"):
         on_test.difference("mixup", "control")
+
+
+def test_a_page_chooses_once(on_test, tmp_path, monkeypatch):
+    """What takes long where grids are large."""
+    calls = []
+    choose = Result.choose
+    monkeypatch.setattr(Result, "choose", lambda self: calls.append(self) or choose(self))
+    result = replace(on_test)
+    result.report(tmp_path / "page.html")
+    assert calls == [result]
+
+
+def test_of_a_method_only_the_chosen_setting_is_held_against_control(on_validation):
+    one, other = on_validation.by_method["label_smoothing"]
+    assert on_validation.is_chosen(one) is not on_validation.is_chosen(other)
+    unchosen = other if on_validation.is_chosen(one) else one
+    assert on_validation.against_control(unchosen) is None
 
 
 def test_own_data_are_chosen_on_validation_and_ours_on_test():

@@ -44,11 +44,12 @@ import sys
 import numpy as np
 from unchurn.methods import Control
 from unchurn.training.loop.config import Training
-from unchurn.training.loop.fit import fit_run
+from unchurn.training.loop.fit import fit_together
 from unchurn.training.networks.factories import mlp
 
 x, y = np.eye(3, dtype=np.float32), np.arange(3)
-fit_run(Control(), mlp, x, y, 3, training=Training(1, 2), seed=0).probabilities(x)
+(fitted,) = fit_together([Control()], mlp, x, y, 3, training=Training(1, 2), seed=0)
+fitted.probabilities(x)
 print("torch._dynamo" in sys.modules)
 """
 

@@ -24,7 +24,6 @@ from unchurn.training.learners.torch import NETWORKS
 from unchurn.training.loop import fit as module
 from unchurn.training.loop.adam import Adam
 from unchurn.training.loop.config import Training
-from unchurn.training.loop.fit import fit_run
 from unchurn.training.loop.streams import Stream
 from unchurn.training.networks.factories import MODELS, lenet5, make_factory, mlp
 
@@ -35,7 +34,7 @@ TRAINING = Training(epochs=2, batch_size=32)
 def run(method, **options):
     options = {"training": TRAINING, "seed": 0, "x": X, "y": Y, "factory": mlp} | options
     x, y, factory = options.pop("x"), options.pop("y"), options.pop("factory")
-    return fit_run(method, factory, x, y, 3, **options)
+    return toys.fit_run(method, factory, x, y, 3, **options)
 
 
 def weights_of(net: nn.Module) -> bytes:
@@ -318,7 +317,7 @@ def test_networks_learn_images(rng):
     x = rng.normal(size=(60, 20, 20)).astype(np.float32) / 2
     x[y == 0, :, :10] += 1
     x[y == 1, :, 10:] += 1
-    fitted = fit_run(
+    fitted = toys.fit_run(
         Control(), lenet5, x, y, 2, training=Training(epochs=10, batch_size=16), seed=0
     )
     assert (fitted.probabilities(x).argmax(axis=1) == y).mean() > 0.95
@@ -356,7 +355,7 @@ PAPERS_MNIST = {
 def test_one_epoch_of_mnist_at_the_papers_setting(real_data, name):
     data = load("mnist", real_data)
     method = METHODS[name](**PAPERS_MNIST[name])
-    fitted = fit_run(
+    fitted = toys.fit_run(
         method, mlp, data.x_train, data.y_train, 10, training=Training(epochs=1), seed=0
     )
     accuracy = (fitted.probabilities(data.x_test).argmax(axis=1) == data.y_test).mean()

@@ -45,6 +45,7 @@ def demo(
     from unchurn.study.api import run_bench
     from unchurn.study.design.schedule import make_schedule
     from unchurn.study.trainings.store import Store
+    from unchurn.study.trainings.tally import missing_jobs, n_kept
 
     executor = make_executor("local", workers)
     results: list[Result] = []
@@ -53,13 +54,9 @@ def demo(
     for name, experiment in experiments(runs, epochs).items():
         schedule, folder = make_schedule(experiment), out / name
         store, work = Store(folder), partial(run_bench, schedule, folder, executor)
-        trainings = schedule.together(schedule.jobs)
-        missing = {
-            key for key, job in schedule.jobs.items() if not store.has(experiment.identity(job))
-        }
-        there = sum(missing.isdisjoint(keys) for keys in trainings)
+        there = n_kept([schedule], missing_jobs([schedule], store))
         before = f", {there} of them kept from before" if there else ""
-        console.print(f"… {len(trainings)} trainings on {executor.workers} cores{before}")
+        console.print(f"… {schedule.n_trainings} trainings on {executor.workers} cores{before}")
         kept += there
         results.append(with_progress(console, schedule, store, work))
         for step in steps_of(name, results[-1]):

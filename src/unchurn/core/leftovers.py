@@ -25,10 +25,10 @@ def own_name(prefix: str = PREFIX) -> str:
 
 
 @contextmanager
-def temporary_folder(prefix: str = PREFIX, within: Path | None = None) -> Iterator[Path]:
+def temporary_folder() -> Iterator[Path]:
     """A folder that is removed in the end; if this process is killed, by the next that looks."""
-    clear_dead(within or Path(tempfile.gettempdir()), prefix)
-    with tempfile.TemporaryDirectory(prefix=own_name(prefix), dir=within) as folder:
+    clear_dead(Path(tempfile.gettempdir()))
+    with tempfile.TemporaryDirectory(prefix=own_name()) as folder:
         yield Path(folder)
 
 

@@ -24,8 +24,10 @@ LEAST, MOST = np.nextafter(0, 1), np.finfo(np.float64).max  # inside 0, the new 
 NO_BUDGET = "what may change? Give max_bad_flips= or max_churn="
 
 
-def takes_new(base: npt.ArrayLike, new: npt.ArrayLike, ratio: float) -> Mask:
-    """Which rows take the new model's answer: it differs, and is surer by more than the ratio.
+def served_probabilities(base: npt.ArrayLike, new: npt.ArrayLike, ratio: float) -> Float64:
+    """The new model's probabilities where it answers otherwise and is surer by more than the ratio.
+
+    Of all other rows, the base's.
 
     Parameters
     ----------
@@ -38,19 +40,10 @@ def takes_new(base: npt.ArrayLike, new: npt.ArrayLike, ratio: float) -> Mask:
     Examples
     --------
     >>> base, new = [[0.6, 0.4], [0.9, 0.1], [0.2, 0.8]], [[0.1, 0.9], [0.3, 0.7], [0.1, 0.9]]
-    >>> takes_new(base, new, ratio=2.0)  # a doubt of 0.4 → 0.1, of 0.1 → 0.3, the same answer
-    array([ True, False, False])
-    """
-    one, two = _both(base, new)
-    return _ratios(one, two) > as_ratio(ratio)
-
-
-def served_probabilities(base: npt.ArrayLike, new: npt.ArrayLike, ratio: float) -> Float64:
-    """The probabilities of whichever model's answer is taken, row by row; else the base's.
-
-    >>> served_probabilities([[0.6, 0.4], [0.9, 0.1]], [[0.1, 0.9], [0.3, 0.7]], ratio=2.0)
+    >>> served_probabilities(base, new, 2.0)  # doubts of 0.4 → 0.1, 0.1 → 0.3; the same answer
     array([[0.1, 0.9],
-           [0.9, 0.1]])
+           [0.9, 0.1],
+           [0.2, 0.8]])
     """
     one, two = _both(base, new)
     return np.where((_ratios(one, two) > as_ratio(ratio))[:, None], two, one)

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-from unchurn.methods.anchor import Anchor, anchor_labels
+from unchurn.methods.anchor import Anchor
 from unchurn.methods.auto_ema import AutoEma
 from unchurn.methods.bagging import Bagging
 from unchurn.methods.base import Batch, Extras, Fit, HeldOut, Method, cross_entropy
-from unchurn.methods.bi_tempered import BiTempered, bi_tempered_loss, tempered_softmax
+from unchurn.methods.bi_tempered import BiTempered
 from unchurn.methods.codistill import (
     CodistillCE,
     CodistillKL,
     CodistillSymmetric,
-    codistillation_divergence,
 )
 from unchurn.methods.combination import Combination, combine
 from unchurn.methods.control import Control
-from unchurn.methods.decay import Decay, cosine_decay
-from unchurn.methods.distill import Distill, distill_labels
+from unchurn.methods.decay import Decay
+from unchurn.methods.distill import Distill
 from unchurn.methods.early import Early
-from unchurn.methods.elodi import Elodi, logit_difference
-from unchurn.methods.ema import Ema, ema_decay
+from unchurn.methods.elodi import Elodi
+from unchurn.methods.ema import Ema
 from unchurn.methods.ensemble import Ensemble
-from unchurn.methods.focal import Focal, focal_distance
+from unchurn.methods.focal import Focal
 from unchurn.methods.knn_ls import KnnLS
 from unchurn.methods.label_smoothing import LabelSmoothing
 from unchurn.methods.longer import Longer
-from unchurn.methods.lp_reg import L1Reg, L2Reg, lp_penalty
-from unchurn.methods.medoid import Medoid, nearest_to_mean
-from unchurn.methods.mixup import Mixup, mix
+from unchurn.methods.lp_reg import L1Reg, L2Reg
+from unchurn.methods.medoid import Medoid
+from unchurn.methods.mixup import Mixup
 from unchurn.methods.project import Project
 from unchurn.methods.rcp import Rcp
 from unchurn.methods.reference import Need, Reference
@@ -81,19 +80,7 @@ __all__ = [
     "Twin",
     "WarmStart",
     "WeightDecay",
-    "anchor_labels",
-    "bi_tempered_loss",
-    "codistillation_divergence",
     "combine",
-    "cosine_decay",
     "cross_entropy",
-    "distill_labels",
-    "ema_decay",
-    "focal_distance",
-    "logit_difference",
-    "lp_penalty",
     "make_method",
-    "mix",
-    "nearest_to_mean",
-    "tempered_softmax",
 ]

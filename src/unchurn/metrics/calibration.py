@@ -9,7 +9,7 @@ from unchurn.core.arrays import Array
 BINS = 15
 
 
-def calibration_error(probabilities: Array, labels: Array, bins: int = BINS) -> float:
+def calibration_error(probabilities: Array, labels: Array) -> float:
     """Expected calibration error: |accuracy − confidence| of equal bins of confidence, weighted.
 
     >>> calibration_error(np.array([[0.9, 0.1], [0.9, 0.1]]), np.array([0, 1]))
@@ -17,9 +17,9 @@ def calibration_error(probabilities: Array, labels: Array, bins: int = BINS) -> 
     """
     confidence = probabilities.max(axis=1).astype(np.float64)
     right = probabilities.argmax(axis=1) == labels
-    # Bin b holds what is above b/bins, up to and including (b + 1)/bins, as Guo et al. (2017) do.
-    which = np.clip(np.ceil(confidence * bins).astype(int) - 1, 0, bins - 1)
-    gaps = np.bincount(which, right - confidence, minlength=bins)
+    # Bin b holds what is above b/BINS, up to and including (b + 1)/BINS, as Guo et al. (2017) do.
+    which = np.clip(np.ceil(confidence * BINS).astype(int) - 1, 0, BINS - 1)
+    gaps = np.bincount(which, right - confidence, minlength=BINS)
     return float(np.abs(gaps).sum() / len(labels))
 
 

@@ -125,11 +125,6 @@ class Excess:
         return spread.difference(gained, lost, n, few=True)
 
 
-def excess_over_runs(candidate: Array, moved: Array, clusters: Array | None = None) -> Interval:
-    """What a candidate moved, (n,), less the mean of what R retrainings moved, (R, n)."""
-    return Excess.of(candidate, moved, clusters).interval()
-
-
 def churn_standard_error(runs: Array) -> float:
     """Of the mean churn of (R, n) runs, by leaving out one run at a time: pairs share runs."""
     n_runs = len(runs)

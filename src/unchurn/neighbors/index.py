@@ -100,7 +100,7 @@ class KNNLabels:
         if queries.shape[1] != low.size:
             raise InputError(f"embeddings have {queries.shape[1]} columns, the fitted {low.size}")
         lowest, highest = extent(queries)
-        check_spread(np.minimum(low, lowest), np.maximum(high, highest), "embeddings")
+        check_spread(np.minimum(low, lowest), np.maximum(high, highest))
         queries, which = distinct(queries)
         with _progress(len(queries), self.progress) as advance:
             answers = self.room_for(len(queries))

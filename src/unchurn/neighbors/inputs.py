@@ -13,30 +13,30 @@ from unchurn.core.errors import InputError
 Neighbours = int | Sequence[int] | IntArray
 
 
-def as_points(embeddings: npt.ArrayLike, name: str = "embeddings") -> Float64:
+def as_points(embeddings: npt.ArrayLike) -> Float64:
     """Check embeddings and give them as (n, D) float64."""
     if hasattr(embeddings, "detach"):  # a torch tensor; what decides is computed on the CPU
         embeddings = embeddings.detach().cpu()
-    array = as_array(embeddings, name)
+    array = as_array(embeddings, "embeddings")
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2 or 0 in array.shape:
-        raise InputError(f"{name} must be (n, D) with n, D ≥ 1, not {array.shape}")
+        raise InputError(f"embeddings must be (n, D) with n, D ≥ 1, not {array.shape}")
     if array.dtype.kind not in "fiub":
-        raise InputError(f"{name} must be numbers, not {array.dtype}")
+        raise InputError(f"embeddings must be numbers, not {array.dtype}")
     points = np.ascontiguousarray(array, np.float64)
     if not np.isfinite(points).all():
         row = int(np.isfinite(points).all(axis=1).argmin())
-        raise InputError(f"{name} row {row} holds NaN or infinity: {array[row]}")
-    check_spread(*extent(points), name)
+        raise InputError(f"embeddings row {row} holds NaN or infinity: {array[row]}")
+    check_spread(*extent(points))
     return points
 
 
-def check_spread(low: Float64, high: Float64, name: str) -> None:
+def check_spread(low: Float64, high: Float64) -> None:
     """Refuse points in a box so large that their squared distances overflow."""
     with np.errstate(over="ignore"):
         if not np.isfinite(np.sum((high - low) ** 2)):
-            raise InputError(f"{name} are so large that squared distances overflow: scale them")
+            raise InputError("embeddings are so large that squared distances overflow: scale them")
 
 
 def as_ks(k: Neighbours, n: int) -> list[int]:

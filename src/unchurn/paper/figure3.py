@@ -13,23 +13,21 @@ from unchurn.study.report.colours import colours
 if TYPE_CHECKING:
     from unchurn.study.results.result import Result
 
+CHURN = "churn_correct"  # what retraining charts accuracy against
 SIZE = {"width": 420, "height": 300}
 
 
 def frontiers_data(result: Result) -> list[dict[str, Any]]:
-    """One row per setting: test accuracy and correct churn in percent; is it on its frontier?
-
-    Other scenarios chart something else than correct churn.
-    """
-    on_frontier = {id(r) for method in result.by_method for r in result.pareto(method)}
+    """One row per setting: test accuracy and correct churn in percent; is it on its frontier?"""
+    on_frontier = [r for method in result.by_method for r in result.pareto(method)]
     charted = [(r, *result.charted(r)) for r in result.settings if r.runs]
     return [
         {
             "method": r.setting.name,
             "setting": r.setting.text,
             "accuracy": round(100 * accuracy, 4),
-            result.subject.scenario.charted: round(100 * churn, 4),
-            "frontier": id(r) in on_frontier,
+            CHURN: round(100 * churn, 4),
+            "frontier": r in on_frontier,
         }
         for r, accuracy, churn in charted
         if not np.isnan(churn)
@@ -43,15 +41,10 @@ def frontiers(result: Result) -> alt.LayerChart:
     """
     # Control on top: all else is held against it.
     rows = sorted(frontiers_data(result), key=lambda row: row["method"] == "control")
-    scenario = result.subject.scenario
-    x, y = _domains(rows, scenario.charted)
+    x, y = _domains(rows)
     methods = [name for name in result.by_method if any(r["method"] == name for r in rows)]
     base = alt.Chart(alt.InlineData(values=rows)).encode(
-        alt.X(
-            f"{scenario.charted}:Q",
-            title=f"{scenario.charted_words}, %",
-            scale=alt.Scale(domain=x),
-        ),
+        alt.X(f"{CHURN}:Q", title="correct churn, %", scale=alt.Scale(domain=x)),
         alt.Y("accuracy:Q", title="accuracy, %", scale=alt.Scale(domain=y)),
         alt.Color(
             "method:N",
@@ -59,7 +52,7 @@ def frontiers(result: Result) -> alt.LayerChart:
             sort=methods,
         ),
     )
-    tooltip = ["method:N", "setting:N", "accuracy:Q", f"{scenario.charted}:Q"]
+    tooltip = ["method:N", "setting:N", "accuracy:Q", f"{CHURN}:Q"]
     points = base.mark_circle(size=60, opacity=0.7, clip=True).encode(tooltip=tooltip)
     lines = base.transform_filter("datum.frontier").mark_line(
         strokeDash=[3, 3], interpolate="step-after", clip=True
@@ -68,10 +61,10 @@ def frontiers(result: Result) -> alt.LayerChart:
     return chart
 
 
-def _domains(rows: list[dict[str, Any]], charted: str) -> tuple[list[float], list[float]]:
+def _domains(rows: list[dict[str, Any]]) -> tuple[list[float], list[float]]:
     """Domains of the axes: all but the hopeless settings, with a margin."""
     domains = []
-    for key in (charted, "accuracy"):
+    for key in (CHURN, "accuracy"):
         values = [row[key] for row in not_hopeless(rows)]
         margin = 0.05 * (max(values) - min(values)) or 0.1
         domains.append([min(values) - margin, max(values) + margin])

@@ -109,7 +109,7 @@ def _whole(records: Iterable[Record]) -> list[Record]:
     """Results that have what the summary compares."""
     needed = {"knn_ls", *OTHERS}
     main = [record for record in records if record.is_main]
-    return [record for record in main if needed <= set(record.result.choose())]
+    return [record for record in main if needed <= set(record.result.chosen)]
 
 
 def _summary(record: Record) -> dict[str, Any]:
@@ -130,7 +130,7 @@ def _summary(record: Record) -> dict[str, Any]:
 
 def _churns(record: Record) -> tuple[dict[str, float], dict[str, float]]:
     """Churn by method, as fractions: of those of ours that did not fail, and the paper's."""
-    chosen = record.result.choose()
+    chosen = record.result.chosen
     ours = {method: row.summary["test"].churn.mean for method, row in chosen.items()}
     rows = {method: published()[record.dataset, method] for method in SINGLE_MODELS}
     return ours, {method: row.mean["churn"] / 100 for method, row in rows.items()}
@@ -168,7 +168,7 @@ def _far(records: list[Record]) -> list[dict[str, str]]:
     found = []
     for record in (record for record in records if record.is_main):
         for name in ("control", "knn_ls"):
-            row = record.result.choose().get(name)
+            row = record.result.chosen.get(name)
             paper = row and paper_row(record.study, record.result, row)
             for metric in ("accuracy", "churn"):
                 if row and paper and not all(near_cells(row, paper, [metric])):

@@ -55,7 +55,7 @@ def trial_table(variants: Sequence[Record]) -> str:
 def choice_table(record: Record) -> str:
     """What the paper's rule chooses of each method's settings, in Markdown, and what it chose."""
     rows = []
-    for name, chosen in record.result.choose().items():
+    for name, chosen in record.result.chosen.items():
         theirs = published()[record.dataset, name].parameters
         rows.append(
             (

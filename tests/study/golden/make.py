@@ -48,7 +48,7 @@ def miniature() -> Experiment:
 
 def outcomes(result: Result) -> dict[str, str]:
     """File names and contents that a result must give."""
-    chart = charts.frontier_data(result) + charts.curve_data(result, "label_smoothing", "a")
+    chart = result.frontier_rows + charts.curve_data(result, "label_smoothing", "a")
     return {
         "table.csv": result.table("csv"),
         "table.md": result.table("markdown"),

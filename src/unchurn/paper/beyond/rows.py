@@ -144,11 +144,6 @@ class Over:
         return sum(known) / len(known) if known else math.nan
 
     @property
-    def n_changed(self) -> int:
-        """On how many datasets any of its numbers is another than control's."""
-        return sum(row.summary != row.control for row in self.rows)
-
-    @property
     def accuracy(self) -> float:
         """Mean accuracy less control's."""
         return sum(r.summary.accuracy.mean - r.control.accuracy.mean for r in self.rows) / len(

@@ -56,7 +56,7 @@ def advice(result: Result) -> str:
 
 def _recommended(result: Result) -> str:
     """Which of the methods to use."""
-    chosen = result.choose()
+    chosen = result.chosen
     if not chosen:
         return "Every method failed: see the reasons in the table."
     control = chosen.get("control")
@@ -124,7 +124,7 @@ def _within_budget(result: Result, chosen: dict[str, SettingResult]) -> str:
 def _on_the_base(result: Result) -> str:
     """That the model before is more accurate than all that would replace it, where it is."""
     metrics = result.subject.scenario.metrics
-    runs = [row.reported.runs["test"] for row in result.choose().values()]
+    runs = [row.reported.runs["test"] for row in result.chosen.values()]
     if not runs or runs[0].base is None:
         return ""
     base = metrics["accuracy_base"].of(runs[0]).mean
@@ -192,7 +192,7 @@ def _keep(result: Result, control: SettingResult) -> str:
 
 def _next(result: Result) -> str:
     """What to try where no single model is better."""
-    chosen = result.choose()
+    chosen = result.chosen
     single = single_models(chosen)
     if steadier := _steadier_of_several(result):
         row = min(steadier, key=lambda row: _churn(result, row))
@@ -230,7 +230,7 @@ def _next(result: Result) -> str:
 
 def _steadier_of_several(result: Result) -> list[SettingResult]:
     """What is better than plain training, and serves several models."""
-    several = [row for row in result.choose().values() if row.setting.n_models > 1]
+    several = [row for row in result.chosen.values() if row.setting.n_models > 1]
     return [row for row in several if is_better(result, row)]
 
 
@@ -262,7 +262,7 @@ def _few(result: Result) -> str:
 
 def _untried(result: Result, names: list[str]) -> list[str]:
     """Those of some methods that were not tried, alone or in a combination."""
-    known = {part for tried in result.choose() for part in (tried, *tried.split("+"))}
+    known = {part for tried in result.chosen for part in (tried, *tried.split("+"))}
     return [name for name in names if name not in known]
 
 

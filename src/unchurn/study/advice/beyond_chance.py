@@ -51,13 +51,13 @@ def are_too_few(result: Result) -> bool:
 
 def _level(result: Result) -> float:
     """The level at which churn is told from control's."""
-    told = [row for row in result.choose().values() if is_told(result, row)]
+    told = [row for row in result.chosen.values() if is_told(result, row)]
     return level_of_all([from_control(result, row)[result.subject.scenario.churn] for row in told])
 
 
 def n_told(result: Result) -> int:
     """How many methods are held against control."""
-    return sum(is_told(result, row) for row in result.choose().values())
+    return sum(is_told(result, row) for row in result.chosen.values())
 
 
 def is_told(result: Result, row: SettingResult) -> bool:

@@ -23,7 +23,7 @@ def n_test_rows(result: Result) -> int:
 
 def all_agree(result: Result) -> bool:
     """Whether all runs of plain training predict the same class for every test row."""
-    control = result.choose().get("control")
+    control = result.chosen.get("control")
     if control is None:
         return False
     runs = control.predictions["test"]
@@ -72,7 +72,7 @@ def note_on_equal_runs(result: Result) -> str:
 
 def _is_control(result: Result, name: str) -> bool:
     """Whether a method of several trainings predicts what control does, run by run."""
-    chosen = result.choose()
+    chosen = result.chosen
     if name not in chosen or "control" not in chosen or chosen[name].setting.n_trained == 1:
         return False
     ours, theirs = (chosen[one].reported.predictions["test"] for one in (name, "control"))

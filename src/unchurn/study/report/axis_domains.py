@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ def axis_domains(rows: Rows, churn: str) -> tuple[list[float], list[float]]:
     Churn begins at zero, unless that is far from all of it; a little before, where a point stands
     there, which would be cut in half.
     """
-    near, domains = worth_showing(rows, churn), []
+    near, domains = list(compress(rows, are_worth_showing(rows, churn))), []
     for key in (churn, "accuracy"):
         with_bars = [row for row in near if f"{key}_low" in row]
         bars = [(row[f"{key}_low"], row[key], row[f"{key}_high"]) for row in with_bars]
@@ -34,13 +35,13 @@ def axis_domains(rows: Rows, churn: str) -> tuple[list[float], list[float]]:
     return domains[0], domains[1]
 
 
-def worth_showing(rows: Rows, churn: str) -> Rows:
-    """All settings but the hopeless, and of these what a reader looks for.
+def are_worth_showing(rows: Rows, churn: str) -> list[bool]:
+    """Whether a chart opens with each setting: the hopeless only if a reader looks for them.
 
     That is what is on the frontier, what has the lowest churn of all that were chosen, and what
     may be less accurate than plain training by chance alone.
     """
-    near = {id(row) for row in not_hopeless(rows)}
+    near = _are_near(rows)
     control = max((row["accuracy"] for row in rows if row["method"] == "control"), default=math.inf)
     least = min((row[churn] for row in rows if row.get("chosen")), default=-math.inf)
 
@@ -49,11 +50,17 @@ def worth_showing(rows: Rows, churn: str) -> Rows:
         may_be_chance = row.get("accuracy_high", -math.inf) >= control
         return bool(is_least or row.get("frontier") or may_be_chance)
 
-    return [row for row in rows if id(row) in near or is_looked_for(row)]
+    each = zip(rows, near, strict=True)
+    return [is_near or is_looked_for(row) for row, is_near in each]
 
 
 def not_hopeless(rows: Rows) -> Rows:
-    """Control and all settings but the much less accurate.
+    """Control and all settings but the much less accurate."""
+    return list(compress(rows, _are_near(rows)))
+
+
+def _are_near(rows: Rows) -> list[bool]:
+    """Which settings are not much less accurate than others; control is one, whatever it is.
 
     A few of those would press all others into a corner of a chart. Much less is a point below the
     median, and three times as far below it as the best is above it.
@@ -61,4 +68,4 @@ def not_hopeless(rows: Rows) -> Rows:
     accuracies = [row["accuracy"] for row in rows]
     median = np.median(accuracies)
     least = median - max(1, 3 * (max(accuracies) - median))
-    return [row for row in rows if row["accuracy"] >= least or row["method"] == "control"]
+    return [row["accuracy"] >= least or row["method"] == "control" for row in rows]

@@ -8,7 +8,7 @@ import altair as alt
 import numpy as np
 
 from unchurn.metrics.over_runs import churn_standard_error
-from unchurn.study.report.frontier import frontier, frontier_data
+from unchurn.study.report.frontier import frontier
 
 if TYPE_CHECKING:
     from unchurn.study.results.result import Result
@@ -18,7 +18,7 @@ def curve_data(
     result: Result, method: str, parameter: str, others: dict[str, Any] | None = None
 ) -> list[dict[str, Any]]:
     """Test accuracy and churn along one parameter; the others as given, or as in the choice."""
-    fixed = result.choose()[method].setting.parameters if others is None else others
+    fixed = result.chosen[method].setting.parameters if others is None else others
     rows = []
     for r in result.by_method[method]:
         own = r.setting.parameters
@@ -100,7 +100,7 @@ def _spans_powers(values: list[float]) -> bool:
 def curves(result: Result, *, narrow: bool = False) -> dict[str, alt.FacetChart]:
     """A curve for every parameter, a number, that was varied around a method's chosen setting."""
     found = {}
-    for method in result.choose():
+    for method in result.chosen:
         for parameter in result.by_method[method][0].setting.parameters:
             values = {row[parameter] for row in curve_data(result, method, parameter)}
             if len(values) > 2 and all(_is_number(value) for value in values):
@@ -117,4 +117,4 @@ def all_charts(result: Result) -> dict[str, alt.TopLevelMixin]:
     along = {f"along_{name.replace(' ', '_')}": chart for name, chart in curves(result).items()}
     own = result.subject.scenario.charts(result)
     named = {title.lower().replace(" ", "_"): chart for title, chart in own.items()}
-    return {**({"frontier": frontier(result)} if frontier_data(result) else {}), **named, **along}
+    return {**({"frontier": frontier(result)} if result.frontier_rows else {}), **named, **along}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 
 from unchurn.report.labels import FONT, Box, place
-from unchurn.study.report.axis_domains import Rows, axis_domains, worth_showing
+from unchurn.study.report.axis_domains import Rows, are_worth_showing, axis_domains
 from unchurn.study.report.colours import colours
 from unchurn.study.results.selection import pareto
 
@@ -28,20 +28,18 @@ def frontier_data(result: Result) -> Rows:
     A chosen setting's numbers are those of the table, `less_…` the ends of its difference from
     control, put at control's own value. `frontier`: no single model that was chosen beats it.
     """
-    chosen = {id(row): name for name, row in result.choose().items()}
     rows: Rows = []
     for row in result.settings:
-        is_chosen = id(row) in chosen
+        is_chosen = result.is_chosen(row)
         values = _values(result, row.reported if is_chosen else row) if row.runs else {}
         if values and not any(map(math.isnan, values.values())):
             facts = {"method": row.setting.name, "setting": row.setting.text, "chosen": is_chosen}
             ends = _ends(result, row) if is_chosen else {}
             rows.append({**facts, "kind": _kind(row), **_percents(values), **_percents(ends)})
-    single = [row for row in rows if row["chosen"] and row["kind"] != SEVERAL]
-    churn = [row[result.subject.scenario.churn] for row in single]
-    on = pareto([row["accuracy"] for row in single], churn)
-    best = {id(single[i]) for i in on}
-    return [{**row, "frontier": id(row) in best} for row in rows]
+    single = [i for i, row in enumerate(rows) if row["chosen"] and row["kind"] != SEVERAL]
+    churn = [rows[i][result.subject.scenario.churn] for i in single]
+    best = {single[place] for place in pareto([rows[i]["accuracy"] for i in single], churn)}
+    return [{**row, "frontier": i in best} for i, row in enumerate(rows)]
 
 
 def _values(result: Result, row: SettingResult) -> dict[str, float]:
@@ -58,7 +56,7 @@ def _ends(result: Result, row: SettingResult) -> dict[str, float]:
     found = result.against_control(row) or {}
     if not found or math.isnan(found[result.subject.scenario.churn].low):
         return {}
-    control = _values(result, result.choose()["control"].reported)
+    control = _values(result, result.chosen["control"].reported)
     return {
         f"{name}_{end}": control[name] + getattr(found[name], end)
         for name in control
@@ -79,11 +77,11 @@ def _percents(values: dict[str, float]) -> dict[str, float]:
 def frontier(result: Result, *, narrow: bool = False) -> alt.LayerChart:
     """Churn and accuracy of each method's chosen setting; best is top left.
 
-    It opens without the much less accurate settings (see `worth_showing`): drag it, or zoom with
+    It opens without the much less accurate settings (`are_worth_showing`): drag it, or zoom with
     the control key, for those. A point is there whole, with its name and bars, or not at all.
     `narrow` is for a phone: methods are numbered, as they are where names have no room.
     """
-    rows, churn = frontier_data(result), result.subject.scenario.churn
+    rows, churn = result.frontier_rows, result.subject.scenario.churn
     is_inside = f"inrange(datum.{churn}, domain('x')) && inrange(datum.accuracy, domain('y'))"
     size, domains = NARROW if narrow else WIDE, axis_domains(rows, churn)
     shown, is_numbered = _named([r for r in rows if r["chosen"]], churn, domains, size, narrow)
@@ -136,7 +134,7 @@ def frontier(result: Result, *, narrow: bool = False) -> alt.LayerChart:
 
 def caption(result: Result) -> str:
     """How to read the chart."""
-    rows = frontier_data(result)
+    rows = result.frontier_rows
     chosen = [row for row in rows if row["chosen"]]
     others = [row for row in chosen if row["kind"] != PLAIN]
     told = [row for row in others if "accuracy_low" in row]
@@ -164,8 +162,8 @@ def caption(result: Result) -> str:
 
 def _outside(rows: Rows, churn: str) -> str:
     """What the chart opens without, in words: methods by name, of their other settings how many."""
-    there = {id(row) for row in worth_showing(rows, churn)}
-    gone = [row for row in rows if id(row) not in there]
+    shown = are_worth_showing(rows, churn)
+    gone = [row for row, is_shown in zip(rows, shown, strict=True) if not is_shown]
     said = [row["method"] for row in gone if row["chosen"]]
     if others := len(gone) - len(said):
         said.append(f"{others} of the faint settings")

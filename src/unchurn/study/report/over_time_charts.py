@@ -30,7 +30,7 @@ GREY = "#8c8c8c"
 
 def charts(result: Result) -> dict[str, alt.TopLevelMixin]:
     """Every chart over time, by title."""
-    if not result.choose():
+    if not result.chosen:
         return {}
     return {
         title: over_time(result, metric).properties(width="container")
@@ -43,7 +43,7 @@ def over_time_data(result: Result, metric: str) -> list[dict[str, Any]]:
     metrics, times = result.subject.scenario.metrics, history_of(result).times
     if metric not in metrics:
         raise InputError(unknown("metric", metric, metrics))
-    lines = [(name, row, metric) for name, row in result.choose().items()]
+    lines = [(name, row, metric) for name, row in result.chosen.items()]
     if metric == "accuracy" and lines:  # it is the same for all
         lines.append((KEPT, lines[0][1], "accuracy_first"))
     return [

@@ -13,7 +13,7 @@ from unchurn.report.html import write_page
 from unchurn.study.advice.advice import advice
 from unchurn.study.advice.majority_class import note_on_commonest
 from unchurn.study.report import charts
-from unchurn.study.report.frontier import caption, frontier, frontier_data
+from unchurn.study.report.frontier import caption, frontier
 from unchurn.study.report.table import DIFFERENCE, chosen_table
 from unchurn.study.results.examples import flip_shares, flips_in_words
 from unchurn.study.scenarios import Retrain
@@ -54,7 +54,7 @@ def _notes(result: Result) -> list[str]:
 def _charts(result: Result) -> list[dict[str, Any]]:
     """What a page draws: the frontier first, which stands above the table."""
     drawn: list[dict[str, Any]] = []
-    if frontier_data(result):
+    if result.frontier_rows:
         title = f"{result.subject.scenario.churn_words.capitalize()} and accuracy of each method"
         wide, narrow = (frontier(result, narrow=one).to_dict() for one in (False, True))
         drawn.append({"title": title, "caption": caption(result), "spec": wide, "narrow": narrow})

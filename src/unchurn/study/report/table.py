@@ -72,7 +72,7 @@ def _cut_settings(table: Table, text: str) -> list[str]:
 
 def chosen_table(result: Result) -> Table:
     """A row for each method: its chosen setting and what was measured, or why all of it failed."""
-    chosen = result.choose()
+    chosen = result.chosen
     differences = {name: result.against_control(row) for name, row in chosen.items()}
     headings, optimism = _difference_headings(result, differences.values()), _optimism(result)
     about = _columns_about(result, chosen)
@@ -105,12 +105,12 @@ def settings_table(result: Result) -> Table:
 
     Those that are chosen have their differences from control, with the ends of their intervals.
     """
-    told = {id(row): result.against_control(row) or {} for row in result.choose().values()}
-    compared = list(dict.fromkeys(metric for of in told.values() for metric in of))
+    told = [result.against_control(row) or {} for row in result.settings]
+    compared = list(dict.fromkeys(metric for of in told for metric in of))
     kinds = ("", "fresh_") if any(row.fresh for row in result.settings) else ("",)
     metrics = result.subject.scenario.metrics
     rows = []
-    for row in result.settings:
+    for row, differences in zip(result.settings, told, strict=True):
         numbers_of_row = []
         for runs in (row, row.fresh)[: len(kinds)]:
             values = measured(result, runs) if runs else {}
@@ -118,15 +118,15 @@ def settings_table(result: Result) -> Table:
                 found = values.get(name)
                 numbers_of_row += [found.mean, found.sd] if found else [math.nan, math.nan]
         for metric in compared:
-            less = told.get(id(row), {}).get(metric)
+            less = differences.get(metric)
             numbers_of_row += [less.value, less.low, less.high] if less else [math.nan] * 3
-        n_runs = result.subject.runs - len(row.failures)
+        n_runs, is_chosen = result.subject.runs - len(row.failures), result.is_chosen(row)
         rows.append(
             (
                 Cell(text=result.subject.data.name, is_foreign=True),
                 Cell(text=row.setting.name),
                 Cell(text=row.setting.text),
-                Cell(text=str(id(row) in told).lower(), value=id(row) in told),
+                Cell(text=str(is_chosen).lower(), value=is_chosen),
                 Cell(text=str(n_runs), value=n_runs),
                 *(Cell(text=numbers.file_percent(v), value=100 * v) for v in numbers_of_row),
                 Cell(text="; ".join(row.failures)),
@@ -234,7 +234,7 @@ def _optimism_columns(
 def _optimism(result: Result) -> dict[str, float]:
     """Churn of each method on the runs that chose its setting, less that on fresh ones."""
     metric = result.subject.scenario.churn
-    chosen = result.choose().items()
+    chosen = result.chosen.items()
     return {name: result.optimism(row)[metric] for name, row in chosen if row.fresh}
 
 

@@ -51,7 +51,7 @@ def table_notes(
             text=f"Settings chosen on the {result.chosen_on} part: {rule}"
             f"{more if result.chosen_on == 'test' else ''}"
         )
-    if subject.budget.given and result.choose():
+    if subject.budget.given and result.chosen:
         yield Note(text=budget_note(result))
     if optimism:
         yield Note(text=_note_on_fresh_runs(result, optimism))

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from unchurn.study.results.result import Result, SettingResult
 
 
-def keeps(result: Result, row: SettingResult, part: str | None = None) -> bool:
-    """Whether a setting's reported runs keep the budget on a part."""
-    return not exceeded(result, row, part)
+def keeps(result: Result, row: SettingResult) -> bool:
+    """Whether a setting's reported runs keep the budget on the part on which it was chosen."""
+    return not exceeded(result, row)
 
 
 def exceeded(result: Result, row: SettingResult, part: str | None = None) -> str:
@@ -67,7 +67,7 @@ def _ratios_of_stay(result: Result) -> list[float]:
 
 def budget_note(result: Result) -> str:
     """Which methods keep the budget with their chosen settings, and which do not."""
-    chosen = result.choose()
+    chosen = result.chosen
     over = {name: exceeded(result, row) for name, row in chosen.items()}
     kept = ", ".join(name for name, by in over.items() if not by)
     missed = ", ".join(f"{name} ({by})" for name, by in over.items() if by)

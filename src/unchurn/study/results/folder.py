@@ -231,7 +231,7 @@ def _check(
     """Refuse what are not the numbers of classes, as many as there should be."""
     n_classes = len(subject.data.classes)
     is_fit = classes.dtype.kind in "iu" and classes.shape == shape
-    if not is_fit or classes.max(initial=0) >= n_classes:
+    if not is_fit or classes.min(initial=0) < 0 or classes.max(initial=0) >= n_classes:
         raise InputError(f"{name} does not fit {shape} predictions of {n_classes} classes")
     return classes
 
@@ -249,5 +249,4 @@ def _example(given: dict[str, Any], n: int) -> Example:
 
 def _small(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Class numbers in the smallest type that holds them."""
-    low, high = int(array.min(initial=0)), int(array.max(initial=0))
-    return array.astype(np.result_type(np.min_scalar_type(low), np.min_scalar_type(high)))
+    return array.astype(np.min_scalar_type(int(array.max(initial=0))))

@@ -47,10 +47,11 @@ def find_ids(
     if data.order is None:
         return "", None
     n_train = len(data.y_train)
-    for ids in ids_of_rows(data, named, others):
-        found = ids[n_train:].to_numpy()
-        return ids.name, found if ids.dtype.is_integer() else found.astype(str)
-    return "", data.order[n_train:]
+    ids = next(ids_of_rows(data, named, others), None)
+    if ids is None:
+        return "", data.order[n_train:]
+    found = ids[n_train:].to_numpy()
+    return ids.name, found if ids.dtype.is_integer() else found.astype(str)
 
 
 def ids_of_rows(

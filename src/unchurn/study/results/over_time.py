@@ -46,10 +46,10 @@ def releases(result: Result, row: SettingResult) -> Iterator[Release]:
 
 def releases_table(result: Result) -> Table:
     """A row for every setting and release, numbers in percent with four digits."""
-    chosen = {id(row) for row in result.choose().values()}
     metrics = result.subject.scenario.metrics
     rows = []
     for row in result.settings:
+        is_chosen = result.is_chosen(row)
         for one in releases(result, row):
             measured: list[MeanSd] = [metric.of(one.runs) for metric in metrics.values()]
             of_metrics = [value for found in measured for value in (found.mean, found.sd)]
@@ -58,7 +58,7 @@ def releases_table(result: Result) -> Table:
                 (
                     Cell(text=row.setting.name),
                     Cell(text=row.setting.text),
-                    Cell(text=str(id(row) in chosen).lower(), value=id(row) in chosen),
+                    Cell(text=str(is_chosen).lower(), value=is_chosen),
                     Cell(text=str(one.number), value=one.number),
                     Cell(text=one.time),
                     Cell(text=str(one.trained_on), value=one.trained_on),

@@ -143,7 +143,7 @@ def _predictions(
 
     The same model of several methods comes once.
     """
-    chosen = {file_name(method): row for method, row in result.choose().items()}
+    chosen = {file_name(method): row for method, row in result.chosen.items()}
     for method, row in chosen.items():
         for run, own in enumerate(row.reported.runs["test"].predictions):
             yield f"{method}-{run}", own, partial(said.by_run, row, run) if said else None

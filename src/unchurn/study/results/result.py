@@ -85,6 +85,15 @@ class Result:
             groups.setdefault(result.setting.name, []).append(result)
         return groups
 
+    @cached_property
+    def chosen(self) -> dict[str, SettingResult]:
+        """The setting of each method by the study's own budget, or the paper's rule."""
+        return self.choose()
+
+    def is_chosen(self, result: SettingResult) -> bool:
+        """Whether a setting is the chosen one of its method."""
+        return self.chosen.get(result.setting.name) is result
+
     def choose(
         self, *, max_bad_flips: float | None = None, max_churn: float | None = None
     ) -> dict[str, SettingResult]:
@@ -122,7 +131,7 @@ class Result:
     @property
     def repeated(self) -> SettingResult | None:
         """The setting whose flips are shown: control if it is there."""
-        chosen = self.choose()
+        chosen = self.chosen
         return chosen.get(CONTROL) or next(iter(chosen.values()), None)
 
     def pareto(self, method: str | None = None) -> list[SettingResult]:
@@ -148,7 +157,7 @@ class Result:
 
     def differences(self, first: str, second: str) -> dict[str, Interval]:
         """A method's chosen setting less another's on the test part, by metric."""
-        chosen = self.choose()
+        chosen = self.chosen
         for name in (first, second):
             if name not in chosen:
                 raise InputError(unknown("method with a chosen setting", name, chosen))
@@ -156,18 +165,21 @@ class Result:
         return self.subject.scenario.differences(ours, theirs)
 
     def difference(self, first: str, second: str) -> tuple[Interval, Interval]:
-        """Test accuracy and churn of a method's chosen setting less another's, with intervals."""
+        """Test accuracy and churn of a method's chosen setting less another's, with intervals.
+
+        Where an older model is there, it is bad flips in the place of churn.
+        """
         found = self.differences(first, second)
-        return found["accuracy"], found["churn"]
+        return found["accuracy"], found[self.subject.scenario.churn]
 
     def against_control(self, result: SettingResult) -> dict[str, Interval] | None:
-        """The differences from control; None for a winner that the test set chose."""
-        return self._less_control.get(result.setting.name)
+        """The differences of a chosen setting from control; None if the test set chose it."""
+        return self._less_control.get(result.setting.name) if self.is_chosen(result) else None
 
     @cached_property
     def _less_control(self) -> dict[str, dict[str, Interval]]:
         """The differences of each method's chosen setting from control's, where they are told."""
-        chosen = self.choose()
+        chosen = self.chosen
         if CONTROL not in chosen:
             return {}
         return {
@@ -202,6 +214,13 @@ class Result:
 
         return _frame(releases_table(self))
 
+    @cached_property
+    def frontier_rows(self) -> list[dict[str, Any]]:
+        """A row per setting: the numbers of `chart`, in percent."""
+        from unchurn.study.report.frontier import frontier_data
+
+        return frontier_data(self)
+
     def chart(self) -> alt.LayerChart:
         """Each method's churn and accuracy with intervals, as a chart that a notebook shows."""
         from unchurn.study.report.frontier import frontier
@@ -216,23 +235,22 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but predictions as plain values: what was studied, numbers, differences."""
-        chosen = {id(result): name for name, result in self.choose().items()}
         return {
             "schema": SCHEMA,
             "subject": self.subject.to_dict(),
             "chosen_on": self.chosen_on,
-            "settings": [self._plain(result, id(result) in chosen) for result in self.settings],
+            "settings": [self._plain(result) for result in self.settings],
             "notes": list(self.notes),
             "made_by": list(self.made_by),
             "seconds": self.seconds,
         }
 
-    def _plain(self, result: SettingResult, is_chosen: bool) -> dict[str, Any]:
-        differences = self.against_control(result) if is_chosen else None
+    def _plain(self, result: SettingResult) -> dict[str, Any]:
+        differences = self.against_control(result)
         return {
             "method": result.setting.name,
             "setting": result.setting.text,
-            "chosen": is_chosen,
+            "chosen": self.is_chosen(result),
             "failures": list(result.failures),
             "metrics": self._measured(result),
             "less_control": None

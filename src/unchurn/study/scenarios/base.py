@@ -52,9 +52,8 @@ class Scenario:
     charted: ClassVar[str] = "churn_correct"  # the metric that accuracy is charted against
     # The metrics that the limits of a budget are of.
     limited: ClassVar[Mapping[str, str]] = {"max_churn": "churn"}
-    # In words: the two metrics, that the first falls, and what a share of it is.
+    # In words: the metric that is to be low, that it falls, and what a share of it is.
     churn_words: ClassVar[str] = "churn"
-    charted_words: ClassVar[str] = "correct churn"
     falls: ClassVar[str] = "churn falls"
     question: ClassVar[str] = "which training churns least, at no cost in accuracy?"
     says: ClassVar[str] = "with {} of its predictions changing from one retraining to the next"

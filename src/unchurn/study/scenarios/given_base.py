@@ -154,11 +154,11 @@ def _of_model(model: Any, data: Dataset, parts: Parts) -> GivenBase:
     if not is_ours(model):
         return given
     if not is_prepared_alike:
-        return _without_weights(given, "its table was prepared otherwise")
+        return replace(given, no_weights="its table was prepared otherwise")
     if not np.array_equal(places, np.arange(len(model.classes_))):
-        return _without_weights(given, "it has other classes")
+        return replace(given, no_weights="it has other classes")
     if getattr(model, "scaling_", None) is not None:
-        return _without_weights(given, "it scales its inputs itself")
+        return replace(given, no_weights="it scales its inputs itself")
     return _with_own_logits(given, model, parts)
 
 
@@ -166,19 +166,12 @@ def _with_own_logits(given: GivenBase, model: StableClassifier, parts: Parts) ->
     """The same, with the very logits and weights of a network for the same inputs and classes."""
     said = what_model_says(model, None, parts.x_train, model.classes_, None)
     is_one = serving_cost(model.fitted_.method) == 1
-    return GivenBase(
+    return replace(
+        given,
         logits=said.logits,
-        probabilities=given.probabilities,
-        predictions=given.predictions,
-        known=given.known,
-        notes=given.notes,
         weights=said.weights() if said.weights is not None else None,
         no_weights="" if is_one else "several networks serve",
     )
-
-
-def _without_weights(given: GivenBase, reason: str) -> GivenBase:
-    return GivenBase(**{**vars(given), "no_weights": reason})
 
 
 def _rows(data: Dataset, parts: Parts) -> dict[str, Any]:

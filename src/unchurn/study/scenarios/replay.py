@@ -61,7 +61,6 @@ class Replay(Scenario):
     charted: ClassVar[str] = "bad_flips"
     limited: ClassVar[Mapping[str, str]] = Upgrade.limited
     churn_words: ClassVar[str] = "bad flips"
-    charted_words: ClassVar[str] = "bad flips"
     falls: ClassVar[str] = "bad flips fall"
     question: ClassVar[str] = "which training breaks least from release to release?"
     legend: ClassVar[Mapping[tuple[str, ...], str]] = {

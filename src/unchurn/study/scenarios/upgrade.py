@@ -104,7 +104,6 @@ class Upgrade(Scenario):
         "max_churn": "churn_to_base",
     }
     churn_words: ClassVar[str] = "bad flips"
-    charted_words: ClassVar[str] = "bad flips"
     falls: ClassVar[str] = "bad flips fall"
     question: ClassVar[str] = "which successor breaks least, at no cost in accuracy?"
     legend: ClassVar[Mapping[tuple[str, ...], str]] = {

@@ -78,12 +78,8 @@ def _schedule(experiment: Experiment, settings: tuple[Setting, ...]) -> Schedule
 
 def _without_fresh(result: Result) -> list[int]:
     """The places of the chosen settings that have no fresh runs yet."""
-    chosen = {id(one) for one in result.choose().values()}
-    return [
-        place
-        for place, one in enumerate(result.settings)
-        if id(one) in chosen and one.fresh is None
-    ]
+    each = enumerate(result.settings)
+    return [place for place, one in each if result.is_chosen(one) and one.fresh is None]
 
 
 def _joined(first: SettingResult, fresh: SettingResult) -> SettingResult:

@@ -139,10 +139,13 @@ class _Driver:
         self.common = self.executor.share(Common(e.parts, e.learner, e.scenario, e.seed))
         for keys in self.schedule.together(missing):
             self._begin(keys)
-        for key in self._waited_for() & set(references):
+        # In the schedule's order: of several that failed, the same one is named in every process.
+        waited_for = self._waited_for()
+        for key in [key for key in references if key in waited_for]:
             self._search(key, references[key])
-        for key in self._waited_for() & set(self.trainings.by_key) - set(references):
-            self._fail_waiting(key, self.trainings.by_key[key].record["failure"])
+        waited_for, there = self._waited_for() - references.keys(), self.trainings.by_key
+        for key in [key for key in self.schedule.jobs if key in waited_for and key in there]:
+            self._fail_waiting(key, there[key].record["failure"])
         del references  # their logits are large
         for call, result in self.executor.execute(self.calls, lambda: failed_run(KILLED)):
             match call:

@@ -139,8 +139,10 @@ def _seen(reference: Known, common: Common) -> npt.NDArray[np.bool_]:
     """Which training examples a reference was trained on."""
     n = len(common.parts.x_train)
     rows = common.scenario.rows(common.seed, *reference.fit, n)
-    seen = np.full(n, rows is None)
-    seen[slice(0) if rows is None else rows] = True
+    if rows is None:
+        return np.ones(n, bool)
+    seen = np.zeros(n, bool)
+    seen[rows] = True
     return seen
 
 

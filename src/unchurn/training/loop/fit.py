@@ -1,6 +1,6 @@
 """One run of a method. None is known by name: `[hook]` marks what a method may change.
 
-fit_run, one run of a setting:
+fit_together, one run of a method:
     for member in [hook] method.members(), for candidate in [hook] member.candidates():
         targets = [hook] candidate.targets(one-hot labels, reference)
         weights = [hook] candidate.weights(those of the examples, reference)
@@ -23,7 +23,7 @@ fit_run, one run of a setting:
         of the candidates, [hook] member.pick(…) has one serve
     probabilities = mean over the members of [hook] member.probabilities(logits of their networks)
 
-fit_together: the same of several methods that differ only in what their fits serve.
+Of several methods that differ only in what their fits serve, all else is done once.
 
 Where random numbers come from: `streams.py`. Everything runs on one thread: the same bytes on any
 number of cores, and the fastest way on a CPU is one process per core anyway.
@@ -34,7 +34,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial, reduce
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -91,11 +90,6 @@ class Fitted:
             raise InputError("several networks serve: there are no weights to start from")
         state = self.members[0][0].state_dict()
         return {name: value.detach().cpu().numpy() for name, value in state.items()}
-
-
-def fit_run(method: Method, *arguments: Any, **options: Any) -> Fitted:
-    """Train one run of a method; the arguments are those of `fit_together`."""
-    return fit_together([method], *arguments, **options)[0]
 
 
 def fit_together(
