@@ -237,7 +237,7 @@ def _bench(console: Console, asked: BenchConfig, dry_run: bool) -> None:
     result = with_progress(console, schedule, store, work, fresh)
     console.print(f"\n{table.render(result, 'text', width=table_width(console))}")
     console.print(f"{textwrap.fill(in_options(advice(result)), console.width)}\n")
-    if not result.choose():  # every method failed
+    if not result.chosen:  # every method failed
         raise typer.Exit(EXIT_FAILED)
     _say_where(console.print, schedule, asked.folder, result.subject.data.id_column)
 
