@@ -32,6 +32,10 @@ def find_doubts(given: Inputs) -> tuple[Doubt, ...]:
         ("numbers", "classes seem to be numbered from another start", doubt_numbers(given.paired)),
         ("writing", "classes differ only in how they are written", doubt_writing(given)),
         ("names", "one class seems to have two names", doubt_names(given)),
+        *(
+            ("probabilities", "predictions go against their own probabilities", one.contradiction)
+            for one in (given.base, given.candidate, *given.retrains)
+        ),
     )
     return tuple(
         Doubt(check=check, reason=reason, warning=warning)
