@@ -131,7 +131,8 @@ def _noise_floor(comparison: Comparison) -> Drawn | None:
         )
     )
     if math.isnan(low):
-        return "Against retraining alone", "One retraining gives no range.", alt.layer(points)
+        what = "Copies give" if floor.copies else "One retraining gives"
+        return "Against retraining alone", f"{what} no range.", alt.layer(points)
     data = alt.InlineData(values=[{"low": as_percent(low), "high": as_percent(high)}])
     band = alt.Chart(data).mark_rect(opacity=0.25, color=COLOURS["churn"], clip=True)
     caption = "The band is where one more retraining would lie, with 95 % confidence."
