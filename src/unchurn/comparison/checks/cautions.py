@@ -21,7 +21,7 @@ STRIKING = 3  # standard deviations from half and half that are no accident
 def find_cautions(given: Inputs, cover: str | None, floor: Floor | None = None) -> tuple[str, ...]:
     """Everything that a reader should be warned of, each once."""
     models, paired = [given.base, given.candidate, *given.retrains], given.paired
-    found = [warning for model in models for warning in model.warnings]
+    found = [*paired.warnings, *(warning for model in models for warning in model.warnings)]
     if cover == "all":  # labels on flips alone are mostly on what one of the two has wrong
         found += _mostly_the_other(given.base, paired, paired.base)
         found += _mostly_the_other(given.candidate, paired, paired.candidate)
