@@ -28,15 +28,7 @@ def find_cautions(given: Inputs, cover: str | None, floor: Floor | None = None) 
     if floor is not None:
         found += [*floor.copies, *([] if floor.caution is None else [floor.caution])]
     spaced = _spaces([*models, *([] if given.labels is None else [given.labels])])
-    return (*_itself(given), *_missing(given), *spaced, *found)
-
-
-def _itself(given: Inputs) -> tuple[str, ...]:
-    """That a file is compared with itself, as by a path that was copied and not changed."""
-    if not given.is_one_file:
-        return ()
-    name = given.base.taken["prediction"]
-    return (f"base and candidate are one file, and one column of it ({name}): nothing can flip",)
+    return (*_missing(given), *spaced, *found)
 
 
 def _missing(given: Inputs) -> tuple[str, ...]:

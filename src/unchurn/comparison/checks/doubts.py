@@ -27,6 +27,7 @@ class Doubt:
 def find_doubts(given: Inputs) -> tuple[Doubt, ...]:
     """Everything that speaks against taking the answer for one."""
     found = (
+        ("itself", "base and candidate are one file", _doubt_itself(given)),
         ("order", "rows paired by their place hardly agree", doubt_order(given)),
         ("gaps", "a class is spelled as missing values are", _doubt_gaps(given)),
         ("numbers", "classes seem to be numbered from another start", doubt_numbers(given.paired)),
@@ -42,6 +43,14 @@ def find_doubts(given: Inputs) -> tuple[Doubt, ...]:
         for check, reason, warning in found
         if warning is not None
     )
+
+
+def _doubt_itself(given: Inputs) -> str | None:
+    """That a file is compared with itself, as by a path that was copied and not changed."""
+    if not given.is_one_file:
+        return None
+    name = given.base.taken["prediction"]
+    return f"base and candidate are one file, and one column of it ({name}): nothing can flip"
 
 
 def _doubt_gaps(given: Inputs) -> str | None:
