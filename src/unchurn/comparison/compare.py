@@ -118,7 +118,8 @@ def compare_given(
     doubts = find_doubts(given)
     cautions = find_cautions(given, result.labels_cover, floor)
     warnings = (*(doubt.warning for doubt in doubts), *cautions)
-    return replace(result, warnings=warnings, doubts=doubts)
+    thresholds = given.base.threshold, given.candidate.threshold
+    return replace(result, warnings=warnings, doubts=doubts, thresholds_given=thresholds)
 
 
 def _compared(

@@ -56,6 +56,7 @@ class Predictions:
     slices: dict[str, pl.Series]  # by column
     cluster: pl.Series | None
     positive: str | None  # of two classes, the one that is asked about
+    threshold: float | None  # of its probability, from which it is predicted, where one was given
     taken: dict[str, str]  # what each of their columns was taken for
     excluded: dict[str, int]  # rows left out, by reason
     ids_without_prediction: pl.Series
@@ -166,6 +167,7 @@ def read_predictions(
         slices={c: rows.kept(table[c]) for c in chosen.slices},
         cluster=None if chosen.cluster is None else rows.kept(table[chosen.cluster]),
         positive=rule.named_positive(list(probabilities)),
+        threshold=threshold,
         taken={"id": _shown_id(opened, chosen), **_taken(chosen, rule, scores)},
         excluded={f"without a prediction in {name}": rows.n_gone} if rows.n_gone else {},
         ids_without_prediction=gone_ids,
