@@ -5,8 +5,9 @@ import json
 import polars as pl
 import pytest
 
-ROWS = {"id": list(range(60)), "prediction": ["cat", "dog", "eel"] * 20, "p_cat": [0.5] * 60,
-        "p_dog": [0.25] * 60, "p_eel": [0.25] * 60}  # fmt: skip
+ROWS = {"id": list(range(60)), "prediction": ["cat", "dog", "eel"] * 20,
+        "p_cat": [0.5, 0.25, 0.25] * 20, "p_dog": [0.25, 0.5, 0.25] * 20,
+        "p_eel": [0.25, 0.25, 0.5] * 20}  # fmt: skip
 COMMANDS = {
     "compare": ("compare", "a", "b", "--json"),
     "gate": ("gate", "a", "b", "--max-churn", "0.5", "--json"),

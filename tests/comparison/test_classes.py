@@ -114,7 +114,11 @@ def test_booleans_are_0_and_1_beside_these_alone_and_go_by_bases_names(tmp_path)
     ("base", "candidate", "message"),
     [
         ([True, False], ["yes", "no"], "base and candidate have no class in common: false, true "),
-        (["A", "B"], ["a", "b"], "They differ in case, spaces or hyphens, as 'A' and 'a': write"),
+        (
+            ["A", "B"],
+            ["a", "b"],
+            "They differ in case, spaces, hyphens or form of letters, as 'A' and 'a': write",
+        ),
         (["Not ok", "Not ok"], ["not_ok", "not_ok"], "as 'Not ok' and 'not_ok'"),
         ([0, 1], [2, 3], "no class in common: 0, 1 and 2, 3"),
     ],

@@ -47,6 +47,24 @@ def test_ids_of_another_name_are_named(said):
     assert compare(base, other, labels, columns={"id": "id=customerID"}).n == N
 
 
+def test_only_what_tells_rows_apart_is_an_id(said):
+    """Of 300 users, all are among 6,000 ids: the advice was to join them."""
+    _, base, _ = said
+    users = pl.DataFrame({"id": range(N), "user": [i % 7 for i in range(N)], "prediction": base})
+    other = users.drop("user")
+    found = problem(users, other, id="user")
+    assert found.startswith(
+        "candidate: no column 'user', which base has, where it tells no rows apart: 53 values are "
+        "there more than once."
+    )
+    assert found.endswith("name it with cluster=")
+    assert compare(users, other, cluster="user").n == N
+    asked = problem(users.drop("id").rename({"user": "key"}), other.rename({"id": "nr"}))
+    assert "has the same values" not in asked
+    few = pl.DataFrame({"user": range(7), "prediction": base[:7]})
+    assert "has the same values" not in problem(few, other, id="user")
+
+
 def test_ids_that_no_column_has_are_asked_for(said):
     base, other = frames(*said)
     found = problem(base, other.drop("customerID"))

@@ -37,20 +37,6 @@ def test_spaces_around_classes_are_one_warning_and_no_flips(tmp_path):
     assert compare(other, other).warnings == ()
 
 
-def test_classes_that_differ_only_in_case_are_a_warning():
-    """They may be two, where one side has both; else somebody wrote them another way."""
-    base, other = (pl.DataFrame({"id": [1, 2, 3], "prediction": said})
-                   for said in (["OK", "OK", "bad"], ["ok", "ok", "bad"]))  # fmt: skip
-    found = compare(base, other)
-    assert found.estimates["churn"].value == pytest.approx(2 / 3)
-    assert found.warnings == (
-        "classes differ only in case, and so count as different ones: 'OK' and 'ok'",
-    )
-    assert compare(["A", "a", "b"], ["A", "A", "b"]).warnings == ()
-    (warning,) = compare(["A", "b"], ["A", "b"], labels=["a", "b"]).warnings
-    assert "'A' and 'a'" in warning
-
-
 def test_one_answer_in_every_form(tmp_path, rng):
     """One table in many types and formats: the same numbers from every pair of files."""
     n = 120

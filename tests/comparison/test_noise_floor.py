@@ -62,15 +62,6 @@ def test_clusters_widen_the_floor_too(rng):
     assert alone.excess.low == pytest.approx(plain.excess.low)
 
 
-def test_a_retraining_that_is_there_twice_is_noted():
-    base = np.zeros(100, int)
-    one, two = ((np.arange(100) % 20 == i).astype(int) for i in range(2))
-    (said,) = compare(base, one, retrains=[two, two]).warnings
-    assert said.startswith("retraining 2 has the same predictions as retraining 1: is it a copy?")
-    floor = compare(base, one, retrains=[one, two]).floor
-    assert any("is it the candidate?" in note for note in floor.notes)
-
-
 def test_the_floor_is_of_the_classes_that_the_candidate_tells(rng):
     truth = rng.choice(["a", "b", "c"], 300)
     other = np.where(rng.random((3, 300)) < 0.1, "c", truth)
@@ -99,25 +90,6 @@ def test_retrainings_may_be_rows_of_an_array_or_a_folder(tmp_path):
         frame([0, number % 2, 1]).write_parquet(path)
     files = [tmp_path / f"predictions/control-{n}.parquet" for n in range(2)]
     assert compare(*files, retrains=tmp_path).floor.each == (0.0,)
-
-
-def test_copies_among_retrainings_are_named_but_not_where_retraining_changes_nothing(rng, tmp_path):
-    base, candidate, other, third = (
-        frame(rng.integers(0, 3, 300)[rng.permutation(300)]) for _ in range(4)
-    )
-    for name, table in {"copy.csv": base, "a.csv": other, "b.csv": other[::-1]}.items():
-        table.write_csv(tmp_path / name)
-    files = [tmp_path / name for name in ("copy.csv", "a.csv", "b.csv")]
-    said = [w for w in compare(base, candidate, retrains=[*files, third]).warnings if "copy?" in w]
-    assert said == [
-        "retraining 1 (copy.csv) has the same predictions as base: is it a copy? A copy says "
-        "nothing of the noise of retraining",
-        "retraining 3 (b.csv) has the same predictions as retraining 2 (a.csv): is it a copy? A "
-        "copy says nothing of the noise of retraining",
-    ]
-    alike = compare(base, candidate, retrains=[base, base, base])
-    assert not [w for w in alike.warnings if "copy" in w]
-    assert any("retraining alone changes nothing" in note for note in alike.notes)
 
 
 def test_the_sentences_say_on_how_many_examples_and_on_which_side_of_the_range(rng):

@@ -142,13 +142,3 @@ def test_decimal_commas_are_recognised(tmp_path):
         InputError, match="'p_a' is not all numbers: of decimal commas say decimal="
     ):
         read_predictions(tmp_path / "p.csv", "m", Columns())
-
-
-def test_predictions_that_are_not_the_most_probable_class_are_noted():
-    likely = pl.DataFrame({"p_a": [0.7, 0.4, 0.5, None], "p_b": [0.3, 0.6, 0.5, None]})
-    by_threshold = likely.with_columns(prediction=pl.Series(["b", "b", "b", "a"]))
-    notes = compare(by_threshold, likely.with_columns(prediction=pl.Series([*"abab"]))).notes
-    assert [note for note in notes if "most probable" in note] == [
-        "base: 1 prediction is not of the most probable class: taken as they are, by another "
-        "threshold perhaps"
-    ]

@@ -5,6 +5,7 @@ import polars as pl
 
 from unchurn import Columns, compare
 from unchurn.comparison.report import tables
+from unchurn.comparison.report.charts import charts
 from unchurn.report import formats
 
 
@@ -40,6 +41,46 @@ def test_a_half_that_counts_otherwise_by_threshold_is_told():
     assert [note.text[:24] for note in found.notes] == ["At 0.5 it is not as abov"]
     same = tables.thresholds(compare(candidate, candidate, columns=Columns(positive="1")))
     assert same.notes == ()
+
+
+def thresholds(*given, n=200):
+    """The table of thresholds for two models whose probabilities differ by a little."""
+    p = np.linspace(0.01, 0.99, n)
+    one, two = (np.column_stack([1 - x, x]) for x in (p, np.roll(p, 9)))
+    return compare(one, two, columns=Columns(positive="1", threshold=given[0] if given else None))
+
+
+def test_thresholds_that_were_given_are_marked_and_nothing_is_said_of_one_half():
+    found = tables.thresholds(thresholds((0.3, 0.4)))
+    assert {row[0].text: row[-1].text for row in found.rows} == {
+        "0.1": "", "0.3": "base's", "0.4": "candidate's", "0.5": "", "0.7": "", "0.9": "",
+    }  # fmt: skip
+    assert [note.text for note in found.notes] == [
+        "Above, base's threshold is 0.3 and the candidate's 0.4; here both have the same."
+    ]
+
+
+def test_one_threshold_that_was_given_is_as_above():
+    result = thresholds(0.4)
+    found = tables.thresholds(result)
+    (row,) = [row for row in found.rows if row[-1].text == "as above"]
+    assert (row[0].text, row[1].value) == ("0.4", result.estimates["churn"].value)
+    assert found.notes == ()
+    between = tables.thresholds(thresholds(0.42))
+    assert not any(row[-1].text for row in between.rows)
+    assert [note.text for note in between.notes] == ["Above, the threshold is 0.42."]
+    assert [len(row) for row in tables.thresholds(thresholds()).rows] == [2] * 5
+
+
+def test_a_chart_has_a_line_at_a_threshold_that_was_given():
+    def drawn(*given):
+        found = [one for one in charts(thresholds(*given)) if "along the threshold" in one["title"]]
+        return found[0]["caption"], str(found[0]["spec"])
+
+    caption, spec = drawn((0.3, 0.4))
+    assert caption.endswith("Dashed: the thresholds that were given.")
+    assert "[{'threshold': 0.3}, {'threshold': 0.4}]" in spec
+    assert "strokeDash" not in drawn()[1]
 
 
 def test_a_heading_with_a_class_in_it_shows_as_text():

@@ -33,7 +33,7 @@ def test_the_headline_says_how_many_have_a_label():
     assert "with a true label" not in words.headline(compare(base, candidate, base))
 
 
-def test_a_file_against_itself_is_warned_of(tmp_path):
+def test_a_file_against_itself_is_doubted(tmp_path):
     wide = pl.DataFrame({"id": [1, 2], "v1": ["a", "b"], "v2": ["a", "a"]})
     wide.write_csv(tmp_path / "w.csv")
     (tmp_path / "link.csv").symlink_to(tmp_path / "w.csv")
@@ -47,3 +47,11 @@ def test_a_file_against_itself_is_warned_of(tmp_path):
     assert warnings("link.csv", {"prediction": "v1"}) == (warning,)
     assert warnings("w.csv", {"prediction": "v1,v2"}) == ()
     assert warnings("copy.csv", {"prediction": "v1"}) == ()
+    asked = {"columns": {"prediction": "v1"}}
+    verdict = compare(tmp_path / "w.csv", tmp_path / "link.csv", **asked).gate({"max_churn": 1.0})
+    assert [(c.name, c.decision) for c in verdict.checks] == [
+        ("churn", "promote"),
+        ("itself", "hold"),
+    ]
+    copy = compare(tmp_path / "w.csv", tmp_path / "copy.csv", **asked)
+    assert copy.gate({"max_churn": 1.0}).decision == "promote"

@@ -99,7 +99,8 @@ def compare(
     )  # fmt: skip
     floor = None
     if given.retrains:
-        floor = noise_floor(given.base, given.paired, given.retrains, given.of_kind)
+        own = given.base, given.paired, given.retrains, given.of_kind, given.candidate.name
+        floor = noise_floor(*own)
         check_retrainings(floor.n, given.paired.n, min_overlap)
     return compare_given(given, floor, min_slice=min_slice, labels_cover=labels_cover)
 
@@ -117,7 +118,8 @@ def compare_given(
     doubts = find_doubts(given)
     cautions = find_cautions(given, result.labels_cover, floor)
     warnings = (*(doubt.warning for doubt in doubts), *cautions)
-    return replace(result, warnings=warnings, doubts=doubts)
+    thresholds = given.base.threshold, given.candidate.threshold
+    return replace(result, warnings=warnings, doubts=doubts, thresholds_given=thresholds)
 
 
 def _compared(

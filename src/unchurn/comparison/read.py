@@ -117,7 +117,7 @@ def read_inputs(
         return read_predictions(source, name, own, by_index=by_index)
 
     one = read(one_source, names[0], asked)
-    two = read(two_source, names[1], _not_in(asked, one))
+    two = read(two_source, names[1], asked)
     truth, is_list = None, False
     if truth_source is not None:
         asked_of_labels = _not_in(asked, one, two)

@@ -59,6 +59,7 @@ class Comparison:
     taken: dict[str, dict[str, str]]  # by file, what each of its columns was taken for
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()  # what may make it another answer than was meant: shown first
+    thresholds_given: tuple[float | None, float | None] = (None, None)  # base's, the candidate's
     doubts: tuple[Doubt, ...] = ()  # those of the warnings by which a gate promotes nothing
 
     @property

@@ -77,9 +77,13 @@ def _what_tells(found: Floor | Accuracies) -> str:
 def _check(name: str, excess: Excess, floor: Floor, limit: Limit, shield: str | None) -> Check:
     """Inside the limit with the whole interval; wholly outside, and no retraining; or neither.
 
-    Nothing is promoted by the noise of what seems to be another recipe than base's.
+    Nothing is promoted by the noise of what seems to be another recipe than base's, and nothing
+    decided by that of copies.
     """
     found, n_runs = excess.interval(), len(floor.each)
+    if floor.copies and n_runs > 1:
+        why = "retrainings seem to be copies, which say nothing of noise: give others"
+        return Check(name, "hold", f"{percent(found.value)}, limit {percent(limit.limit)}: {why}")
     if math.isnan(found.low):
         why = "needs at least two retrainings: one gives no interval"
         raise InputError(f"max_{name} {why if n_runs < 2 else 'has no interval: a single cluster'}")

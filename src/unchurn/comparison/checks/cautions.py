@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
 
 import numpy as np
 
-from unchurn.comparison.inputs.classes import UNLABELLED, count
+from unchurn.comparison.inputs.classes import UNLABELLED
 from unchurn.comparison.inputs.pairs import Paired
 from unchurn.comparison.inputs.predictions import Labels, Predictions
 from unchurn.comparison.noise.floor import Floor
@@ -22,22 +21,14 @@ STRIKING = 3  # standard deviations from half and half that are no accident
 def find_cautions(given: Inputs, cover: str | None, floor: Floor | None = None) -> tuple[str, ...]:
     """Everything that a reader should be warned of, each once."""
     models, paired = [given.base, given.candidate, *given.retrains], given.paired
-    found = [warning for model in models for warning in model.warnings]
+    found = [*paired.warnings, *(warning for model in models for warning in model.warnings)]
     if cover == "all":  # labels on flips alone are mostly on what one of the two has wrong
         found += _mostly_the_other(given.base, paired, paired.base)
         found += _mostly_the_other(given.candidate, paired, paired.candidate)
     if floor is not None:
         found += [*floor.copies, *([] if floor.caution is None else [floor.caution])]
     spaced = _spaces([*models, *([] if given.labels is None else [given.labels])])
-    return (*_itself(given), *_missing(given), *spaced, *_cases(paired), *found)
-
-
-def _itself(given: Inputs) -> tuple[str, ...]:
-    """That a file is compared with itself, as by a path that was copied and not changed."""
-    if not given.is_one_file:
-        return ()
-    name = given.base.taken["prediction"]
-    return (f"base and candidate are one file, and one column of it ({name}): nothing can flip",)
+    return (*_missing(given), *spaced, *found)
 
 
 def _missing(given: Inputs) -> tuple[str, ...]:
@@ -60,25 +51,6 @@ def _spaces(parts: Sequence[Predictions | Labels]) -> tuple[str, ...]:
     where = ", ".join(part.name for part in spaced)
     odd = f"classes have spaces around their names, such as {spaced[0].spaced!r}"
     return (f"{odd}, which do not count: {where}",)
-
-
-def _cases(paired: Paired) -> tuple[str, ...]:
-    """Classes that differ only in case, of which no side knows both: `a` and `A` may be two."""
-    sides = [paired.base, paired.candidate, *([] if paired.labels is None else [paired.labels])]
-    known = [count(side, len(paired.classes)) > 0 for side in sides]
-    spelled: dict[str, list[int]] = {}
-    for number, name in enumerate(paired.classes):
-        spelled.setdefault(name.casefold(), []).append(number)
-    odd = [
-        (paired.classes[one], paired.classes[two])
-        for spellings in spelled.values()
-        for one, two in combinations(spellings, 2)
-        if not any(side[one] and side[two] for side in known)
-    ]
-    if not odd:
-        return ()
-    shown = ", ".join(f"{one!r} and {two!r}" for one, two in odd[:3])
-    return (f"classes differ only in case, and so count as different ones: {shown}",)
 
 
 def _mostly_the_other(model: Predictions, paired: Paired, predicted: IntArray) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from unchurn.comparison.checks.doubtful_order import doubt_order
+from unchurn.comparison.checks.renamed_classes import doubt_names, doubt_writing
 from unchurn.comparison.checks.shifted_classes import doubt_numbers
 from unchurn.comparison.inputs.casting import MISSING
 from unchurn.comparison.read import Inputs
@@ -25,18 +26,31 @@ class Doubt:
 
 def find_doubts(given: Inputs) -> tuple[Doubt, ...]:
     """Everything that speaks against taking the answer for one."""
-    order, gaps, numbers = doubt_order(given), _doubt_gaps(given), doubt_numbers(given.paired)
-    found = []
-    if order is not None:
-        reason = "rows paired by their place hardly agree"
-        found.append(Doubt(check="order", reason=reason, warning=order))
-    if gaps is not None:
-        reason = "a class is spelled as missing values are"
-        found.append(Doubt(check="gaps", reason=reason, warning=gaps))
-    if numbers is not None:
-        reason = "classes seem to be numbered from another start"
-        found.append(Doubt(check="numbers", reason=reason, warning=numbers))
-    return tuple(found)
+    found = (
+        ("itself", "base and candidate are one file", _doubt_itself(given)),
+        ("order", "rows paired by their place hardly agree", doubt_order(given)),
+        ("gaps", "a class is spelled as missing values are", _doubt_gaps(given)),
+        ("numbers", "classes seem to be numbered from another start", doubt_numbers(given.paired)),
+        ("writing", "classes differ only in how they are written", doubt_writing(given)),
+        ("names", "one class seems to have two names", doubt_names(given)),
+        *(
+            ("probabilities", "predictions go against their own probabilities", one.contradiction)
+            for one in (given.base, given.candidate, *given.retrains)
+        ),
+    )
+    return tuple(
+        Doubt(check=check, reason=reason, warning=warning)
+        for check, reason, warning in found
+        if warning is not None
+    )
+
+
+def _doubt_itself(given: Inputs) -> str | None:
+    """That a file is compared with itself, as by a path that was copied and not changed."""
+    if not given.is_one_file:
+        return None
+    name = given.base.taken["prediction"]
+    return f"base and candidate are one file, and one column of it ({name}): nothing can flip"
 
 
 def _doubt_gaps(given: Inputs) -> str | None:

@@ -6,6 +6,7 @@ Millions of rows go in blocks that stay in a core's cache, on all cores.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -116,17 +117,27 @@ def _may_differ(
     return bool((before & known).any() and (after & known).any())
 
 
+def but_for_writing(name: str) -> str:
+    """A class's name without what people and tools write differently: case, spaces, hyphens.
+
+    A letter with an accent is one character or two, and a space may be one that breaks no line.
+    """
+    plain = unicodedata.normalize("NFKC", name).casefold()
+    return re.sub(r"[\s_-]+", " ", unicodedata.normalize("NFKC", plain))
+
+
 def _but_for_case(one: npt.NDArray[np.str_], two: npt.NDArray[np.str_]) -> str:
     """What an error adds where classes are the same but for case, spaces and hyphens."""
     ours, theirs = (
-        {re.sub(r"[\s_-]+", " ", str(name).casefold()): str(name) for name in names}
-        for names in (one, two)
+        {but_for_writing(str(name)): str(name) for name in names} for names in (one, two)
     )
     both = [(ours[name], theirs[name]) for name in ours if name in theirs]
     if not both:
         return ""
     such = f"{both[0][0]!r} and {both[0][1]!r}"
-    return f". They differ in case, spaces or hyphens, as {such}: write classes alike"
+    return (
+        f". They differ in case, spaces, hyphens or form of letters, as {such}: write classes alike"
+    )
 
 
 def _by_name(names: npt.NDArray[np.str_], score: str | None) -> str:

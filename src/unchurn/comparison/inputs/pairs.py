@@ -17,6 +17,7 @@ from unchurn.comparison.inputs.classes import (
     number,
 )
 from unchurn.comparison.inputs.columns import Columns
+from unchurn.comparison.inputs.differing_groups import in_words, n_that_differ
 from unchurn.comparison.inputs.ids.lookup import alike, find, n_shared, written_otherwise
 from unchurn.comparison.inputs.predictions import Groups, Labels, Predictions
 from unchurn.comparison.inputs.scores import REST
@@ -65,6 +66,7 @@ class Paired:
     n_base: int  # rows that base predicts, also those that the candidate does not
     excluded: dict[str, int]  # rows left out, by reason
     notes: tuple[str, ...]
+    warnings: tuple[str, ...] = ()  # what may make the answer another than was meant
 
     @property
     def n(self) -> int:
@@ -147,7 +149,7 @@ def pair(
     scored_classes = _scored_classes(base, candidate)
     if not scored_classes and base.probabilities and candidate.probabilities:
         notes.append("the two have probabilities of different classes: their movement is not shown")
-    slices, cluster = _groups(base, candidate, rows, asked, labelled)
+    slices, cluster, differ = _groups(base, candidate, rows, asked, labelled)
     if groups is not None:
         slices |= {name: _of_size(values, name, n) for name, values in groups.slices.items()}
         cluster = cluster if groups.cluster is None else _of_size(groups.cluster, "cluster", n)
@@ -167,6 +169,7 @@ def pair(
         n_base=len(base.ids),
         excluded=excluded,
         notes=tuple(notes),
+        warnings=differ,
     )
 
 
@@ -304,24 +307,32 @@ def _groups(
     rows: _SharedRows,
     asked: Columns,
     labelled: _Labelled | None,
-) -> tuple[dict[str, pl.Series], pl.Series | None]:
-    """Slices by column, and what groups rows that are not independent, from any of the files."""
+) -> tuple[dict[str, pl.Series], pl.Series | None, tuple[str, ...]]:
+    """Slices by column and clusters, from any of the files; warnings where the models' differ."""
+    differ: list[str] = []
 
     def of(column: str, argument: str) -> pl.Series:
         def among(one: Predictions | Labels) -> pl.Series | None:
             return one.slices.get(column) if argument == "slices" else one.cluster
 
         what = f"{argument.removesuffix('s')}s"
-        for model, at in ((base, rows.base), (candidate, rows.candidate)):
-            if (found := among(model)) is not None:
-                return _at(as_text(found, model.name, what), at)
+        models = [
+            _at(as_text(found, model.name, what), at)
+            for model, at in ((base, rows.base), (candidate, rows.candidate))
+            if (found := among(model)) is not None
+        ]
+        if len(models) > 1 and (n := n_that_differ(*models)):
+            differ.append(in_words(column, what, (base.name, candidate.name), n, len(models[0])))
+        if models:
+            return models[0]
         if labelled is not None and (found := among(labelled.labels)) is not None:
             return labelled.at(as_text(found, labelled.labels.name, what))
         labels = () if labelled is None else (labelled.labels,)
         raise no_column(column, argument, base, candidate, *labels)
 
     slices = {column: of(column, "slices") for column in asked.slices}
-    return slices, None if asked.cluster is None else of(asked.cluster, "cluster")
+    cluster = None if asked.cluster is None else of(asked.cluster, "cluster")
+    return slices, cluster, tuple(differ)
 
 
 def no_column(column: str, argument: str, *files: Predictions | Labels) -> InputError:

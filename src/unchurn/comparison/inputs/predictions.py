@@ -23,13 +23,13 @@ from unchurn.comparison.inputs.columns import (
     says_what_it_is,
 )
 from unchurn.comparison.inputs.ids.lookup import ABSENT, alike, find, repeated
+from unchurn.comparison.inputs.own_probabilities import Contradictions, find_contradictions
 from unchurn.comparison.inputs.scores import (
     HALF,
     REST,
     Rule,
     Scores,
     in_words,
-    n_not_most_probable,
     own_positive,
     read_scores,
 )
@@ -56,6 +56,7 @@ class Predictions:
     slices: dict[str, pl.Series]  # by column
     cluster: pl.Series | None
     positive: str | None  # of two classes, the one that is asked about
+    threshold: float | None  # of its probability, from which it is predicted, where one was given
     taken: dict[str, str]  # what each of their columns was taken for
     excluded: dict[str, int]  # rows left out, by reason
     ids_without_prediction: pl.Series
@@ -67,6 +68,7 @@ class Predictions:
     halved: str | None  # the one column, of the positive class, that decides at one half
     warnings: tuple[str, ...]  # what may make the answer another than was meant
     notes: tuple[str, ...]
+    contradiction: str | None  # that predictions go against their own probabilities
 
     @property
     def has_ids(self) -> bool:
@@ -153,6 +155,9 @@ def read_predictions(
     probabilities = {c: rows.kept(values) for c, values in probabilities.items()}
     one_score = chosen.probabilities[0] if is_one and not is_given else None
     halved = one_score if threshold is None else None
+    against = Contradictions()
+    if given is not None:
+        against = find_contradictions(given, scores.by_class, name)
     return Predictions(
         name=name,
         ids=kept_ids,
@@ -162,6 +167,7 @@ def read_predictions(
         slices={c: rows.kept(table[c]) for c in chosen.slices},
         cluster=None if chosen.cluster is None else rows.kept(table[chosen.cluster]),
         positive=rule.named_positive(list(probabilities)),
+        threshold=threshold,
         taken={"id": _shown_id(opened, chosen), **_taken(chosen, rule, scores)},
         excluded={f"without a prediction in {name}": rows.n_gone} if rows.n_gone else {},
         ids_without_prediction=gone_ids,
@@ -172,7 +178,8 @@ def read_predictions(
         one_score=one_score,
         halved=halved,
         warnings=() if halved is None else _one_sided(halved, probabilities, name),
-        notes=() if given is None else _not_most_probable(given, scores.by_class, name),
+        notes=against.notes,
+        contradiction=against.doubt,
     )
 
 
@@ -248,19 +255,6 @@ def _one_sided(column: str, probabilities: dict[str, pl.Series], name: str) -> t
     return (
         f"{name}: every row is predicted {always}, for {column!r} is at {end}: is it a logit or in "
         "percent? Or name another threshold",
-    )
-
-
-def _not_most_probable(
-    given: pl.Series, probabilities: dict[str, pl.Series], name: str
-) -> tuple[str, ...]:
-    """A note that predictions are not what the probabilities beside them make likeliest."""
-    n = n_not_most_probable(given, probabilities)
-    if n == 0:
-        return ()
-    return (
-        f"{name}: {n:,} prediction{'s are' if n > 1 else ' is'} not of the most probable class: "
-        "taken as they are, by another threshold perhaps",
     )
 
 

@@ -7,8 +7,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from unchurn.comparison.inputs.casting import as_probabilities, first, whole_numbers
 from unchurn.comparison.inputs.columns import Chosen
 from unchurn.core.class_names import BITS, TRUTH
@@ -131,22 +129,6 @@ def read_scores(
         if problem := _like_a_logit(said, by_class, column):
             return Scores(by_class={}, problem=problem)
     return Scores(by_class=by_class, decimals=decimals)
-
-
-def n_not_most_probable(predicted: pl.Series, by_class: dict[str, pl.Series]) -> int:
-    """How many rows predict another class than the most probable: by another threshold, say."""
-    import polars as pl
-
-    if not by_class:
-        return 0
-    said = predicted.cast(pl.String).cast(pl.Enum(list(by_class)), strict=False)
-    at, n = said.to_physical().cast(pl.Int32).fill_null(-1).to_numpy(), len(predicted)
-    own, best = np.full(n, np.nan), np.full(n, -np.inf)
-    for place, values in enumerate(by_class.values()):
-        numbers = values.to_numpy()
-        np.maximum(best, numbers, out=best)
-        np.copyto(own, numbers, where=at == place)
-    return int((own < best - TINY).sum())  # not where either is unknown
 
 
 def _some_of(classes: Sequence[str]) -> str:

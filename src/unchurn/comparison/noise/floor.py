@@ -59,7 +59,12 @@ class Accuracies:
     def is_another_retraining(self) -> bool | None:
         """Whether the candidate is as accurate as one more retraining; None if it is not known."""
         low, high = self.expected
-        return None if len(self.each) < ENOUGH else low <= self.candidate <= high
+        is_known = len(self.each) >= ENOUGH and not math.isnan(low)
+        return low <= self.candidate <= high if is_known else None
+
+    def of_copies(self) -> Accuracies:
+        """The same without what copies do not tell: any interval."""
+        return replace(self, lost=replace(self.lost, variances=None), expected=(math.nan, math.nan))
 
     def expected_of(self, runs: int) -> tuple[float, float]:
         """Where the accuracy of one more would lie, if so many retrainings varied as much."""
@@ -95,7 +100,7 @@ class Floor:
     notes: tuple[str, ...]
     accuracy: Accuracies | None = None  # where there are labels, and not on flips alone
     caution: str | None = None  # that it may be of another recipe than base's
-    copies: tuple[str, ...] = ()  # that retrainings may be copies
+    copies: tuple[str, ...] = ()  # that retrainings may be copies: then it has no interval
 
     @cached_property
     def excess(self) -> Interval:
@@ -107,7 +112,21 @@ class Floor:
         """Whether the candidate moves as one more retraining would; None if it is not known."""
         low, high = self.expected
         candidate = max(self.candidate, 0.5 / self.n)  # no flip counts as half, as there
-        return None if len(self.each) < ENOUGH else low <= candidate <= high
+        is_known = len(self.each) >= ENOUGH and not self.copies
+        return low <= candidate <= high if is_known else None
+
+    def of_copies(self, copies: tuple[str, ...]) -> Floor:
+        """The same without what copies do not tell: any interval, and notes on these."""
+        accuracy = None if self.accuracy is None else self.accuracy.of_copies()
+        return replace(
+            self,
+            churn=Interval(self.churn.value, math.nan, math.nan),
+            beyond=replace(self.beyond, variances=None),
+            expected=(math.nan, math.nan),
+            notes=self.notes[:1],
+            accuracy=accuracy,
+            copies=copies,
+        )
 
     def expected_of(self, runs: int) -> tuple[float, float]:
         """Where the churn of one more would lie, if so many retrainings varied as much."""
@@ -177,10 +196,11 @@ def noise_floor(
     candidate: Paired,
     retrains: Sequence[Predictions],
     of_kind: str = SEED_ONLY,
+    name: str = "candidate",
 ) -> Floor:
     """Compare base with each retraining, on the rows that all have and the candidate has too.
 
-    `of_kind` says which kind of noise theirs is.
+    `of_kind` says which kind of noise theirs is, and `name` what the candidate is called.
     """
     pairs = [pair(base, other, one_class=candidate.one_class) for other in retrains]
     for other, paired in zip(retrains, pairs, strict=True):
@@ -190,24 +210,20 @@ def noise_floor(
                 "tell more"
             )
     rows, *places = _shared([one.ids for one in (candidate, *pairs)])
-    flips = [(one.base != one.candidate)[at] for one, at in zip(pairs, places, strict=True)]
+    each = [candidate, *pairs], [rows, *places]
+    moved = np.stack([(one.base != one.candidate)[at] for one, at in zip(*each, strict=True)])
     clusters = None if candidate.clusters is None else candidate.clusters[rows]
-    moved = (candidate.base != candidate.candidate)[rows]
-    moves = np.stack(flips)
-    floor = floor_of(moves, moved, clusters, of_kind)
-    said = _said(pairs, places)
-    floor = replace(
-        floor,
-        caution=caution_on_recipe(moves, said, clusters),
-        copies=cautions_on_copies(base.name, [one.name for one in retrains], moves, said),
-    )
-    if candidate.labels is None or (candidate.labels[rows] == UNLABELLED).all():
-        return floor
-    labelled = candidate.labels[rows] != UNLABELLED
-    right = _right(candidate, rows[labelled], pairs, [at[labelled] for at in places])
-    return replace(
-        floor, accuracy=accuracies_of(right, None if clusters is None else clusters[labelled])
-    )
+    floor = floor_of(moved[1:], moved[0], clusters, of_kind)
+    said = _said(*each)
+    floor = replace(floor, caution=caution_on_recipe(moved[1:], said[1:], clusters))
+    if candidate.labels is not None and (candidate.labels[rows] != UNLABELLED).any():
+        labelled = candidate.labels[rows] != UNLABELLED
+        right = _right(candidate, rows[labelled], pairs, [at[labelled] for at in places])
+        accuracy = accuracies_of(right, None if clusters is None else clusters[labelled])
+        floor = replace(floor, accuracy=accuracy)
+    names = (name, *(one.name for one in retrains))
+    copies = cautions_on_copies(base.name, names, moved, said)
+    return floor.of_copies(copies) if copies else floor
 
 
 def moved_from_each(models: Sequence[Predictions], min_overlap: float) -> list[Array]:
@@ -237,7 +253,7 @@ def _shared(ids: list[pl.Series]) -> list[IntArray]:
 
 
 def _said(pairs: list[Paired], places: list[IntArray]) -> IntArray:
-    """What each retraining predicts, in one numbering of the classes: (R, n)."""
+    """What each model predicts, in one numbering of the classes: (R, n)."""
     known = {name: i for i, name in enumerate(dict.fromkeys(c for p in pairs for c in p.classes))}
     numbers = [np.array([known[name] for name in one.classes]) for one in pairs]
     each = zip(numbers, pairs, places, strict=True)
@@ -285,8 +301,6 @@ def floor_of(
     notes = [of_kind]
     if not retrained.any():
         notes.append("every retraining predicts what base does: retraining alone changes nothing")
-    if moved.any() and (retrained == moved).all(axis=1).any():
-        notes.append("a retraining flips what the candidate flips: is it the candidate?")
     low, high = expected = prediction_interval(each, n)
     if n_runs == 1:
         notes.append("one retraining gives no interval: is a difference chance? Retrain twice more")

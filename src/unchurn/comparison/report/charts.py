@@ -131,7 +131,8 @@ def _noise_floor(comparison: Comparison) -> Drawn | None:
         )
     )
     if math.isnan(low):
-        return "Against retraining alone", "One retraining gives no range.", alt.layer(points)
+        what = "Copies give" if floor.copies else "One retraining gives"
+        return "Against retraining alone", f"{what} no range.", alt.layer(points)
     data = alt.InlineData(values=[{"low": as_percent(low), "high": as_percent(high)}])
     band = alt.Chart(data).mark_rect(opacity=0.25, color=COLOURS["churn"], clip=True)
     caption = "The band is where one more retraining would lie, with 95 % confidence."
@@ -158,6 +159,9 @@ def _thresholds(comparison: Comparison) -> list[Drawn]:
         return []
     positive = shown_names(comparison.paired.scored_classes)[1]
     caption = f"If “{positive}” were predicted from another probability on."
+    given = [{"threshold": one} for one in comparison.thresholds_given if one is not None]
+    if given:
+        caption += " Dashed: the thresholds that were given."
     names = {"churn": "churn", "accuracy_base": "base", "accuracy_candidate": "candidate"}
     rows = [
         {"threshold": row["threshold"], "name": shown, "value": as_percent(row[name])}
@@ -170,15 +174,21 @@ def _thresholds(comparison: Comparison) -> list[Drawn]:
     )
 
     def lines(rows: list[dict[str, Any]], title: str, legend: alt.Legend | None) -> Any:
-        return (
+        x = alt.X("threshold:Q", title="threshold").scale(domain=[0, 1])
+        drawn = (
             alt.Chart(alt.InlineData(values=rows), height=200)
             .mark_line(point=True)
             .encode(
-                alt.X("threshold:Q", title="threshold").scale(domain=[0, 1]),
+                x,
                 alt.Y("value:Q", title=title).scale(zero=title == "churn, %"),
                 alt.Color("name:N", scale=scale, legend=legend),
                 tooltip=["name:N", "threshold:Q", "value:Q"],
             )
+        )
+        if not given:
+            return drawn
+        return drawn + alt.Chart(alt.InlineData(values=given)).mark_rule(strokeDash=[4, 4]).encode(
+            x
         )
 
     churn = [row for row in rows if row["name"] == "churn"]

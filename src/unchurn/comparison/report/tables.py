@@ -138,32 +138,69 @@ def _of_many(shown: int, total: int, which: str) -> tuple[Note, ...]:
 
 def thresholds(comparison: Comparison) -> Table:
     """For two classes: churn, and both accuracies if known, at some other thresholds."""
-    shown = [row for row in comparison.thresholds if row["threshold"] in SHOWN_THRESHOLDS]
+    shown = [
+        row
+        for row in comparison.thresholds
+        if row["threshold"] in SHOWN_THRESHOLDS or _whose(row["threshold"], comparison)
+    ]
     names = [name for name in ("churn", "accuracy_base", "accuracy_candidate")
              if shown and name in shown[-1]]  # fmt: skip
+    is_given = None not in comparison.thresholds_given
     rows = tuple(
         (
             Cell(text=f"{row['threshold']:g}", value=row["threshold"]),
             *(Cell(text=percent(row[name]), value=row[name]) for name in names),
+            *([Cell(text=_whose(row["threshold"], comparison))] if is_given else []),
         )
         for row in shown
     )
     heading = f"threshold for {comparison.thresholds_for}"
     first = Column(heading=heading, is_text=True, is_foreign=True)
+    marks = [Column(heading="", is_text=True)] if is_given else []
+    why = _given_thresholds(comparison) if is_given else _not_at_half(comparison, shown)
+    return Table(
+        columns=(first, *(Column(heading=NAMES[name]) for name in names), *marks),
+        rows=rows,
+        notes=() if why is None else (Note(text=why),),
+    )
+
+
+def _whose(threshold: float, comparison: Comparison) -> str:
+    """Whose threshold, of those that were given, it is."""
+    base, candidate = (
+        given is not None and math.isclose(given, threshold)
+        for given in comparison.thresholds_given
+    )
+    if base and candidate:
+        return "as above"
+    return "base's" if base else "candidate's" if candidate else ""
+
+
+def _given_thresholds(comparison: Comparison) -> str | None:
+    """How predictions above differ from those here, where they go by thresholds, too."""
+    base, candidate = comparison.thresholds_given
+    if base != candidate:
+        return (
+            f"Above, base's threshold is {base:g} and the candidate's {candidate:g}; here both "
+            "have the same."
+        )
+    is_shown = any(_whose(row["threshold"], comparison) for row in comparison.thresholds)
+    return None if is_shown else f"Above, the threshold is {base:g}."
+
+
+def _not_at_half(comparison: Comparison, shown: list[dict[str, float]]) -> str | None:
+    """Why one half is not as above, where it is not."""
     at_half = next((row for row in shown if row["threshold"] == HALF), {})
     differs = any(
-        not math.isclose(at_half[name], comparison.estimates[name].value)
-        for name in names
-        if name in at_half and name in comparison.estimates
+        not math.isclose(at_half[name], estimate.value)
+        for name, estimate in comparison.estimates.items()
+        if name in at_half
     )
-    why = (
+    if not differs:
+        return None
+    return (
         "At 0.5 it is not as above: here every prediction goes by its probability, and one of just "
         "0.5 reaches the threshold."
-    )
-    return Table(
-        columns=(first, *(Column(heading=NAMES[name]) for name in names)),
-        rows=rows,
-        notes=(Note(text=why),) if differs else (),
     )
 
 

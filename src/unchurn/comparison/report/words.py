@@ -90,6 +90,12 @@ def floor_sentence(comparison: Comparison) -> str | None:
     if floor is None:
         return None
     on = "" if floor.n == comparison.n else f", on the {floor.n:,} examples that all have,"
+    if floor.copies:
+        return (
+            f"The retrainings move{on} {percent(floor.churn.value)}, the candidate moves "
+            f"{points(floor.excess.value)} beyond it; as some seem to be copies, that is not the "
+            "noise of retraining, and says nothing of one more."
+        )
     text = (
         f"Retraining alone moves{on} {percent(floor.churn.value)}{behind(floor.churn)}; the "
         f"candidate moves {points(floor.excess.value)} beyond it"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from unchurn.comparison.inputs.casting import as_ids
 from unchurn.comparison.inputs.columns import Columns, id_column
-from unchurn.comparison.inputs.ids.lookup import ABSENT, alike, find
+from unchurn.comparison.inputs.ids.lookup import ABSENT, alike, find, repeated
 from unchurn.comparison.inputs.sources import Source
 from unchurn.core.errors import InputError
 from unchurn.core.frames import INDEXES
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 MOST_COLUMNS = 64  # that are looked at for one that holds the ids
 NEARLY_ALL = 0.99  # of the smaller file's ids that the other must have
+MOST_TIMES = 2  # as many ids as the other has: of more, few are in both, as of any two numberings
 
 
 def check_names_of_ids(sources: Sequence[Source], asked: Columns) -> None:
@@ -35,7 +36,14 @@ def check_names_of_ids(sources: Sequence[Source], asked: Columns) -> None:
         )
     if asked.id is not None:
         none = f"{lacks.name}: no column {column!r}, which {has.name} has"
-    holding = _that_hold(has, column, lacks)
+    ids = _ids_of(has, column)
+    if asked.id is not None and ids is not None and (twice := repeated(ids)):
+        raise InputError(
+            f"{none}, where it tells no rows apart: {twice:,} values are there more than once. "
+            "Join with id= by what each row has of its own; if it is a user or the like, who has "
+            "several, name it with cluster="
+        )
+    holding = [] if ids is None else _that_hold(ids, lacks)
     if len(holding) == 1:
         first, second = (holding[0], column) if lacks is sources[0] else (column, holding[0])
         raise InputError(
@@ -64,13 +72,24 @@ def same_by_other_names(
     return [(one.name, two.name) for one in known for two in found if _have_nearly_all(one, two)]
 
 
-def _that_hold(has: Source, column: str, lacks: Source) -> list[str]:
-    """The columns of a file that hold nearly all ids of another one, each once."""
+def _ids_of(source: Source, column: str) -> pl.Series | None:
+    """The ids of a file without gaps; None where they are none that can be compared."""
     try:
-        ids = as_ids(has.read([column])[column], has.name, is_written=has.is_text).drop_nulls()
+        return as_ids(source.read([column])[column], column, is_written=source.is_text).drop_nulls()
     except InputError:
+        return None
+
+
+def _that_hold(ids: pl.Series, lacks: Source) -> list[str]:
+    """The columns of a file that hold the ids of another one, each once in either."""
+    if repeated(ids):
         return []
-    return [one.name for one in _that_tell_rows(lacks, lacks.names) if _have_nearly_all(ids, one)]
+    return [
+        one.name
+        for one in _that_tell_rows(lacks, lacks.names)
+        if max(len(ids), len(one)) <= MOST_TIMES * min(len(ids), len(one))
+        and _have_nearly_all(ids, one)
+    ]
 
 
 def _that_tell_rows(source: Source, names: Sequence[str]) -> list[pl.Series]:
