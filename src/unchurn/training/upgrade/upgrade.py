@@ -225,7 +225,7 @@ def _leaning(
 
     recipe, tried = as_accurate(recipes, newer, predict)
     if train.saw is None and recipe != recipes[-1] and not is_warned:
-        warn_if_unordered(_named(train.labels), before)
+        warn_if_unordered(_named(train.labels), newer, tried[0])
     return recipe, tried
 
 
