@@ -6,6 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from unchurn import StableClassifier, load_csv
+from unchurn.study.results.result import Result
+
 
 @pytest.fixture
 def short(run):
@@ -122,6 +125,26 @@ def test_a_base_that_is_given(run, table, tmp_path):
     assert (code, err) == (0, "")
     assert "held against the base that was given, old.csv." in " ".join(out.split())
     assert scenario_of(tmp_path) == "upgrade(base='old.csv', id='customer')"
+
+
+def test_a_saved_network_of_plain_numbers_gets_the_tables_own(run, tmp_path):
+    """It scales them itself; runs then get the same, and can start from its weights."""
+    rng = np.random.default_rng(0)
+    x = pl.DataFrame({"a": rng.normal(500, 100, 240), "b": rng.normal(0, 0.01, 240)})
+    y = ((x["a"] - 500) / 100 + x["b"] / 0.01 > 0).cast(pl.Int64)
+    x.with_columns(y=y).write_csv("t.csv")
+    base = StableClassifier(epochs=20, batch_size=16, random_state=0).fit(x[:120], y[:120])
+    base.save("old.safetensors")
+    code, _, err = run(
+        "bench", "t.csv", *SHORT, "--methods", "control,warm_start", "--base", "old.safetensors"
+    )
+    assert (code, err) == (0, "")
+    result = Result.load(tmp_path / "bench-t-upgrade")
+    test = load_csv("t.csv", "y").order[180:]
+    expected = base.score(x[test.tolist()], y[test.tolist()])
+    assert result.to_frame()["accuracy_base"][0] == pytest.approx(100 * expected)
+    assert expected > 0.9  # or wrong inputs could have given the same
+    assert "prepared as the table of the base was" in result.subject.data.notes
 
 
 def test_an_id_by_its_option_in_every_scenario(run, table, tmp_path):

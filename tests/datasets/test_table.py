@@ -390,3 +390,8 @@ def test_what_may_be_an_id_whatever_it_is_called_is_noted(rng):
     )
     few = frame.drop("Id", "group_id").head(80)  # of which numbers may be distinct by chance
     assert load_table(few, "y").notes == ()
+
+
+def test_a_target_that_pandas_numbers(rng):
+    numbered = pd.DataFrame(np.column_stack([rng.normal(size=(40, 2)), np.arange(40) % 2]))
+    assert load_table(numbered, 2, aside=[1]).preparation.names == ["0"]

@@ -66,3 +66,8 @@ def test_labels_among_the_features_are_warned_of():
     with pytest.warns(RemarkWarning, match="column 'plan' of X is y itself: drop it"):
         StableClassifier(epochs=1, random_state=0).fit(frame, NAMES)
     StableClassifier(epochs=1, random_state=0).fit(frame.assign(plan=NAMES[::-1]), NAMES)
+
+
+def test_what_makes_no_network_is_named():
+    with pytest.raises(InputError, match=r"module gives int, not a torch\.nn\.Module"):
+        StableClassifier(lambda shape, n_classes: 3, epochs=1).fit(X, Y)

@@ -5,10 +5,14 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
 
 from unchurn import StableClassifier, load_table, upgrade
 from unchurn.core.errors import InputError
-from unchurn.training.estimator.budget import earlier
+from unchurn.methods import Control
+from unchurn.training.estimator.budget import earlier, measured
 from unchurn.training.learners.base import RemarkWarning
 from unchurn.training.upgrade.drift_check import as_accurate, newer_rows, warn_if_unordered
 from unchurn.training.upgrade.upgrade import FROM_ANSWERS, FROM_WEIGHTS, INSTEAD
@@ -75,8 +79,6 @@ def test_a_table_is_read_in_its_order(rng):
 
 
 def test_so_is_a_base_of_another_framework(outdated):
-    from sklearn.linear_model import LogisticRegression
-
     _, x, y = outdated
     base = LogisticRegression().fit(x[: N // 2], y[: N // 2])
     with pytest.warns(RemarkWarning, match="outdated"):
@@ -192,23 +194,57 @@ def test_the_first_that_is_as_accurate_is_taken(wrong, expected):
     assert tried[0].accuracy == 1 - 10 / len(newer.held)
 
 
-def test_rows_that_may_not_be_in_order_are_warned_of():
-    """A base that has most of the earlier rows right, by heart, shows that the last are newer."""
-    labels = np.repeat(["a", "b"], 100)
-    is_last = np.tile(np.arange(100) >= 60, 2)
-    right = np.where(np.arange(200) % 10 < 6, labels, "c")
+@pytest.mark.parametrize(
+    ("wrong_before", "wrong_last", "wrong_plain", "is_warned"),
+    [
+        (2, 2, 40, True),  # it has the last rows by heart, as those before
+        (2, 40, 40, False),  # it has not
+        (40, 40, 40, False),  # it has learned nothing by heart, so that nothing is known
+        (2, 2, 2, False),  # all is easy
+    ],
+)
+def test_rows_that_the_base_seems_to_know_are_warned_of(
+    wrong_before, wrong_last, wrong_plain, is_warned
+):
+    labels = np.tile(["a", "b"], 300)
+    last = np.arange(600) >= 360
 
-    def by_heart(rows):
-        return np.where(is_last, right, labels)[rows]
+    def answers(*, share_before, share_last):
+        percent = np.arange(600) // 2 * 37 % 100  # spread over rows of both classes
+        return np.where(percent < np.where(last, share_last, share_before), "c", labels)
 
-    warn_if_unordered(labels, by_heart)
-    with pytest.warns(RemarkWarning, match="give base_saw, true for rows that it was trained on"):
-        warn_if_unordered(labels, lambda rows: right[rows])
+    base = answers(share_before=wrong_before, share_last=wrong_last)
+    newer = newer_rows(labels, lambda rows: base[rows], seed=0, saw=None)
+    said = answers(share_before=0, share_last=wrong_plain)[newer.held]
+    plain = measured(Control(), said, newer.labels, newer.before(newer.held))
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        warn_if_unordered(labels, newer, plain)
+    assert [one.category for one in found] == [RemarkWarning] * is_warned
+    assert all("give base_saw, true for rows that" in str(one.message) for one in found)
 
 
-def test_a_shuffled_history_is_warned_of_where_rows_to_test_on_are_given(rng):
+def noisy(rng):
+    """Labels of which some can only be learned by heart."""
     x, y = moving(0, rng)
-    base, order = first_half(x, y), rng.permutation(N)
-    given = {"X_test": x[:50], "y_test": y[:50], "random_state": 1, "epochs": 1}
-    with pytest.warns(RemarkWarning, match="as if rows stood in their order of time"):
-        upgrade(base, x[order], y[order], **given)
+    return x, np.where(rng.random(N) < 0.2, 1 - y, y)
+
+
+BY_HEART = RandomForestClassifier(50, random_state=0)
+GENERAL = LogisticRegression()
+
+
+@pytest.mark.parametrize(
+    ("base", "n_seen", "is_warned"),
+    [(BY_HEART, N, True), (BY_HEART, 360, False), (GENERAL, 360, False)],
+)
+def test_that_the_base_knows_the_last_rows_is_warned_of_where_rows_to_test_on_are_given(
+    base, n_seen, is_warned, rng
+):
+    x, y = noisy(rng)
+    fitted = clone(base).fit(x[:n_seen], y[:n_seen])
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        upgrade(fitted, x, y, X_test=x[:50], y_test=y[:50], random_state=1)
+    said = [one for one in found if "as if rows stood in their order of time" in str(one.message)]
+    assert len(said) == is_warned

@@ -201,13 +201,6 @@ def test_an_interrupted_refit_leaves_the_columns_as_they_were(monkeypatch):
     assert fitted.feature_names_in_.tolist() == ["a", "b", "place"]
 
 
-def test_plain_numbers_are_taken_in_order_as_scikit_learn_does():
-    fitted = model().fit(numbers(), Y)
-    for rows in (numbers()[["b", "a"]], numbers(more=1), numbers()[["a"]]):
-        with pytest.raises(ValueError, match="The feature names should match"):
-            fitted.predict(rows)
-
-
 N = len(Y)
 NO_NUMBERS = {
     "days": DAYS,
@@ -298,3 +291,49 @@ def test_a_gap_in_numbers_that_had_none_is_refused_with_the_fix():
         InputError, match=r"column 'a' has gaps, and X had none .*: fill them before"
     ):
         fitted.predict(frame)
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
+def test_columns_of_plain_numbers_are_taken_by_name_too(kind):
+    frame = numbers(c=1000 * X[:, 2])
+    fitted = model().fit(kind(frame), Y)
+    for other in (frame[["c", "b", "a"]], frame.assign(more=1)):
+        expected, given = fitted.predict_proba(kind(frame)), kind(other.to_dict("list"))
+        np.testing.assert_array_equal(fitted.predict_proba(given), expected)
+    with pytest.raises(ValueError, match="Feature names seen at fit time, yet now missing"):
+        fitted.predict(frame[["a", "b"]])
+
+
+def test_a_reference_knows_the_columns_of_plain_numbers_by_name():
+    """In another order its weights are for other inputs, so that they are not started from."""
+    frame = numbers(c=1000 * X[:, 2])
+    base, turned = model(epochs=20).fit(frame, Y), frame[["c", "b", "a"]]
+    given = {"X_test": turned, "y_test": Y, "epochs": 1}
+    found = upgrade(base, turned, Y, **given)
+    assert "warm_start" not in found.method
+    assert found.comparison.estimates["accuracy_base"].value == base.score(frame, Y)
+    said = model(method="anchor(a=1.0)", epochs=20, reference=base).fit(turned, Y)
+    assert np.mean(said.predict(turned) == base.predict(frame)) > 0.9
+
+
+def test_raw_numbers_given_for_prepared_ones_are_warned_of():
+    frame = numbers(c=1000 + X[:, 2])
+    data = load_table(frame.assign(y=Y), "y")
+    fitted = model().fit(data)
+    with pytest.warns(RemarkWarning, match=r"look raw, up to 1e\+03, .* columns a, b, c$"):
+        fitted.predict(frame.to_numpy())
+    fitted.predict(data.x_test)  # warnings are errors
+    fitted.predict(frame)
+
+
+def test_text_in_an_array_is_refused_with_a_way_out():
+    fitted = model().fit(mixed(), Y)
+    with pytest.raises(
+        InputError, match=r"could not convert .*: give a frame with the columns a, b"
+    ):
+        fitted.predict(mixed().to_numpy())
+
+
+def test_more_columns_of_an_array_are_refused_with_a_way_out():
+    with pytest.raises(InputError, match=r"inputs of \(2,\), not \(4,\): give frames, of which"):
+        upgrade(model().fit(X[:, :2], Y), X, Y, X_test=X, y_test=Y, epochs=1)

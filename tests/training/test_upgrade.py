@@ -299,3 +299,23 @@ def test_a_target_of_python_objects_is_taken_for_what_it_holds():
     base = StableClassifier(method="control", **FEW).fit(frame[["a", "b"]], Y)
     found = upgrade(base, frame, target="y", **FEW)
     assert found.model.classes_.dtype == base.classes_.dtype
+
+
+def test_what_the_base_saw_may_be_zeros_and_ones(base):
+    saw = np.arange(240) < 120
+    found = upgrade(base, X, NAMES, base_saw=saw.astype(int), **FEW)
+    same = upgrade(base, X, NAMES, base_saw=saw, **FEW)
+    assert found.model.predict_proba(X).tobytes() == same.model.predict_proba(X).tobytes()
+    with pytest.raises(InputError, match="base_saw must be 240 booleans"):
+        upgrade(base, X, NAMES, base_saw=2 * saw.astype(int), **FEW)
+
+
+def test_classes_to_test_on_that_neither_model_knows_are_told(base):
+    given = {"base_saw": np.arange(240) < 120, "method": "anchor", "epochs": 1}
+    truth = np.where(np.arange(40) < 5, "fox", NAMES[:40])
+    with pytest.warns(RemarkWarning, match="y_test has 'fox', which neither y nor the base has"):
+        upgrade(base, X, NAMES, X_test=X[:40], y_test=truth, **given)
+    # A class of the base's alone is none of these.
+    rest = NAMES != "eel"
+    given["base_saw"] = given["base_saw"][rest]
+    upgrade(base, X[rest], NAMES[rest], X_test=X[:40], y_test=NAMES[:40], **given)

@@ -104,7 +104,8 @@ def load_table(
     if missing not in ("fill", "refuse"):
         raise InputError(f"missing must be 'fill' or 'refuse', not {missing!r}")
     frame = as_frame(table)
-    aside = list(dict.fromkeys([aside] if isinstance(aside, str) else aside))
+    target = str(target)  # as a frame has it whose columns pandas numbers
+    aside = list(dict.fromkeys([aside] if isinstance(aside, str) else map(str, aside)))
     for column in (target, *aside):
         if column not in frame.columns:
             raise InputError(unknown("column", column, frame.columns))

@@ -48,7 +48,8 @@ def _notes(result: Result) -> list[str]:
     """What is to be known of the data, and of how runs were made."""
     data = result.subject.data
     on_classes = note_on_commonest(result.subject.labels["test"], data.classes)
-    return [*data.notes, *([on_classes] if on_classes else []), *result.notes]
+    notes = [*data.notes, *([on_classes] if on_classes else []), *result.notes]
+    return list(dict.fromkeys(notes))  # a caution is in both
 
 
 def _charts(result: Result) -> list[dict[str, Any]]:

@@ -47,7 +47,7 @@ def collect(trainings: Trainings) -> Result:
     result = Result(
         subject=subject_of(experiment),
         settings=settings,
-        notes=tuple(trainings.notes),
+        notes=(*experiment.scenario.cautions, *trainings.notes),
         made_by=tuple(sorted({maker(record) for record in records})),
         seconds=sum(record.get("seconds", 0) for record in records),
     )

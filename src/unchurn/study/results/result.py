@@ -297,11 +297,11 @@ class Result:
         write_report(self, Path(path))
 
     def __repr__(self) -> str:
-        return self.table().rstrip()
+        return "\n".join([self.table().rstrip(), *(f"note: {note}" for note in self.notes)])
 
     def _repr_markdown_(self) -> str:
         """What a notebook shows."""
-        return self.table("markdown")
+        return "\n".join([self.table("markdown"), *(f"note: {note}\n" for note in self.notes)])
 
 
 def _frame(table: Table) -> pl.DataFrame:

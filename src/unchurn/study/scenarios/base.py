@@ -105,6 +105,11 @@ class Scenario:
         """How the table of a model before was prepared, where there is one that says so."""
         return None
 
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What is to be read beside its figures, as they may be wrong."""
+        return ()
+
     def scene(self, data: Dataset, *, validation: bool, form: TextForm | None = None) -> Scene:
         """What it makes of data: what is trained on and predicted, and itself, knowing them."""
         return Scene(data=data, parts=make_parts(data, validation=validation), scenario=self)

@@ -22,19 +22,17 @@ from unchurn.methods.cost import serving_cost
 from unchurn.methods.reference import Weights
 from unchurn.study.design.parts import Mask, Parts
 from unchurn.study.scenarios.base_answers import KINDS, as_classes, notes_on_classes, read_told
+from unchurn.study.scenarios.base_inputs import ask
 from unchurn.study.scenarios.base_rows import Named
-from unchurn.training.estimator.references import (
-    asked_probabilities,
-    in_places,
-    is_ours,
-    log,
-    what_model_says,
-)
+from unchurn.training.estimator.references import in_places, is_ours, log, what_model_says
+from unchurn.training.estimator.scaling import preparation_of
 
 if TYPE_CHECKING:
     from unchurn.training.estimator.stable_classifier import StableClassifier
 
 MODEL = ".safetensors"  # how the name of a saved StableClassifier ends
+# How runs can start from the weights of a network of ours.
+FIT_SO = "fit it to the table as a frame, and give that table, without gaps or other columns"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -48,6 +46,7 @@ class GivenBase:
     weights: Weights | None = None  # of a network that takes the same inputs
     no_weights: str = ""  # why there are none
     notes: tuple[str, ...] = ()  # how its rows and classes were found
+    cautions: tuple[str, ...] = ()  # to be read beside its figures, which may be wrong
 
     @cached_property
     def digest(self) -> str:
@@ -93,17 +92,17 @@ def places_among(data: Dataset, parted: Dataset, parts: Parts) -> Parts:
     return replace(parts, rows={part: places[own] for part, own in parts.rows.items()})
 
 
-def cautions_on(given: GivenBase, parts: Parts) -> tuple[str, ...]:
-    """How a base was understood; and where it is no better than always saying one class."""
+def with_cautions(given: GivenBase, parts: Parts) -> GivenBase:
+    """The same, with a caution where it is no better than always saying one class."""
     labels = parts.y["test"]
     accuracy = float(np.mean(given.predictions["test"] == labels))
     if accuracy > np.bincount(labels).max() / len(labels):
-        return given.notes
-    return (
-        *given.notes,
+        return given
+    no_better = (
         f"the base has {accuracy:.1%} of the test rows right, no more than always saying the "
-        "commonest class has: are its rows, inputs and classes the data's?",
+        "commonest class has: are its rows, inputs and classes the data's?"
     )
+    return replace(given, cautions=(*given.cautions, no_better))
 
 
 def open_base(base: Any) -> Any:
@@ -126,45 +125,37 @@ def open_base(base: Any) -> Any:
 
 
 def _of_model(model: Any, data: Dataset, parts: Parts) -> GivenBase:
-    """What a fitted model says of inputs; one of ours, of a table prepared otherwise, of rows."""
+    """What a fitted model says of rows, asked with what it was fitted to."""
     if not hasattr(model, "classes_"):
         raise InputError(
             "base must be fitted and have classes_; of another model give what it says"
         )
-    inputs = {"train": parts.x_train, **parts.x}
-    is_prepared_alike = True
-    if is_ours(model):
-        own = model.preparation_
-        is_prepared_alike = own is None or data.preparation is None or own == data.preparation
-        if not is_prepared_alike:
-            inputs = _rows(data, parts)
-        elif model.shape_ != data.x_train.shape[1:]:
-            raise InputError(
-                f"base takes inputs of {model.shape_}, {data.name} has {data.x_train.shape[1:]}"
-            )
     own = [str(name) for name in model.classes_]
     places = as_classes(own, data.classes)
+    asked = ask(model, data, parts, places)
     given = _in_parts(
-        lambda part: asked_probabilities(model, inputs[part], "base"),
-        places,
-        parts,
-        no_weights="the base is no network of ours",
+        lambda part: asked.said[part], places, parts, no_weights="the base is no network of ours"
     )
-    given = replace(given, notes=notes_on_classes(own, data.classes))
+    given = replace(given, notes=notes_on_classes(own, data.classes), cautions=asked.notes)
     if not is_ours(model):
         return given
-    if not is_prepared_alike:
-        return replace(given, no_weights="its table was prepared otherwise")
     if not np.array_equal(places, np.arange(len(model.classes_))):
         return replace(given, no_weights="it has other classes")
-    if getattr(model, "scaling_", None) is not None:
-        return replace(given, no_weights="it scales its inputs itself")
-    return _with_own_logits(given, model, parts)
+    if asked.raw is None:
+        if getattr(model, "scaling_", None) is not None:
+            return replace(given, no_weights=f"it scales its inputs itself: {FIT_SO}")
+        return _with_own_logits(given, model, parts.x_train)
+    if model.preparation_ is not None:
+        return replace(given, no_weights="its table was prepared otherwise")
+    if preparation_of(model) != data.preparation:
+        return replace(given, no_weights=f"it scales its inputs otherwise: {FIT_SO}")
+    inputs = asked.raw["train"].to_numpy().astype(np.float32)  # which it scales itself
+    return _with_own_logits(given, model, inputs)
 
 
-def _with_own_logits(given: GivenBase, model: StableClassifier, parts: Parts) -> GivenBase:
+def _with_own_logits(given: GivenBase, model: StableClassifier, inputs: Array) -> GivenBase:
     """The same, with the very logits and weights of a network for the same inputs and classes."""
-    said = what_model_says(model, None, parts.x_train, model.classes_, None)
+    said = what_model_says(model, None, inputs, model.classes_, None)
     is_one = serving_cost(model.fitted_.method) == 1
     return replace(
         given,
@@ -172,16 +163,6 @@ def _with_own_logits(given: GivenBase, model: StableClassifier, parts: Parts) ->
         weights=said.weights() if said.weights is not None else None,
         no_weights="" if is_one else "several networks serve",
     )
-
-
-def _rows(data: Dataset, parts: Parts) -> dict[str, Any]:
-    """The rows of every part as their owner knows them."""
-    import polars as pl
-
-    if data.train_rows is None or data.test_rows is None:
-        raise InputError(f"base takes rows of a table, and {data.name} has none")
-    table = pl.concat([data.train_rows, data.test_rows])
-    return {part: table[rows] for part, rows in parts.rows.items()}
 
 
 def _in_parts(ask: Any, places: IntArray, parts: Parts, *, no_weights: str) -> GivenBase:

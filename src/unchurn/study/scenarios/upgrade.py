@@ -26,12 +26,14 @@ from unchurn.study.scenarios.base import PlainFit, Rows, Scenario, Scene
 from unchurn.study.scenarios.base_rows import Named
 from unchurn.study.scenarios.given_base import (
     GivenBase,
-    cautions_on,
     open_base,
     places_among,
     read_base,
+    with_cautions,
 )
 from unchurn.study.scenarios.older_rows import OlderRows, Parted, part_rows, with_classes
+from unchurn.training.estimator.references import is_ours
+from unchurn.training.estimator.scaling import preparation_of
 from unchurn.training.learners.base import Learner
 from unchurn.training.learners.torch import TorchLearner
 from unchurn.training.loop.streams import BASE_FIT, Stream
@@ -72,12 +74,12 @@ class Upgrade(Scenario):
         moves between two runs of one base is seen as well. Bases differ by their seed.
     base
         The base itself, one for all runs; nothing is trained for it. A StableClassifier or the path
-        of a saved one; any fitted model with `predict_proba` and `classes_` that takes the data's
-        inputs; or its probabilities or logits of every row of the table, as an array, a frame or a
-        file that `compare` reads, or .npy. Of data by name, training rows come first, then test
-        rows. Classes are matched by name, those of an array, and numbers in place of names, in
-        sorted order; it may lack some. If it was trained on test rows, it has too much of them
-        right, and bad flips are overstated.
+        of a saved one; any fitted model with `predict_proba` and `classes_`, which is given a
+        table's own columns, or the data's inputs if it was fitted to these; or its probabilities or
+        logits of every row of the table, as an array, a frame or a file that `compare` reads, or
+        .npy. Of data by name, training rows come first, then test rows. Classes are matched by
+        name, those of an array, and numbers in place of names, in sorted order; it may lack some.
+        If it was trained on test rows, it has too much of them right, and bad flips are overstated.
     id
         The column by which rows of the table and of `base` are joined. If not given, it is the
         table's id (see `bench`), where `base` has that column, too; else rows go by their place. A
@@ -182,8 +184,8 @@ class Upgrade(Scenario):
     @property
     def preparation_before(self) -> Preparation | None:
         """That of a base of ours that was fitted to a table."""
-        found: Preparation | None = getattr(open_base(self.base), "preparation_", None)
-        return found
+        base = open_base(self.base)
+        return preparation_of(base) if is_ours(base) else None
 
     def scene(self, data: Dataset, *, validation: bool, form: TextForm | None = None) -> Scene:
         """What the base is, looked up in the data."""
@@ -197,10 +199,10 @@ class Upgrade(Scenario):
             return self._knowing(scene, older, None)
         parts = places_among(data, scene.data, scene.parts)
         by = Named(id=self.id, others=self.columns)
-        given = read_base(self.base, data, parts, by, form)
+        given = with_cautions(read_base(self.base, data, parts, by, form), scene.parts)
         known = (MAY_KNOW_TESTS,) if self.base_may_know_tests else ()
-        cautions = (*known, *cautions_on(given, scene.parts))
-        noted = replace(scene.data, notes=(*scene.data.notes, *cautions))
+        notes = (*scene.data.notes, *known, *given.notes, *given.cautions)
+        noted = replace(scene.data, notes=notes)
         scene = replace(scene, data=noted)
         return self._knowing(scene, older, given)
 
@@ -234,6 +236,11 @@ class Upgrade(Scenario):
     def given(self) -> GivenBase | None:
         """The base that was given, as far as the data's rows go."""
         return self._given
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """Where a base that was given looks misunderstood."""
+        return () if self._given is None else self._given.cautions
 
     @property
     def base_may_know_tests(self) -> bool:

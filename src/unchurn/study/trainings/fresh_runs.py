@@ -64,7 +64,7 @@ def with_fresh_runs(
         result = replace(
             result,
             settings=found,
-            notes=(*result.notes, *again.notes),
+            notes=tuple(dict.fromkeys((*result.notes, *again.notes))),
             made_by=tuple(sorted({*result.made_by, *again.made_by})),
             seconds=result.seconds + again.seconds,
         )

@@ -24,9 +24,10 @@ LOOK_AT_ONE = "anchor, rcp, focal, warm_start, project, knn_ls, distill and elod
 def as_mask(saw: npt.ArrayLike, n: int, name: str) -> npt.NDArray[np.bool_]:
     """Check what a model before was trained on, of n examples."""
     mask = as_array(saw, name)
-    if mask.shape != (n,) or mask.dtype != np.bool_:
+    are_flags = mask.dtype == np.bool_ or (mask.dtype.kind in "iu" and np.isin(mask, (0, 1)).all())
+    if mask.shape != (n,) or not are_flags:
         raise InputError(f"{name} must be {n} booleans, not {mask.dtype} of {mask.shape}")
-    return mask
+    return mask.astype(np.bool_)
 
 
 def as_weights(sample_weight: npt.ArrayLike, n: int) -> npt.NDArray[np.float32]:

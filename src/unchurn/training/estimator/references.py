@@ -42,7 +42,7 @@ def what_model_says(
 ) -> Answers:
     """What a model says of examples: as they were given, x, and as checked inputs for networks."""
     if is_ours(model):
-        if is_frame(x) and _is_prepared_otherwise(model, inputs, preparation):
+        if is_frame(x) and _is_prepared_otherwise(model, x, inputs, preparation):
             return _matched(model.predict_proba(for_model(model, x)), model.classes_, classes)
         return _of_ours(model, inputs, classes, preparation)
     if not (hasattr(model, "predict_proba") and hasattr(model, "classes_")):
@@ -71,12 +71,20 @@ def for_model(model: Model, x: Any) -> Any:
 
 
 def _is_prepared_otherwise(
-    model: StableClassifier, inputs: Array, preparation: Preparation | None
+    model: StableClassifier, x: Any, inputs: Array, preparation: Preparation | None
 ) -> bool:
     """Whether the new model's inputs are made of a frame in another way than a network's."""
     # What was pickled before models had a preparation has none.
     before = getattr(model, "preparation_", None)
+    if preparation is None and not has_same_order(model, x):
+        return True
     return preparation != before or inputs.shape[1:] != model.shape_
+
+
+def has_same_order(model: StableClassifier, x: Any) -> bool:
+    """Whether a frame of plain numbers has a model's columns, and no others, in its order."""
+    names = getattr(model, "feature_names_in_", None)
+    return names is None or list(names) == list(x.columns)
 
 
 def open_model(model: Model | None, module: str | Factory | None = None) -> Model | None:
@@ -116,7 +124,10 @@ def _of_ours(
 
     check_is_fitted(model)
     if model.shape_ != inputs.shape[1:]:
-        raise InputError(f"the reference takes inputs of {model.shape_}, not {inputs.shape[1:]}")
+        raise InputError(
+            f"the reference takes inputs of {model.shape_}, not {inputs.shape[1:]}: give frames, "
+            "of which it takes its own columns by name, or what it says as reference_probabilities"
+        )
     # What was pickled before models had a preparation has none.
     if preparation is not None and getattr(model, "preparation_", None) not in (None, preparation):
         raise InputError(

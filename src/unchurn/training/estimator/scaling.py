@@ -16,6 +16,7 @@ import numpy as np
 
 from unchurn.core.arrays import Array, Float32, Float64
 from unchurn.core.errors import InputError
+from unchurn.datasets.preparation import NumberColumn, Preparation
 
 LARGEST = 10.0  # root mean square of an image's pixels, up to which they are taken as they are
 FAR = 5.0  # spreads of the middle half from the median, beyond which a number says nothing of size
@@ -104,3 +105,26 @@ def scale(scaling: Scaling | None, inputs: Array) -> Array:
 def scaled(model: Any, inputs: Array) -> Array:
     """Inputs as a fitted StableClassifier's networks take them."""
     return scale(getattr(model, "scaling_", None), inputs)  # older pickles have none
+
+
+def preparation_of(model: Any) -> Preparation | None:
+    """How a fitted StableClassifier prepares a table; None where its columns have no names.
+
+    One that was fitted to a frame of plain numbers scales these itself: that is said as a
+    preparation, so that others can learn from the very inputs of its network.
+    """
+    own: Preparation | None = getattr(model, "preparation_", None)
+    scaling: Scaling | None = getattr(model, "scaling_", None)  # older pickles have none
+    names = getattr(model, "feature_names_in_", None)
+    if own is not None or scaling is None or names is None:
+        return own
+    each = zip(names, scaling.mean.tolist(), (1 / scaling.factor).tolist(), strict=True)
+    return Preparation(
+        tuple(
+            NumberColumn(
+                name=str(name), median=mean, exponent=0, mean=mean, deviation=deviation,
+                has_gaps=False,
+            )
+            for name, mean, deviation in each
+        )
+    )  # fmt: skip

@@ -102,8 +102,8 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     preparation_
         How the table that it was fitted to became inputs; None of arrays and plain numbers.
     n_features_in_, feature_names_in_
-        How many columns it was fitted to, and their names where a frame's are all text. Of a table
-        those that it is prepared from: frames to predict need them in any order, and may have more.
+        How many columns it was fitted to, and their names where a frame's are all text: frames to
+        predict need them in any order, and may have more. Of a table those it is prepared from.
     scaling_
         How raw inputs are scaled (below); None where they are taken as they are.
 

@@ -239,6 +239,8 @@ class _Run:
     def _network(self, method: Method, weights: Weights | None) -> nn.Module:
         """A new network, as a method wants it."""
         net = self.factory(tuple(self.x.shape[1:]), self.targets.shape[1])
+        if not isinstance(net, nn.Module):
+            raise InputError(f"module gives {type(net).__name__}, not a torch.nn.Module")
         if any(net is other for other in self.made):
             raise InputError(
                 "module gave the same network twice: it must make a new one at each call"

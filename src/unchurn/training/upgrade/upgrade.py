@@ -28,6 +28,7 @@ from unchurn.training.estimator.references import (
     alike,
     check_in_common,
     for_model,
+    has_same_order,
     in_terms_of,
     is_ours,
     needs_weights,
@@ -52,6 +53,7 @@ WITHIN_BUDGET = {
     FROM_WEIGHTS: "weight_decay(strength=0.1)+warm_start(a=1.0)+anchor+safe_ema",
     FROM_ANSWERS: "longer(times=2)+anchor+safe_ema",
 }
+MOST_NAMED = 5  # classes in a warning
 KEPT = ("module", "epochs", "batch_size", "learning_rate")  # of a base of ours
 
 
@@ -146,6 +148,7 @@ def upgrade(
     own_classes, true_classes = np.asarray(base.classes_), np.unique(labels)
     check_in_common("the base knows", own_classes, classes)
     check_in_common("y_test has", true_classes, classes)
+    _warn_of_unknown(true_classes, classes, own_classes)
 
     def answers(x: Any) -> Array:
         return in_terms_of(classes, base.predict(for_model(base, x)), own_classes)
@@ -222,7 +225,7 @@ def _leaning(
 
     recipe, tried = as_accurate(recipes, newer, predict)
     if train.saw is None and recipe != recipes[-1] and not is_warned:
-        warn_if_unordered(_named(train.labels), before)
+        warn_if_unordered(_named(train.labels), newer, tried[0])
     return recipe, tried
 
 
@@ -240,13 +243,30 @@ def _check_base(base: Model) -> None:
         )
 
 
+def _warn_of_unknown(true: Array, *known: Array) -> None:
+    """Say that neither model can have some rows to test on right."""
+    names = [alike(true, classes) for classes in known]
+    unknown = [
+        label
+        for place, label in enumerate(true.tolist())
+        if not any(own[place] in theirs for own, theirs in names)
+    ]
+    if unknown:
+        warnings.warn(
+            f"y_test has {', '.join(map(repr, unknown[:MOST_NAMED]))}, which neither y nor the "
+            "base has: both models have these rows wrong",
+            RemarkWarning,
+            stacklevel=3,
+        )
+
+
 def _are_same_inputs(base: StableClassifier, x: Any, preparation: Preparation | None) -> bool:
     """Whether the new model learns from what the base did."""
     if not is_frame(x):
         return True  # of arrays, another shape is refused
     if preparation is not None:
         return bool(preparation == getattr(base, "preparation_", None))
-    return bool(base.shape_ == (len(x.columns),))
+    return bool(base.shape_ == (len(x.columns),)) and has_same_order(base, x)
 
 
 def _is_same_network(base: StableClassifier, classes: Array, options: dict[str, Any]) -> bool:
