@@ -204,6 +204,6 @@ def test_legends_are_of_what_is_shown(on_test):
     assert "Brackets" in render(on_test, "text")
     assert "Brackets" in render(on_test, "text", width=80)
     assert "Brackets" not in render(on_test, "text", width=40)
-    assert repr(on_test) == on_test.table().rstrip()
+    assert repr(on_test).startswith(on_test.table().rstrip())
     alone = replace(on_test, settings=[on_test.by_method["ensemble"][0]])
     assert all(word not in alone.table() for word in ("control's", "Brackets", "chosen"))

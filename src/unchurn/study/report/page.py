@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from unchurn.core.version import __version__
 from unchurn.report import formats
 from unchurn.report.html import write_page
-from unchurn.study.advice.advice import advice
 from unchurn.study.advice.majority_class import note_on_commonest
 from unchurn.study.report import charts
 from unchurn.study.report.frontier import caption, frontier, frontier_data
@@ -33,7 +32,8 @@ def write_report(result: Result, path: Path) -> None:
         _charts(result),
         name=result.subject.data.name,
         question=result.subject.scenario.question,
-        advice=advice(result),
+        advice=result.advice,
+        is_open=result.subject.are_too_few,
         methods=formats.html(first, "methods"),
         more=formats.html(table, "more") if len(first.columns) < len(table.columns) else "",
         footer=formats.notes_of(table),
