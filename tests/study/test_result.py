@@ -194,6 +194,8 @@ def test_bad_input_is_named(on_test):
         bench(DATA, SETTINGS, runs=1)
     with pytest.raises(InputError, match="no format of table 'xml'"):
         on_test.table("xml")
+    with pytest.raises(InputError, match="best_of takes runs"):
+        on_test.best_of("churn")
     with pytest.raises(InputError, match="no method 'knn'"):
         bench(DATA, ["knn"])
 

@@ -106,6 +106,8 @@ class Result:
 
     def best_of(self, each: Sequence[Runs], budget: Budget | None = None) -> int:
         """The position of the best of several settings' runs, by the budget or the paper's rule."""
+        if not all(isinstance(runs, Runs) for runs in each):
+            raise InputError("best_of takes runs, as each of Result.settings has them")
         scenario = self.subject.scenario
         limits = scenario.limits(self.subject.budget if budget is None else budget)
 
