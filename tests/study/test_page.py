@@ -67,8 +67,11 @@ def test_first_is_what_is_asked_first_and_all_else_can_be_opened(open_page, resu
     assert shown == ["method", "setting", "tried", "churn", "churn − control's", "accuracy",
                      "accuracy − control's"]  # fmt: skip
     assert not page.locator("#more").is_visible()
+    legend = page.get_by_text("Correct, incorrect: churn among")  # columns that are not shown
+    assert not legend.is_visible()
     page.get_by_text("All that was measured").click()
     assert "incorrect" in page.locator("#more th").all_inner_texts()
+    assert legend.is_visible()
 
 
 def test_examples_say_how_often_they_flip_and_between_what(open_page, result):
