@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from unchurn import bench
+
 # As if they were not installed, in every process: Python runs this before anything else.
 WITHOUT = """
 import sys
@@ -55,8 +57,19 @@ def test_what_needs_it_says_so(tmp_path):
     script = "sys.argv = ['unchurn', 'bench', 'digits']\nfrom unchurn.cli import main\nmain()"
     done = run(script, tmp_path)
     # What it does is said before torch is imported.
-    assert (done.returncode, done.stdout) == (2, "reading digits; runs are kept in bench-digits\n")
+    assert done.returncode == 2
+    assert done.stdout.startswith("reading digits; runs are kept in bench-digits\n")
     assert done.stderr == "unchurn: this needs torch: pip install 'unchurn[train]'\n"
+
+
+def test_finished_runs_of_a_network_are_shown(tmp_path):
+    """Nothing is left to train: then torch, which takes seconds to import, is not asked for."""
+    bench("digits", "control", runs=2, epochs=1, workers=1, out=tmp_path / "b")
+    options = ["digits", "--methods", "control", "--runs", "2", "--epochs", "1", "--out", "b"]
+    script = f"sys.argv = ['unchurn', 'bench', *{options!r}]\nfrom unchurn.cli import main\nmain()"
+    done = run(script, tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Use plain training: nothing else was tried" in done.stdout
 
 
 def test_kernels_of_the_search_are_compiled(tmp_path):

@@ -380,6 +380,8 @@ def test_what_may_be_an_id_whatever_it_is_called_is_noted(rng):
         "group_id": np.arange(n) // 2,
         "price": rng.random(n),
         "paid": np.append(tickets[1:], tickets[1]),
+        "words": [f"t{i % 190}" for i in range(n)],
+        "street": [f"t{i % 170}" for i in range(n)],
         "y": ["a", "b"] * (n // 2),
     })  # fmt: skip
     assert load_table(frame, "y").notes == (
@@ -387,6 +389,8 @@ def test_what_may_be_an_id_whatever_it_is_called_is_noted(rng):
         "column 'code' has another text in every row: if it is an id, keep it aside",
         "column 'Id' is called as an id is, with 185 numbers in 200 rows: if it is an id, keep it "
         "aside",
+        "column 'words' has 190 texts in 200 rows, each an input of its own: if it is an id, keep "
+        "it aside",
     )
     few = frame.drop("Id", "group_id").head(80)  # of which numbers may be distinct by chance
     assert load_table(few, "y").notes == ()
@@ -395,3 +399,35 @@ def test_what_may_be_an_id_whatever_it_is_called_is_noted(rng):
 def test_a_target_that_pandas_numbers(rng):
     numbered = pd.DataFrame(np.column_stack([rng.normal(size=(40, 2)), np.arange(40) % 2]))
     assert load_table(numbered, 2, aside=[1]).preparation.names == ["0"]
+
+
+@pytest.mark.parametrize("values", [["a", "b"], [0, 1], [False, True]])
+def test_the_target_among_the_features_is_noted(values):
+    other = values * 10 + values[::-1] * 10
+    frame = pl.DataFrame({"leak": values * 20, "x": range(40), "other": other, "y": values * 20})
+    found = "column 'leak' is 'y' itself: keep it aside, or models learn nothing else"
+    assert load_table(frame, "y").notes == (found,)
+    assert load_table(frame, "y", aside="leak").notes[1:] == ()
+
+
+@pytest.mark.parametrize("header", ["a,a,c,y", 'a,c,"a",y'])
+def test_two_columns_of_one_name_are_refused(tmp_path, header):
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join([header, *(f"{i},{i},{i},{i % 2}" for i in range(20))]))
+    with pytest.raises(InputError, match=r"table\.csv: 2 columns are called 'a': rename or drop"):
+        load_csv(path, "y")
+
+
+def test_columns_without_a_name_are_no_two_of_one_name(tmp_path):
+    """As a pandas index of two levels is written; and what another program renamed."""
+    path = tmp_path / "table.csv"
+    rows = [f"{i},{i},{i * 0.5},{i % 3},{i % 2}" for i in range(20)]
+    path.write_text("\n".join([",,a,a_duplicated_0,y", *rows]))
+    assert load_csv(path, "y").preparation.names[-2:] == ["a", "a_duplicated_0"]
+
+
+def test_a_preparation_shows_its_first_values():
+    frame = pl.DataFrame({"city": [f"c{i % 90:02}" for i in range(200)], "y": ["a", "b"] * 100})
+    shown = repr(load_table(frame, "y").preparation)
+    assert "'c00', 'c01'" in shown
+    assert "c50" not in shown

@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -239,3 +240,30 @@ def test_what_is_no_network_tries_as_much_of_each_recipe_as_it_can(scenario, pre
     learner = make_learner(toys.extra_trees)
     found = make_experiment(toys.dataset(), learner=learner, scenario=scenario, preset=preset)
     assert [setting.name for setting in found.settings] == tried
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "problem"),
+    [
+        (DATA, {"methods": 5}, "methods must be a text or a list, not 5"),
+        (DATA, {"scenario": 3}, "scenario must be a name or a Scenario, not 3"),
+        (DATA, {"workers": "2"}, "workers must be a whole number of at least 1, not '2'"),
+        (DATA, {"workers": 0}, "workers must be a whole number of at least 1, not 0"),
+        (DATA, {"seed": 1.5}, "seed must be a whole number of at least 0, not 1.5"),
+        (DATA, {"runs": 2.5}, "runs must be a whole number of at least 1, not 2.5"),
+        (
+            (DATA.x_train, DATA.y_train),
+            {},
+            "a table's path or a frame, not tuple",
+        ),
+    ],
+)
+def test_what_is_of_another_type_is_named(data, options, problem):
+    with pytest.raises(InputError, match=re.escape(problem)):
+        bench(data, **{"methods": "control", **QUICK, **options})
+
+
+def test_a_setting_that_is_given_twice_is_tried_once():
+    given = ["control", "ema(decay=0.9)", Control(), "control", Ema(decay=0.9), "ema(decay=0.99)"]
+    found = make_experiment(DATA, given).settings
+    assert [str(one.method) for one in found] == ["control", "ema(decay=0.9)", "ema(decay=0.99)"]

@@ -204,3 +204,27 @@ def test_what_is_outside_has_neither_name_nor_bars(rng, tmp_path):
     save(frontier(shown), tmp_path / "frontier.svg")
     assert 'opacity="0"' not in (tmp_path / "frontier.svg").read_text("utf-8")
     assert "Not in the picture" not in caption(shown)
+
+
+def test_markers_at_one_point_show_below_one_another(rng):
+    """Drawn first is largest; what has its point for itself is as small as ever."""
+    one = study(rng, control=60, ema=52)
+    again = replace(one.settings[1], setting=replace(one.settings[1].setting, name="mixup"))
+    drawn = frontier(replace(one, settings=[*one.settings, again])).to_dict()
+    points = next(layer for layer in drawn["layer"] if layer["mark"]["type"] == "point")
+    rows = drawn["datasets"][points["data"]["name"]]
+    areas = {row["method"]: row["area"] for row in rows}
+    assert list(areas) == ["ema", "mixup", "control"]
+    assert areas["ema"] > areas["mixup"] == 95
+    assert areas["control"] == 190
+
+
+@pytest.mark.parametrize(("n", "width"), [(3, 1110), (20, 900)])
+def test_a_chart_is_as_wide_as_its_page_unless_a_key_stands_beside_it(rng, n, width):
+    one = study(rng, control=60, ema=52)
+    more = [
+        replace(one.settings[1], setting=replace(one.settings[1].setting, name=f"own{i}"))
+        for i in range(n - 2)
+    ]
+    result = replace(one, settings=[*one.settings, *more])
+    assert frontier(result, whole=True).to_dict()["width"] == width

@@ -9,7 +9,6 @@ import pytest
 import toys
 from unchurn import Dataset, bench
 from unchurn.study.design.settings import make_setting
-from unchurn.study.report.page import advice
 
 EVIL = "<script>alert(1)</script>"
 X, Y = toys.blobs(200, distance=1)
@@ -45,7 +44,7 @@ def test_the_page_is_drawn_silent_and_offline(open_page, result, tmp_path):
     page, asked, said = open_page(result)
     assert asked == [f"file://{tmp_path}/report.html"]
     assert said == []
-    assert page.locator(".advice").inner_text() == advice(result)
+    assert page.locator(".advice").inner_text() == result.advice
     drawn = page.locator(".chart .marks")  # the canvas or picture that Vega draws
     assert drawn.count() == page.locator(".chart").count() == 2
     for chart in drawn.all():
@@ -68,8 +67,11 @@ def test_first_is_what_is_asked_first_and_all_else_can_be_opened(open_page, resu
     assert shown == ["method", "setting", "tried", "churn", "churn − control's", "accuracy",
                      "accuracy − control's"]  # fmt: skip
     assert not page.locator("#more").is_visible()
+    legend = page.get_by_text("Correct, incorrect: churn among")  # columns that are not shown
+    assert not legend.is_visible()
     page.get_by_text("All that was measured").click()
     assert "incorrect" in page.locator("#more th").all_inner_texts()
+    assert legend.is_visible()
 
 
 def test_examples_say_how_often_they_flip_and_between_what(open_page, result):
@@ -197,3 +199,12 @@ def test_images_have_thumbnails_and_tables_their_values(open_page, result):
     page, *_ = open_page(bench(data, SETTINGS[:2], runs=3, epochs=1, workers=1, validation=False))
     assert page.locator(".example img").count() == page.locator(".example").count() > 0
     assert page.evaluate("[...document.images].every(i => i.naturalWidth === 64)")
+
+
+@pytest.mark.parametrize("n_runs", [2, 3])
+def test_a_page_that_cannot_tell_yet_is_not_marked_as_an_answer(tmp_path, n_runs):
+    labels = np.arange(200) % 2
+    rows = [(make_setting(name), np.tile(labels, (n_runs, 1))) for name in ("control", "mixup")]
+    toys.result(rows, labels).report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert ('<p class="advice open"><strong>Cannot tell yet</strong>' in page) is (n_runs == 2)

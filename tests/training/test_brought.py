@@ -71,3 +71,15 @@ def test_labels_among_the_features_are_warned_of():
 def test_what_makes_no_network_is_named():
     with pytest.raises(InputError, match=r"module gives int, not a torch\.nn\.Module"):
         StableClassifier(lambda shape, n_classes: 3, epochs=1).fit(X, Y)
+
+
+def test_texts_that_tell_nearly_all_rows_apart_are_warned_of():
+    frame = pd.DataFrame({"a": X[:, 0], "note": [f"n{i}" for i in range(len(X))]})
+    with pytest.warns(RemarkWarning, match="column 'note' has another text in every row: if it is"):
+        StableClassifier(epochs=1, random_state=0).fit(frame, NAMES)
+
+
+def test_booleans_among_the_features_are_warned_of_where_they_are_the_labels():
+    frame = pd.DataFrame({"a": X[:, 0], "paid": NAMES[0] == NAMES})
+    with pytest.warns(RemarkWarning, match="column 'paid' of X is y itself: drop it"):
+        StableClassifier(epochs=1, random_state=0).fit(frame, NAMES[0] == NAMES)

@@ -205,7 +205,6 @@ def bench(
 def _bench(console: Console, asked: BenchConfig, dry_run: bool) -> None:
     """Show what will be trained, train it, and show what came of it."""
     from unchurn.core.executors import make_executor
-    from unchurn.study.advice.advice import advice
     from unchurn.study.advice.majority_class import note_on_commonest
     from unchurn.study.api import run_bench
     from unchurn.study.design.schedule import make_schedule
@@ -236,7 +235,7 @@ def _bench(console: Console, asked: BenchConfig, dry_run: bool) -> None:
     work = partial(run_bench, schedule, asked.folder, executor)
     result = with_progress(console, schedule, store, work, fresh)
     console.print(f"\n{table.render(result, 'text', width=table_width(console))}")
-    console.print(f"{textwrap.fill(in_options(advice(result)), console.width)}\n")
+    console.print(f"{textwrap.fill(in_options(result.advice), console.width)}\n")
     if not result.chosen:  # every method failed
         raise typer.Exit(EXIT_FAILED)
     _say_where(console.print, schedule, asked.folder, result.subject.data.id_column)

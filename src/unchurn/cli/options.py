@@ -75,7 +75,8 @@ HtmlFile = Annotated[Path | None, typer.Option("--html", help="Write a page with
 ARGUMENT = re.compile(
     r"\b(give|with|for|say|or) (id|prediction|label|labels|probabilities|positive|slices|cluster"
     r"|retrains|target|labels_cover|delimiter|decimal|encoding|min_overlap"
-    r"|max_bad_flips|max_churn|churn|ratio|time|split|every|base|aside|scenario|model_args)=(?!\w)",
+    r"|max_bad_flips|max_churn|churn|ratio|time|split|every|base|aside|scenario|runs"
+    r"|model_args)=(?!\w)",
     re.IGNORECASE,
 )
 TABS = ("tab", "\\t")  # how one is written where a key for it does something else

@@ -16,14 +16,17 @@ def unknown(kind: str, name: Any, there: Iterable[Any], *, where: str = "") -> s
 
     >>> unknown("method", "saf_ema", ["control", "ema", "safe_ema"])
     "no method 'saf_ema' (did you mean 'safe_ema'?): there are control, ema, safe_ema"
+    >>> unknown("column", "Y", ["x", "y"])
+    "no column 'Y' (did you mean 'y'?): there are x, y"
     >>> unknown("column", 3, ["a", 0])
     'no column 3: there are a, 0'
     """
     from difflib import get_close_matches  # not worth its time where nothing is wrong
 
     known = [str(one) for one in there]
-    near = get_close_matches(str(name), known, n=1)
-    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    by_letters = {one.casefold(): one for one in known}
+    near = get_close_matches(str(name).casefold(), by_letters, n=1)
+    hint = f" (did you mean {by_letters[near[0]]!r}?)" if near else ""
     return f"no {kind} {name!r}{where}{hint}: there are {', '.join(known) or 'none'}"
 
 

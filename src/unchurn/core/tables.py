@@ -7,6 +7,7 @@ import csv
 import gzip
 import io
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -152,6 +153,11 @@ class TextTable:
             table = table.with_columns(number)
         return table
 
+    @property
+    def header(self) -> list[str]:
+        """The names as the file has them: Polars calls the second of one name otherwise."""
+        return next(csv.reader(self._lines(), delimiter=self.delimiter)) if self.has_header else []
+
     def _lines(self) -> Iterator[str]:
         """Its lines, with their ends."""
         raw = self.path.open("rb") if self.content is None else io.BytesIO(self.content)
@@ -208,7 +214,16 @@ def read_table(path: Path, form: TextForm | None = None) -> pl.DataFrame:
         return guarded(path, lambda: read_arrow(path))
     if kind in WORKBOOKS:
         return guarded(path, lambda: read_workbook(path))
-    return open_text(path, form).read()
+    text = open_text(path, form)
+    refuse_twice(text.header)
+    return text.read()
+
+
+def refuse_twice(names: Sequence[str]) -> None:
+    """Refuse two columns of one name; several may have none, as those of a pandas index."""
+    if twice := next((name for name, n in Counter(names).items() if name and n > 1), None):
+        n = names.count(twice)
+        raise InputError(f"{n} columns are called {twice!r}: rename or drop some")
 
 
 def check_written(path: Path) -> str:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from unchurn.core.arrays import Array, Float32, IntArray
 from unchurn.core.errors import InputError
+from unchurn.datasets.splits import shuffled, stratified
 
 if TYPE_CHECKING:
     import polars as pl
@@ -158,11 +159,14 @@ def as_labels(classes: Sequence[str], dtype: str) -> Array:
 def split(x: Array, y: Array, *, test_size: float, stratify: bool) -> list[Array]:
     """x_train, x_test, y_train, y_test by scikit-learn's fixed shuffle."""
     n_test = math.ceil(test_size * len(y))
-    if not stratify and 0 < n_test < len(y):  # the same, without a second's import
-        order = np.random.RandomState(SPLIT_SEED).permutation(len(y))
-        test, train = order[:n_test], order[n_test:]
-        return [x[train], x[test], y[train], y[test]]
-    from sklearn.model_selection import train_test_split
+    if 0 < n_test < len(y):
+        drawn = stratified(y, n_test, SPLIT_SEED) if stratify else (
+            shuffled(len(y), n_test, SPLIT_SEED)
+        )  # fmt: skip
+        if drawn is not None:
+            train, test = drawn
+            return [x[train], x[test], y[train], y[test]]
+    from sklearn.model_selection import train_test_split  # which says why it cannot be
 
     parts: list[Array] = train_test_split(
         x, y, test_size=test_size, random_state=SPLIT_SEED, stratify=y if stratify else None

@@ -39,15 +39,22 @@ def _n_distinct(column: pl.Series) -> int:
 
 
 def note_on_id(column: pl.Series) -> str | None:
-    """That a feature may be an id; None if it does not look so."""
+    """That a feature may be an id, up to what to do then; None if it does not look so.
+
+    Texts that tell nearly all rows apart are as bad: each is an input of its own.
+    """
+    import polars as pl
+
     if not _may_name_rows(column):
         return None
     n, distinct = len(column), _n_distinct(column)
     kind = "number" if column.dtype.is_integer() else "text"
     if distinct == n and n >= FEWEST_ROWS:
         found = f"has another {kind} in every row"
+    elif column.dtype == pl.String and n >= FEWEST_ROWS and distinct >= NEARLY_ALL * n:
+        found = f"has {distinct:,} texts in {n:,} rows, each an input of its own"
     elif ID_NAME.search(column.name) and distinct >= NEARLY_ALL * n:
         found = f"is called as an id is, with {distinct:,} {kind}s in {n:,} rows"
     else:
         return None
-    return f"column {column.name!r} {found}: if it is an id, keep it aside"
+    return f"column {column.name!r} {found}: if it is an id"

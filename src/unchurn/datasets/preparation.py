@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import reprlib
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -84,7 +85,7 @@ class NumberColumn:
         return np.column_stack([scaled, gaps] if self.has_gaps else [scaled])
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class CategoryColumn:
     """The values that have a column each."""
 
@@ -95,6 +96,10 @@ class CategoryColumn:
     def width(self) -> int:
         """How many inputs it gives."""
         return len(self.values)
+
+    def __repr__(self) -> str:
+        """Its first values only: there may be a thousand."""
+        return f"CategoryColumn(name={self.name!r}, values={reprlib.repr(self.values)})"
 
     def transform(self, column: pl.Series) -> Float64:
         """(n, values) of 0 and 1; a value that was never learned has no 1."""

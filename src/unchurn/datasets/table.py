@@ -22,6 +22,7 @@ from unchurn.core.tables import (
 from unchurn.datasets.base import TEXT, Dataset, split
 from unchurn.datasets.columns import is_category, is_number, odd_text
 from unchurn.datasets.id_columns import is_id, no_feature, note_on_id
+from unchurn.datasets.leaks import copies_of
 from unchurn.datasets.preparation import Preparation, of_each, prepare
 from unchurn.datasets.registry import DATASETS
 
@@ -143,7 +144,7 @@ def load_table(
         x_test=x[test],
         y_test=y_test,
         classes=classes,
-        notes=_notes(features, index, ids, aside),
+        notes=_notes(features, frame[target], index, ids, aside),
         test_rows=features[test],
         preparation=preparation,
         train_rows=features[train],
@@ -183,13 +184,19 @@ def _gaps(column: pl.Series) -> Array:
 
 
 def _notes(
-    features: pl.DataFrame, index: list[str], ids: list[str], aside: list[str]
+    features: pl.DataFrame, target: pl.Series, index: list[str], ids: list[str], aside: list[str]
 ) -> tuple[str, ...]:
-    """What was left out and filled."""
+    """What was left out and filled, and what had better be left out."""
     notes = [f"column {name!r} is a pandas index: it is no feature" for name in index]
     notes += [no_feature(name) for name in ids]
     notes += [f"column {name!r} is kept aside: it is no feature" for name in aside]
-    notes += [note for column in features if (note := note_on_id(column)) is not None]
+    notes += [
+        f"column {name!r} is {target.name!r} itself: keep it aside, or models learn nothing else"
+        for name in copies_of(target, features)
+    ]
+    notes += [
+        f"{note}, keep it aside" for column in features if (note := note_on_id(column)) is not None
+    ]
     filled = {column.name: int(_gaps(column).sum()) for column in features}
     filled = {name: count for name, count in filled.items() if count}
     if filled:

@@ -15,7 +15,10 @@ from unchurn.neighbors import knn_labels
 
 Weights = Mapping[str, Array]  # of a network by name, as its `state_dict` has them
 Mask = npt.NDArray[np.bool_]
-SHARED = "{}'s runs share one reference: not quite independent."
+SHARED = (
+    "{}'s runs share one reference, plainly trained for them, as no model in production is there "
+    "(the scenario upgrade has one): not quite independent."
+)
 
 
 @dataclass(frozen=True)

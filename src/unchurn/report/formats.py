@@ -162,9 +162,9 @@ def visible(words: str) -> str:
     return "".join(c if c.isprintable() else " " for c in words)
 
 
-def notes_of(table: Table) -> list[str]:
-    """A table's notes as a page has them, where the best is bold."""
-    return list(_notes(table, "Bold"))
+def notes_of(table: Table, left_out: Iterable[str] = ()) -> list[str]:
+    """A table's notes as a page has them, where the best is bold; without some of its columns."""
+    return list(_notes(table, "Bold", left_out))
 
 
 def _notes(table: Table, mark: str, left_out: Iterable[str] = ()) -> Iterable[str]:

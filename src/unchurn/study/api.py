@@ -11,18 +11,19 @@ from typing import Any
 
 from unchurn.core.errors import InputError, unknown
 from unchurn.core.executors import Executor, make_executor
+from unchurn.core.frames import is_frame
 from unchurn.core.leftovers import temporary_folder
 from unchurn.core.tables import TABLES, TextForm, ending
 from unchurn.core.workbooks import OTHER_WORKBOOKS
 from unchurn.datasets import DATASETS, load, load_csv, load_table
 from unchurn.datasets.base import Dataset
 from unchurn.methods import Method, make_method
-from unchurn.methods.registry import name_of, split_methods
+from unchurn.methods.registry import name_of
 from unchurn.metrics.budget import Budget
 from unchurn.study.design.experiment import Experiment
 from unchurn.study.design.presets import as_far_as, preset_names, preset_settings
 from unchurn.study.design.schedule import Schedule, make_schedule
-from unchurn.study.design.settings import Setting
+from unchurn.study.design.settings import Methods, Setting, listed
 from unchurn.study.results.collect import collect
 from unchurn.study.results.folder import check_room, save
 from unchurn.study.results.ids import check_id
@@ -37,8 +38,6 @@ from unchurn.training.learners.base import Learner, RemarkWarning
 from unchurn.training.learners.function import FunctionLearner
 from unchurn.training.learners.make import make_learner
 from unchurn.training.loop.config import Training
-
-Methods = str | Sequence[str | Method | Setting] | None
 
 
 def bench(
@@ -212,7 +211,7 @@ def check_asked(
     if preset not in preset_names():
         raise InputError(unknown("preset", preset, preset_names()))
     make_scenario(scenario).limits(budget or Budget())
-    for method in split_methods(methods) if isinstance(methods, str) else methods or ():
+    for method in listed(methods) or ():
         if isinstance(method, str):
             make_method(method)
 
@@ -249,6 +248,9 @@ def load_data(
             name = "aside" if target is None else "target"
             raise InputError(f"{name} is for a table of your own")
         return _with_id(load(data) if isinstance(data, str) else data, id)
+    if not isinstance(data, str | Path) and not is_frame(data):
+        kind = type(data).__name__
+        raise InputError(f"data must be a dataset's name, a table's path or a frame, not {kind}")
     if target is None:
         what = f"{data}: " if isinstance(data, str | Path) else ""
         raise InputError(f"{what}which column is to be predicted? Give target=")
@@ -300,7 +302,7 @@ def make_experiment(
 ) -> Experiment:
     """The experiment that was asked for; what is wrong with it is said here."""
     learner = learner or make_learner()
-    methods = split_methods(methods) if isinstance(methods, str) else methods
+    methods = listed(methods)
     if validation is None:
         validation = data.name not in DATASETS
     scene = make_scenario(scenario).scene(data, validation=validation, form=form)
@@ -345,4 +347,4 @@ def _settings(
             settings.append(Setting(name_of(method), make_method(method)))
         else:
             settings += preset_settings(preset, dataset, [method], n_steps)
-    return settings
+    return [one for i, one in enumerate(settings) if one not in settings[:i]]

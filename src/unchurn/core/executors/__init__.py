@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from unchurn.core.arrays import as_whole
 from unchurn.core.errors import InputError
 from unchurn.core.executors.base import Call, Executor
 from unchurn.core.extras import what_is_missing
@@ -19,6 +20,8 @@ def make_executor(
     name: str = "local", workers: int | None = None, ray_address: str | None = None
 ) -> Executor:
     """An executor by name, "local" or "ray"; as many workers as there are cores, if not given."""
+    if workers is not None:
+        as_whole(workers, 1, "workers")
     if name == "local":
         from unchurn.core.executors.local import Local
 

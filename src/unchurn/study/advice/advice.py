@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import count
 from typing import TYPE_CHECKING
 
 from unchurn.methods import make_method
@@ -10,8 +11,6 @@ from unchurn.metrics.against_base import right, right_before
 from unchurn.metrics.intervals import Interval
 from unchurn.report.numbers import between, percent, points
 from unchurn.study.advice.beyond_chance import (
-    FEWEST_UNITS,
-    are_too_few,
     from_control,
     is_better,
     is_more_accurate,
@@ -49,7 +48,8 @@ def advice(result: Result) -> str:
     Of many methods that are like control, some look better by chance. So the level at which they
     are told from it grows with how many were tried, the less the more of them are better
     (`level_of_all`). docs/statistics.md has how often one is recommended where nothing is better.
-    Of fewer than three runs, or older models, nothing is: there is no interval to rely on.
+    Of fewer than three runs, or older models, nothing is: there is no interval to rely on, and the
+    first thing said is how many are needed.
     """
     return f"{_recommended(result)}{_on_the_base(result)}"
 
@@ -90,7 +90,7 @@ def _within_budget(result: Result, chosen: dict[str, SettingResult]) -> str:
     rows = list((single or kept or chosen).values())
     best = rows[result.best_of([row.reported.runs[result.chosen_on] for row in rows])]
     budget = f"the budget ({limits_in_words(result)}) on the {result.chosen_on} part"
-    caution = f" {_few(result)}" if are_too_few(result) else ""
+    caution = f" {_few(result)}" if result.subject.are_too_few else ""
     if not kept:
         out = way_out(result, _untried(result, _steadier(result)))
         return (
@@ -177,6 +177,8 @@ def _cost(result: Result, row: SettingResult) -> str:
 def _keep(result: Result, control: SettingResult) -> str:
     """That nothing is better than plain training, and what to try next."""
     n = len(result.by_method) - 1
+    if n and result.subject.are_too_few and not _is_settled(result):
+        return _cannot_tell(result, control)
     tried = "nothing else was tried"
     if n:
         what = result.subject.scenario.churn_words
@@ -188,6 +190,18 @@ def _keep(result: Result, control: SettingResult) -> str:
         tried = f"{none} {what} beyond chance at no loss of accuracy"
     text = f"Use plain training: {tried}; it is {_measured(result, control)}"
     return f"{text}. {ensemble_is_plain(result)}{_next(result)}".rstrip()
+
+
+def _cannot_tell(result: Result, control: SettingResult) -> str:
+    """That there are too few runs, or older models, and what was measured so far."""
+    what = result.subject.scenario.churn_words
+    single = single_models(result.choose())
+    row = min(single.values(), key=lambda row: _churn(result, row))
+    text = f"Cannot tell yet: {_few(result)} Plain training is {_measured(result, control)}"
+    if _churn(result, row) < _churn(result, control):
+        text += f"; {_name(row)} has the lowest {what}, {percent(_churn(result, row))}, and is "
+        text += f"{_accuracy(result, row)} accurate: whether that is chance is not known"
+    return f"{text}. {_on_few_rows(result)}".rstrip()
 
 
 def _next(result: Result) -> str:
@@ -236,13 +250,11 @@ def _steadier_of_several(result: Result) -> list[SettingResult]:
 
 def _of_equal_runs(result: Result) -> str:
     """What to do where more runs alone would change nothing; empty where they may."""
-    n, scenario = n_test_rows(result), result.subject.scenario
-    if n < FEW_ROWS:
-        rows = f"{n} test rows tell little: test on {FEW_ROWS} or more."
+    if rows := _on_few_rows(result):
         return f"{rows} {_few(result)}".rstrip()
-    if scenario.has_base or not ignores_seed(result):
+    if result.subject.scenario.has_base or not ignores_seed(result):
         return ""
-    if all_agree(result) and scenario.name != Resample.name:
+    if _is_settled(result):
         return (
             "More runs would be equal, too, as far as these tell: to see what other data changes, "
             f"give scenario= {Resample.name}."
@@ -251,13 +263,29 @@ def _of_equal_runs(result: Result) -> str:
     return f"Try {left[0]}, whose members each see other rows." if left else ""
 
 
+def _is_settled(result: Result) -> bool:
+    """Whether more runs would be equal, too, as far as these tell."""
+    scenario = result.subject.scenario
+    may_differ = scenario.has_base or scenario.name == Resample.name
+    is_known = n_test_rows(result) >= FEW_ROWS and ignores_seed(result)
+    return not may_differ and is_known and all_agree(result)
+
+
+def _on_few_rows(result: Result) -> str:
+    """That test rows are few, where they are."""
+    n = n_test_rows(result)
+    return f"{n} test rows tell little: test on {FEW_ROWS} or more." if n < FEW_ROWS else ""
+
+
 def _few(result: Result) -> str:
     """That runs, or older models, are few, where they are."""
-    runs = result.subject.runs
-    n = result.subject.scenario.n_units(runs)
-    if n < min(runs, FEWEST_UNITS):
-        return f"{n} older models tell too little: give more runs."
-    return f"{runs} runs tell little: try {FEW_RUNS} or more." if runs < FEW_RUNS else ""
+    runs, scenario = result.subject.runs, result.subject.scenario
+    if not result.subject.are_too_few:
+        return f"{runs} runs tell little: try {FEW_RUNS} or more." if runs < FEW_RUNS else ""
+    n = scenario.n_units(runs)
+    units = "runs" if n == runs else "older models"
+    enough = next(more for more in count(FEW_RUNS) if not scenario.are_too_few(more))
+    return f"{n} {units} are too few; give runs= {enough} or more."
 
 
 def _untried(result: Result, names: list[str]) -> list[str]:

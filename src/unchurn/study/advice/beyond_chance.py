@@ -11,15 +11,13 @@ from unchurn.study.results.selection import CLOSE
 if TYPE_CHECKING:
     from unchurn.study.results.result import Result, SettingResult
 
-FEWEST_UNITS = 3  # of fewer runs, or older models, no interval is promised to hold
-
 
 def is_better(result: Result, row: SettingResult, *, alone: bool = False) -> bool:
     """Whether a setting lowers churn beyond chance, and accuracy by less than CLOSE.
 
     `alone`: as if it were the only one that was tried.
     """
-    if not is_told(result, row) or are_too_few(result):
+    if not is_told(result, row):
         return False
     found = from_control(result, row)
     churn = found[result.subject.scenario.churn]
@@ -29,7 +27,7 @@ def is_better(result: Result, row: SettingResult, *, alone: bool = False) -> boo
 
 def may_cost_nothing(result: Result, row: SettingResult) -> bool:
     """Whether a setting lowers churn beyond chance, and accuracy by what may be chance."""
-    if not is_told(result, row) or are_too_few(result):
+    if not is_told(result, row):
         return False
     found = from_control(result, row)
     is_steadier = found[result.subject.scenario.churn].at(_level(result)).high < 0
@@ -38,15 +36,10 @@ def may_cost_nothing(result: Result, row: SettingResult) -> bool:
 
 def is_more_accurate(result: Result, row: SettingResult) -> bool:
     """Whether a setting is more accurate than control beyond chance, as the best of all tried."""
-    if not is_told(result, row) or are_too_few(result):
+    if not is_told(result, row):
         return False
     level = 1 - (1 - LEVEL) / n_told(result)
     return from_control(result, row)["accuracy"].at(level).low > 0
-
-
-def are_too_few(result: Result) -> bool:
-    """Whether runs, or older models, are too few for any interval over them."""
-    return result.subject.scenario.n_units(result.subject.runs) < FEWEST_UNITS
 
 
 def _level(result: Result) -> float:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from unchurn.core.arrays import as_whole
 from unchurn.core.errors import InputError
 from unchurn.datasets.base import Dataset
 from unchurn.methods import Method
@@ -41,7 +42,8 @@ class Experiment:
     id: str | None = None  # the column of a table that was named as its rows' id; decides no run
 
     def __post_init__(self) -> None:
-        if self.runs < 2:
+        as_whole(self.seed, 0, "seed")
+        if as_whole(self.runs, 1, "runs") < 2:
             raise InputError(f"churn needs at least 2 runs, not {self.runs}")
         if self.runs > MOST_RUNS:
             raise InputError(f"runs must be at most {MOST_RUNS:,}, not {self.runs:,}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
@@ -11,7 +12,14 @@ import numpy as np
 from unchurn.core.errors import InputError
 from unchurn.methods import METHODS, Method, combine
 from unchurn.methods.cost import serving_cost
-from unchurn.methods.registry import PLUS, name_of, named_method, parse_method, with_unusual
+from unchurn.methods.registry import (
+    PLUS,
+    name_of,
+    named_method,
+    parse_method,
+    split_methods,
+    with_unusual,
+)
 from unchurn.study.scenarios import Scenario, make_scenario
 
 
@@ -67,6 +75,9 @@ class Setting:
         )
 
 
+Methods = str | Sequence[str | Method | Setting] | None
+
+
 @dataclass(frozen=True, kw_only=True)
 class SettingFacts:
     """A setting as far as results speak of it: no method, which may be code of the user's own."""
@@ -91,6 +102,15 @@ class SettingFacts:
             return f"{self.name} {self.text}".strip()
         each = zip(names, self.methods, strict=True)
         return PLUS.join(with_unusual(name, own) for name, own in each)
+
+
+def listed(methods: Methods) -> Sequence[str | Method | Setting] | None:
+    """Methods one by one, as a text has them by comma; None: those of a preset."""
+    if isinstance(methods, str):
+        return split_methods(methods)
+    if not isinstance(methods, Collection | None):
+        raise InputError(f"methods must be a text or a list, not {methods!r}")
+    return None if methods is None else list(methods)
 
 
 def make_setting(name: str, **parameters: Any) -> Setting:

@@ -15,11 +15,14 @@ from unchurn.study.results.selection import pareto
 if TYPE_CHECKING:
     from unchurn.study.results.result import Result, SettingResult
 
-WIDE, NARROW = (900, 420), (290, 300)  # pixels of the chart itself; the narrow one fits a phone
+# Pixels of the chart itself: beside a key, on a phone, and of a page's whole width.
+WIDE, NARROW, WHOLE = (900, 420), (290, 300), (1110, 420)
 MOST_NAMES = 12  # methods with names at their points: more are numbered
 ONE, SEVERAL, PLAIN = "one model is served", "several models are served", "plain training"
 SHAPES = {PLAIN: "diamond", ONE: "circle", SEVERAL: "square"}
 GREY = "#8c8c8c"  # is seen on white and on black
+AREA, AREA_OF_PLAIN, RING = 95, 190, 180  # of a marker, and what one below others has more
+NEAR = 4  # pixels: a marker would hide another
 
 
 def frontier_data(result: Result) -> Rows:
@@ -74,17 +77,20 @@ def _percents(values: dict[str, float]) -> dict[str, float]:
     return {name: round(100 * value, 4) for name, value in values.items()}
 
 
-def frontier(result: Result, *, narrow: bool = False) -> alt.LayerChart:
+def frontier(result: Result, *, narrow: bool = False, whole: bool = False) -> alt.LayerChart:
     """Churn and accuracy of each method's chosen setting; best is top left.
 
     It opens without the much less accurate settings (`are_worth_showing`): drag it, or zoom with
     the control key, for those. A point is there whole, with its name and bars, or not at all.
-    `narrow` is for a phone: methods are numbered, as they are where names have no room.
+    `narrow` is for a phone: methods are numbered, as they are where names have no room. `whole` is
+    as wide as a page, unless a key of numbers stands beside it.
     """
     rows, churn = result.frontier_rows, result.subject.scenario.churn
     is_inside = f"inrange(datum.{churn}, domain('x')) && inrange(datum.accuracy, domain('y'))"
-    size, domains = NARROW if narrow else WIDE, axis_domains(rows, churn)
+    size, domains = NARROW if narrow else WHOLE if whole else WIDE, axis_domains(rows, churn)
     shown, is_numbered = _named([r for r in rows if r["chosen"]], churn, domains, size, narrow)
+    if whole and is_numbered:
+        return frontier(result)
     names = {row["method"]: row["name"] for row in shown}
     tried = [{**r, "name": names[r["method"]]} for r in rows if not r["chosen"]]
     x, y = (alt.Scale(domain=domain, nice=False) for domain in domains)
@@ -106,13 +112,16 @@ def frontier(result: Result, *, narrow: bool = False) -> alt.LayerChart:
     tooltip = ["method:N", "setting:N", f"{churn}:Q", "accuracy:Q"]
     # Control on top: all else is held against it.
     shown.sort(key=lambda row: row["kind"] == PLAIN)
+    shown = _ringed(shown, churn, domains, size)
     base = alt.Chart(alt.InlineData(values=shown)).encode(across, up, colour)
     bars = base.transform_filter(f"isValid(datum.{churn}_low)").mark_rule(
         strokeWidth=1.5, opacity=alt.ExprRef(f"{is_inside} ? 0.5 : 0"), clip=True
     )
-    area = alt.ExprRef(f"datum.kind === '{PLAIN}' ? 190 : 95")
     points = base.mark_point(
-        filled=True, opacity=alt.ExprRef(f"{is_inside} ? 1 : 0"), size=area, clip=True
+        filled=True,
+        opacity=alt.ExprRef(f"{is_inside} ? 1 : 0"),
+        size=alt.ExprRef("datum.area"),
+        clip=True,
     ).encode(_shapes(shown, with_key=not narrow), tooltip=tooltip)
     layers = [
         *_plain_lines(shown, across, up),
@@ -230,6 +239,19 @@ def _named(
             }
         )
     return found, is_numbered
+
+
+def _ringed(
+    shown: Rows, churn: str, domains: tuple[list[float], list[float]], size: tuple[int, int]
+) -> Rows:
+    """The rows, in the order in which they are drawn, with markers that show below later ones."""
+    points = [_pixels(row[churn], row["accuracy"], domains, size) for row in shown]
+    found = []
+    for i, (row, (x, y)) in enumerate(zip(shown, points, strict=True)):
+        above = sum(max(abs(x - a), abs(y - b)) < NEAR for a, b in points[i + 1 :])
+        area = AREA_OF_PLAIN if row["kind"] == PLAIN else AREA
+        found.append({**row, "area": area + RING * above})
+    return found
 
 
 def _lines(

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from unchurn.core.version import __version__
 from unchurn.report import formats
 from unchurn.report.html import write_page
-from unchurn.study.advice.advice import advice
 from unchurn.study.advice.majority_class import note_on_commonest
 from unchurn.study.report import charts
 from unchurn.study.report.frontier import caption, frontier
@@ -27,16 +26,19 @@ def write_report(result: Result, path: Path) -> None:
     """Write the page; it asks nothing of the network, and everything in it is escaped."""
     table = chosen_table(result)
     first = _first_columns(result, table)
+    footer = formats.notes_of(table, set(table.headings) - set(first.headings))
     write_page(
         path,
         Path(__file__).with_name("bench.html"),
         _charts(result),
         name=result.subject.data.name,
         question=result.subject.scenario.question,
-        advice=advice(result),
+        advice=result.advice,
+        is_open=result.subject.are_too_few,
         methods=formats.html(first, "methods"),
         more=formats.html(table, "more") if len(first.columns) < len(table.columns) else "",
-        footer=formats.notes_of(table),
+        footer=footer,
+        more_notes=[note for note in formats.notes_of(table) if note not in footer],
         examples=_examples(result),
         examples_title=_examples_title(result),
         facts=_facts(result),
@@ -57,8 +59,9 @@ def _charts(result: Result) -> list[dict[str, Any]]:
     drawn: list[dict[str, Any]] = []
     if result.frontier_rows:
         title = f"{result.subject.scenario.churn_words.capitalize()} and accuracy of each method"
-        wide, narrow = (frontier(result, narrow=one).to_dict() for one in (False, True))
-        drawn.append({"title": title, "caption": caption(result), "spec": wide, "narrow": narrow})
+        wide, narrow = frontier(result, whole=True), frontier(result, narrow=True)
+        specs = {"spec": wide.to_dict(), "narrow": narrow.to_dict()}
+        drawn.append({"title": title, "caption": caption(result), **specs})
     for title, chart in result.subject.scenario.charts(result).items():
         drawn.append({"title": title, "spec": chart.to_dict()})
     small = charts.curves(result, narrow=True)

@@ -115,6 +115,8 @@ class Result:
 
     def best_of(self, each: Sequence[Runs], budget: Budget | None = None) -> int:
         """The position of the best of several settings' runs, by the budget or the paper's rule."""
+        if not all(isinstance(runs, Runs) for runs in each):
+            raise InputError("best_of takes runs, as each of Result.settings has them")
         scenario = self.subject.scenario
         limits = scenario.limits(self.subject.budget if budget is None else budget)
 
@@ -156,13 +158,19 @@ class Result:
         return accuracy.mean, churn.mean
 
     def differences(self, first: str, second: str) -> dict[str, Interval]:
-        """A method's chosen setting less another's on the test part, by metric."""
+        """A method's chosen setting less another's on the test part, by metric.
+
+        Of fewer than three runs, or older models, there are no intervals: none would hold.
+        """
         chosen = self.chosen
         for name in (first, second):
             if name not in chosen:
                 raise InputError(unknown("method with a chosen setting", name, chosen))
         ours, theirs = (chosen[name].reported.runs["test"] for name in (first, second))
-        return self.subject.scenario.differences(ours, theirs)
+        found = self.subject.scenario.differences(ours, theirs)
+        if not self.subject.are_too_few:
+            return found
+        return {name: Interval(of.value, math.nan, math.nan) for name, of in found.items()}
 
     def difference(self, first: str, second: str) -> tuple[Interval, Interval]:
         """Test accuracy and churn of a method's chosen setting less another's, with intervals.
@@ -195,6 +203,13 @@ class Result:
         ours, fresh = result.runs["test"], result.fresh.runs["test"]
         metrics = self.subject.scenario.metrics.items()
         return {name: metric.of(ours).mean - metric.of(fresh).mean for name, metric in metrics}
+
+    @property
+    def advice(self) -> str:
+        """Which method to use and why, in a few sentences; or what to try next."""
+        from unchurn.study.advice.advice import advice
+
+        return advice(self)
 
     def table(self, form: str = "text") -> str:
         """The chosen settings as "text", "markdown", "latex", "html"; every setting as "csv"."""
@@ -297,7 +312,8 @@ class Result:
         write_report(self, Path(path))
 
     def __repr__(self) -> str:
-        return "\n".join([self.table().rstrip(), *(f"note: {note}" for note in self.notes)])
+        notes = (f"note: {note}" for note in self.notes)
+        return "\n".join([self.table().rstrip(), *notes, "", self.advice])
 
     def _repr_markdown_(self) -> str:
         """What a notebook shows."""

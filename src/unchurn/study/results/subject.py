@@ -63,6 +63,11 @@ class Subject:
         return "validation" if "validation" in self.labels else "test"
 
     @property
+    def are_too_few(self) -> bool:
+        """Whether runs, or older models, are too few to tell a difference from chance."""
+        return self.scenario.are_too_few(self.runs)
+
+    @property
     def is_of_networks(self) -> bool:
         """Whether networks were trained; else trees, or whatever a function trains."""
         return "network" in self.learner_facts

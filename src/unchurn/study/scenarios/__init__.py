@@ -30,6 +30,8 @@ def make_scenario(scenario: str | Scenario = "retrain", **parameters: Any) -> Sc
         if parameters:
             raise InputError(f"give {next(iter(parameters))} to the scenario itself")
         return scenario
+    if not isinstance(scenario, str):
+        raise InputError(f"scenario must be a name or a Scenario, not {scenario!r}")
     name = scenario.partition("(")[0].strip()
     if name not in SCENARIOS:
         raise InputError(unknown("scenario", name, SCENARIOS))

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 Rows = npt.NDArray[np.integer]
 PlainFit = tuple[int, int]  # a plain training: its run, and its stream in the run
+FEWEST_UNITS = 3  # of fewer runs, or older models, no interval is promised to hold
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,10 @@ class Scenario:
     def n_units(self, runs: int) -> int:
         """How many of them there are."""
         return runs
+
+    def are_too_few(self, runs: int) -> bool:
+        """Whether so many runs, or older models, are too few for any interval over them."""
+        return self.n_units(runs) < FEWEST_UNITS
 
     @property
     def columns(self) -> tuple[str, ...]:

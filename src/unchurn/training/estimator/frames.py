@@ -11,7 +11,7 @@ from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError
 from unchurn.core.frames import as_frame, check_names, is_frame
 from unchurn.datasets.columns import of_new_rows
-from unchurn.datasets.id_columns import is_id, no_feature
+from unchurn.datasets.id_columns import is_id, no_feature, note_on_id
 from unchurn.datasets.preparation import (
     CategoryColumn,
     Preparation,
@@ -40,6 +40,8 @@ def learn_preparation(
     features that a reference of ours does not know, it is prepared anew, unless training
     `needs_weights` of the reference.
     """
+    import polars as pl
+
     if not _is_frame(x):
         return None
     frame = as_frame(x)
@@ -58,6 +60,9 @@ def learn_preparation(
         for name in ids:
             warnings.warn(no_feature(name), RemarkWarning, stacklevel=3)
         frame = frame.drop(ids)
+    for column in frame:
+        if column.dtype == pl.String and (note := note_on_id(column)) is not None:
+            warnings.warn(f"{note}, drop it from X", RemarkWarning, stacklevel=3)
     if reference is None:
         return prepare(frame, np.arange(frame.height), how_left_out="drop {it} from X")
     if is_ours(reference) and not is_anew:

@@ -13,6 +13,7 @@ from unchurn.core.arrays import Array, is_gap
 from unchurn.core.errors import InputError
 from unchurn.core.frames import as_frame, is_frame
 from unchurn.datasets.base import Dataset
+from unchurn.datasets.leaks import copies_of
 from unchurn.training.learners.base import RemarkWarning
 
 
@@ -44,16 +45,13 @@ def warn_of_labels_in(x: Any, labels: Array) -> None:
 
     if not is_frame(x):
         return
-    texts = pl.Series(labels.astype(str))
-    for column in as_frame(x):
-        is_like = column.dtype in (pl.String, pl.Boolean, pl.Categorical, pl.Enum)
-        if (is_like or column.dtype.is_integer()) and column.cast(pl.String).equals(texts):
-            warnings.warn(
-                f"column {column.name!r} of X is y itself: drop it, or the model learns nothing "
-                "else",
-                RemarkWarning,
-                stacklevel=3,
-            )
+    target = pl.Series(labels if labels.dtype.kind == "b" else labels.astype(str))
+    for name in copies_of(target, as_frame(x)):
+        warnings.warn(
+            f"column {name!r} of X is y itself: drop it, or the model learns nothing else",
+            RemarkWarning,
+            stacklevel=3,
+        )
 
 
 def check_no_gaps(y: Any, name: str = "y") -> None:

@@ -1,0 +1,24 @@
+"""Columns that give away the target: a model of them learns nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from unchurn.datasets.columns import is_category
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def copies_of(target: pl.Series, columns: Iterable[pl.Series]) -> list[str]:
+    """The names of the columns that have the target's values in all rows, in whatever type."""
+    import polars as pl
+
+    texts = target.cast(pl.String)
+    return [
+        column.name
+        for column in columns
+        if (is_category(column) or column.dtype.is_integer())
+        and column.cast(pl.String).equals(texts)
+    ]
