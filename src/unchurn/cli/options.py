@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import fields
 from itertools import takewhile
@@ -55,7 +54,8 @@ Positive = Annotated[str | None, typer.Option(help="The class that one probabili
 Threshold = Annotated[
     str | None,
     typer.Option(
-        help="Predict the positive class from here on; by comma base's and candidate's.",
+        help="Predict the positive class from here on; by comma base's and candidate's, or one "
+        "of them (0.3, is base's alone).",
     ),
 ]
 Slices = Annotated[list[str] | None, typer.Option(help="Columns to slice by, comma-separated.")]
@@ -101,20 +101,22 @@ def make_columns(options: dict[str, Any]) -> Columns:
     return Columns(**given)
 
 
-def as_threshold(given: str | None) -> float | tuple[float, float] | None:
-    """One number for both models, or the base's and the candidate's."""
+def as_threshold(given: str | None) -> float | tuple[float | None, float | None] | None:
+    """One number for both models, or the base's and the candidate's; an empty side has none."""
     if given is None:
         return None
     try:
-        one, *others = (float(number) for number in given.split(","))
+        found = [float(part) if part.strip() else None for part in given.split(",")]
     except ValueError:
-        one, others = math.nan, []
-    if len(others) > 1 or not all(0 <= number <= 1 for number in (one, *others)):
+        found = []
+    numbers = [number for number in found if number is not None]
+    if len(found) > 2 or not numbers or not all(0 <= number <= 1 for number in numbers):
         raise typer.BadParameter(
-            f"{given!r} is not from 0 to 1, nor two such numbers by comma.",
+            f"{given!r} is not from 0 to 1, nor two such numbers by comma, of which one may be "
+            "left out.",
             param_hint="'--threshold'",
         )
-    return (one, others[0]) if others else one
+    return (found[0], found[1]) if len(found) == 2 else found[0]
 
 
 def by_comma(given: list[str] | None) -> str | None:

@@ -39,7 +39,22 @@ def hint(blend: Blend) -> str:
         return ""
     return (
         "These rows chose the ratio, so its numbers are optimistic; apply it to others with "
-        f"--ratio {written(blend.ratio)}."
+        f"--ratio {written(blend.ratio)}. The budget is kept by the numbers; gate asks the same of "
+        "whole intervals, and may hold at the same limit."
+    )
+
+
+def how_to_read(threshold: float | None) -> str:
+    """How compare and gate read what is served as it was counted here: no threshold decides anew.
+
+    >>> how_to_read(0.3)
+    'For compare and gate, what is served has its answers: give them --threshold 0.3, (base alone).'
+    """
+    if threshold is None:  # the base goes by its own answers, as it does without the option
+        return ""
+    return (
+        "For compare and gate, what is served has its answers: give them --threshold "
+        f"{threshold!r}, (base alone)."
     )
 
 

@@ -39,7 +39,7 @@ class Columns:
     `id` may be several columns by comma, which tell the rows together; `customer_id=cust` is one
     that other files than the base call `cust`.
     `prediction` may be two names by comma, the base's and the candidate's, and `threshold` two
-    numbers. `probabilities` is the beginning of the names of one column per class, their whole
+    numbers; None for one of them leaves that model its own predictions. `probabilities` is the beginning of the names of one column per class, their whole
     names (which are the classes) by comma, or the name of the one column with the probability of
     `positive`.
     """
@@ -49,7 +49,7 @@ class Columns:
     label: str | None = None
     probabilities: str | None = None
     positive: str | None = None
-    threshold: float | tuple[float, float] | None = None
+    threshold: float | tuple[float | None, float | None] | None = None
     slices: tuple[str, ...] = ()
     cluster: str | None = None
 
