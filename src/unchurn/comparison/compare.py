@@ -35,7 +35,7 @@ from unchurn.comparison.measures.slices import compare_slices, count_slices
 from unchurn.comparison.noise.floor import Floor, noise_floor
 from unchurn.comparison.read import Inputs, read_inputs
 from unchurn.comparison.result import MEASURES, Comparison
-from unchurn.core.arrays import IntArray
+from unchurn.core.arrays import IntArray, as_whole
 from unchurn.core.tables import TextForm
 from unchurn.metrics.intervals import Interval, mcnemar
 
@@ -112,6 +112,7 @@ def compare_given(
     labels_cover: str | None = None,
 ) -> Comparison:
     """The same of what is read already; `compare` says what the arguments are."""
+    as_whole(min_slice, 1, "min_slice")
     cover = labels_cover or ("flips" if given.is_flip_list else None)
     result = _compared(given.paired, floor, given.taken, min_slice, cover)
     doubts = find_doubts(given)

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
+NO_NAME = "(one without a name)"  # such as the index that pandas writes
+
 
 class InputError(ValueError):
     """Bad input, said in one line that names the problem and the fix.
@@ -24,7 +26,8 @@ def unknown(kind: str, name: Any, there: Iterable[Any], *, where: str = "") -> s
     known = [str(one) for one in there]
     near = get_close_matches(str(name), known, n=1)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
-    return f"no {kind} {name!r}{where}{hint}: there are {', '.join(known) or 'none'}"
+    listed = ", ".join(one or NO_NAME for one in known)
+    return f"no {kind} {name!r}{where}{hint}: there are {listed or 'none'}"
 
 
 def field_problem(error: Any, kind: str, allowed: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from unchurn.comparison.inputs.casting import plain_names
 from unchurn.comparison.inputs.sources import ARRAY, PROBABILITIES, Source
-from unchurn.core.arrays import as_fraction
+from unchurn.core.arrays import NUMBER, as_fraction
 from unchurn.core.errors import InputError, unknown
 
 # Names that are taken for what they say, in this order; case, spaces and hyphens do not matter.
@@ -28,6 +28,9 @@ PREFIX = "probability_"  # before a class: how columns of probabilities are call
 PREFIXES = (PROBABILITIES, PREFIX, "proba_", "prob_", "p_")
 
 
+SEVERAL = ("id", "prediction", "probabilities")  # of which there may be several names
+
+
 class NoPredictionError(InputError):
     """Nothing tells which column is the prediction."""
 
@@ -39,9 +42,10 @@ class Columns:
     `id` may be several columns by comma, which tell the rows together; `customer_id=cust` is one
     that other files than the base call `cust`.
     `prediction` may be two names by comma, the base's and the candidate's, and `threshold` two
-    numbers; None for one of them leaves that model its own predictions. `probabilities` is the beginning of the names of one column per class, their whole
-    names (which are the classes) by comma, or the name of the one column with the probability of
-    `positive`.
+    numbers; None for one of them leaves that model its own predictions. `probabilities` is the
+    beginning of the names of one column per class, their whole names (which are the classes) by
+    comma, or the name of the one column with the probability of `positive`. Where several names go
+    by comma, a list of them does, too.
     """
 
     id: str | None = None
@@ -54,6 +58,8 @@ class Columns:
     cluster: str | None = None
 
     def __post_init__(self) -> None:
+        for name in (*SEVERAL, "label", "positive", "cluster"):
+            object.__setattr__(self, name, _as_name(getattr(self, name), name))
         for threshold in self.thresholds:
             if threshold is not None:
                 as_fraction(threshold, "threshold")
@@ -63,6 +69,17 @@ class Columns:
         """The base's, which is the retrainings' too, and the candidate's."""
         given = self.threshold
         return given if isinstance(given, tuple) else (given, given)
+
+
+def _as_name(given: Any, field: str) -> str | None:
+    """The name of a column or a class, which may be a number; several by comma, where they may."""
+    if given is None or isinstance(given, str):
+        return given
+    if isinstance(given, list | tuple) and given and field in SEVERAL:
+        return ",".join(str(name) for name in given)
+    if isinstance(given, NUMBER):  # true and false among them
+        return str(given)
+    raise InputError(f"columns: {field} must be a name, not {given!r}")
 
 
 def as_columns(given: Columns | Mapping[str, Any] | None) -> Columns:

@@ -121,6 +121,8 @@ def pair(
     for model, other in ((base, candidate), (candidate, base)):
         if only := len(model.ids) - n - n_shared(other.ids_without_prediction, model.ids):
             excluded[f"only in {model.name}"] = only
+    if n == 0 and not base.has_ids:
+        raise InputError(f"no row has a prediction in both {base.name} and {candidate.name}")
     if n == 0:
         otherwise = written_otherwise(base.ids, candidate.ids, n)
         raise InputError(

@@ -10,10 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unchurn.comparison.inputs.given import (
+    check_given,
+    check_keys,
+    check_once,
+    is_arrow,
+    wrong_shape,
+)
 from unchurn.core.arrays import as_array, is_nan
-from unchurn.core.errors import InputError, unknown
+from unchurn.core.errors import NO_NAME, InputError, unknown
 from unchurn.core.numpy_files import check_claims, load_array
 from unchurn.core.tables import (
+    BEGINNING,
     TEXT,
     TextForm,
     TextTable,
@@ -82,7 +90,9 @@ class Source:
 
     def in_words(self) -> str:
         """Which columns there are, for an error."""
-        return "it is an array" if self.is_array else f"there are {', '.join(self.names)}"
+        if self.is_array:
+            return "it is an array"
+        return f"there are {', '.join(name or NO_NAME for name in self.names)}"
 
 
 def open_source(source: Any, name: str, form: TextForm | None = None) -> Source:
@@ -96,8 +106,11 @@ def open_source(source: Any, name: str, form: TextForm | None = None) -> Source:
         return source
     if isinstance(source, str | Path):
         return _open_file(Path(source), name, form)
+    check_given(source, name)
     if isinstance(source, pl.DataFrame):
         table = source
+    elif is_arrow(source):
+        table = pl.DataFrame(pl.from_arrow(source))
     elif hasattr(source, "columns") and hasattr(source, "iloc"):  # a pandas frame
         table = pl.DataFrame({str(c): as_series(source[c]) for c in source.columns})
     else:
@@ -121,6 +134,7 @@ def _open_file(path: Path, name: str, form: TextForm | None) -> Source:
         return Source(name=name, names=names, held=path)
     if kind in TEXT:
         text = open_text(path, form)
+        check_once(text.names, name)
         return Source(name=name, names=_stripped(text.names), held=text)
     table = guarded(path, lambda: _read(path))
     return _of_table(table, name)
@@ -135,9 +149,7 @@ def _of_array(source: Any, name: str) -> pl.DataFrame:
         return pl.DataFrame({ARRAY: as_series(source)})
     if array.ndim == 2 and array.dtype.kind == "f":
         return pl.DataFrame({f"{PROBABILITIES}{i}": array[:, i] for i in range(array.shape[1])})
-    raise InputError(
-        f"{name}: must be labels (n,) or probabilities (n, classes), not {array.shape}"
-    )
+    raise InputError(f"{name}: {wrong_shape(array)}")
 
 
 def as_series(values: Any) -> pl.Series:
@@ -200,6 +212,8 @@ def _read(path: Path) -> pl.DataFrame:
     if path.stat().st_size == 0:
         raise InputError(f"{path}: is empty")
     with path.open("rb") as file:  # a path would be taken for a pattern
+        check_keys(file.read(BEGINNING), str(path))
+        file.seek(0)
         if kind != ".json":
             return pl.read_ndjson(file, infer_schema_length=None)
         content = file.read().removeprefix(codecs.BOM_UTF8).strip()
