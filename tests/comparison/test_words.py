@@ -47,3 +47,8 @@ def test_a_file_against_itself_is_warned_of(tmp_path):
     assert warnings("link.csv", {"prediction": "v1"}) == (warning,)
     assert warnings("w.csv", {"prediction": "v1,v2"}) == ()
     assert warnings("copy.csv", {"prediction": "v1"}) == ()
+
+
+def test_one_flip_is_no_flips():
+    said = words.headline(compare(["a", "b"], ["b", "b"], ["b", "b"]))
+    assert said.endswith("): 1 good flip, 0 bad.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass, field
@@ -37,8 +38,16 @@ class Check:
     limit: float | None = field(default=None, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
-        return {"name": self.name, "decision": self.decision, "reason": self.reason}
+        """As JSON has it; a check of no number has nulls for what was measured and its limit."""
+        found = self.found or Interval(math.nan, math.nan, math.nan)
+        numbers = {"value": found.value, "low": found.low, "high": found.high}
+        return {
+            "name": self.name,
+            "decision": self.decision,
+            "reason": self.reason,
+            **{key: None if math.isnan(number) else number for key, number in numbers.items()},
+            "limit": self.limit,
+        }
 
 
 def held_against(
@@ -71,6 +80,12 @@ class Verdict:
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it."""
         return {"decision": self.decision, "checks": [check.to_dict() for check in self.checks]}
+
+    def __str__(self) -> str:
+        """What the command line prints of it."""
+        banner = self.banner()
+        reasons = (f"  {decision} {reason}" for decision, reason in banner.said())
+        return "\n".join([banner.decision.upper(), *reasons])
 
     def banner(self) -> Banner:
         """As it is shown above a comparison."""

@@ -61,6 +61,16 @@ class Banner:
         overall = [line for line in self.passed if line not in slices]
         return [*self.in_the_way, *overall], slices
 
+    def said(self) -> list[tuple[str, str]]:
+        """Decisions and reasons, a line each; of many, one for all slices that pass."""
+        lines, slices = self.folded()
+        said = [(line.decision, visible(f"{line.name}: {line.reason}")) for line in lines]
+        if slices:
+            said.append(
+                ("promote", f"{len(slices)} checks of slices, which --json and --html list")
+            )
+        return said
+
 
 def sentences(comparison: Comparison) -> list[str]:
     """What moved; and whether that is more than retraining alone, if there are retrainings."""
@@ -79,7 +89,7 @@ def headline(comparison: Comparison) -> str:
         among = "" if judged == comparison.n else f"on the {judged:,} with a true label, "
         text += (
             f"; {among}accuracy {points(change.value)} ({between(change, in_points=True)}): "
-            f"{good:,} good flips, {bad:,} bad"
+            f"{good:,} good flip{'s' * (good != 1)}, {bad:,} bad"
         )
     return text + "."
 
@@ -213,16 +223,12 @@ def _checks(lines: list[BannerLine]) -> Table:
 
 
 def _rich_checks(banner: Banner) -> RichTable:
-    """The same for the terminal: a line each; of many, one for all slices that pass."""
+    """The same for the terminal."""
     from rich.table import Table as RichTable
     from rich.text import Text
 
     grid = RichTable.grid(padding=(0, 1))
     grid.add_column(no_wrap=True)
-    lines, slices = banner.folded()
-    said = [(line.decision, f"{line.name}: {line.reason}") for line in lines]
-    if slices:
-        said.append(("promote", f"{len(slices)} checks of slices, which --json and --html list"))
-    for decision, reason in said:
-        grid.add_row(Text(f"  {decision}", style=COLOURS[decision]), Text(visible(reason)))
+    for decision, reason in banner.said():
+        grid.add_row(Text(f"  {decision}", style=COLOURS[decision]), Text(reason))
     return grid
