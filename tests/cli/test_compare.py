@@ -181,6 +181,6 @@ def test_the_labelled_list_of_flips_goes_back_in(run, tmp_path):
     assert found["accuracy_base"] is None
     listed[:3].with_columns(label=pl.Series([0, 0, 0])).write_csv(tmp_path / "f.csv")
     code, _, err = run("compare", "a.csv", "b.csv", *named, "--labels", "f.csv")
-    assert (code, "with --labels-cover flips each needs one" in err) == (2, True)
+    assert (code, "where labels are of the flips each needs one" in err) == (2, True)
     code, _, err = run("compare", "a.csv", "b.csv", *named, "--labels-cover", "some")
     assert (code, "say --labels-cover all or flips, not 'some'" in err) == (2, True)
