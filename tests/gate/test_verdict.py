@@ -47,3 +47,8 @@ def test_json_has_the_numbers_of_a_check():
     check = held_against("churn", "promote", "in", Interval(0.02, 0.01, 0.03), 0.05)
     assert {key: check.to_dict()[key] for key in numbers} == numbers
     assert {Check("missing", "hold", "").to_dict()[key] for key in numbers} == {None}
+
+
+def test_a_small_limit_is_told_from_zero_and_so_is_what_was_measured():
+    check = held_against("churn", "hold", "open", Interval(0.00003, 0.00001, 0.0005), 0.00004)
+    assert check.reason == "0.003% [0.001%, 0.050%], limit 0.004%: open"

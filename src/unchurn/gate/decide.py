@@ -13,7 +13,7 @@ from unchurn.gate.policy import Limit, Policy, make_policy, read_policy
 from unchurn.gate.retraining_checks import excess_churn, excess_loss, of_a_retraining
 from unchurn.gate.slice_checks import slice_checks
 from unchurn.gate.verdict import Check, Decision, Verdict, held_against
-from unchurn.report.numbers import percent
+from unchurn.report.numbers import fine_percent, limit_percent
 
 if TYPE_CHECKING:
     from unchurn.comparison.inputs.pairs import Paired
@@ -69,8 +69,9 @@ def _missing(paired: Paired, limit: float) -> list[Check]:
             "missing",
             "hold",
             f"{paired.n_base - paired.n:,} of base's {paired.n_base:,} rows "
-            f"({percent(paired.missing)}) have no prediction of the candidate, limit "
-            f"{percent(limit)}: if that is meant, say max_missing = {allowed:g} in the policy",
+            f"({fine_percent(paired.missing)}) have no prediction of the candidate, limit "
+            f"{limit_percent(limit)}: if that is meant, say max_missing = {allowed:g} in the "
+            "policy",
         )
     ]
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from unchurn.comparison.report.words import Banner, BannerLine
 from unchurn.metrics.intervals import Interval
-from unchurn.report.numbers import percent
+from unchurn.report.numbers import EXACT, decimals, percent
 
 NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 Decision = Literal["promote", "hold", "reject"]
@@ -22,9 +22,10 @@ MEANING = {
 }
 
 
-def shown(found: Interval) -> str:
+def shown(found: Interval, digits: int = 2) -> str:
     """What was measured: its value and the ends of its interval."""
-    return f"{percent(found.value)} [{percent(found.low)}, {percent(found.high)}]"
+    value, low, high = (percent(one, digits) for one in (found.value, found.low, found.high))
+    return f"{value} [{low}, {high}]"
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,12 @@ class Check:
 def held_against(
     name: str, decision: Decision, why: str, found: Interval, limit: float, at: str = ""
 ) -> Check:
-    """A check of what was measured, and why it decides so; `at` says of which level it is."""
-    reason = f"{shown(found)}{at}, limit {percent(limit)}: {why}"
+    """A check of what was measured, and why it decides so; `at` says of which level it is.
+
+    What was measured has the digits of the limit, so that the two can be held against each other.
+    """
+    digits = decimals(limit, EXACT)
+    reason = f"{shown(found, digits)}{at}, limit {percent(limit, digits)}: {why}"
     return Check(name, decision, reason, found, limit)
 
 
