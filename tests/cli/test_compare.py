@@ -74,6 +74,8 @@ def test_a_bench_folder_gives_the_retrainings(run, tmp_path):
         (("base.csv", "cand.csv", "--slices", "x"), "no column 'x' for --slices in either file"),
         (("base.csv", "cand.csv", "--json", "--markdown"), "--json or --markdown, not both"),
         (("base.csv", "cand.csv", "--threshold", "2"), "--threshold"),
+        (("base.csv", "cand.csv", "--flips", "f.xlsx"), "'--flips': f.xlsx: flips are written as"),
+        (("base.csv", "cand.csv", "--flips", "f.csv.gz"), "the name must end in .csv"),
         (("base.csv", "cand.csv", "--retrains", "base.csv"), "base.csv is base: no further"),
         (("base.csv", "cand.csv", "--retrains", "./cand.csv"), "cand.csv is the candidate"),
         (("base.csv", "cand.csv", "--retrains", "r1.csv", "r1.csv"), "r1.csv is there twice"),

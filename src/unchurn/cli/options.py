@@ -18,6 +18,20 @@ if TYPE_CHECKING:
     from unchurn.comparison.inputs.columns import Columns
     from unchurn.core.tables import TextForm
 
+
+def as_csv(value: Path | None) -> Path | None:
+    """Where CSV is written, unless the name says that it is a table of another kind."""
+    if value is None:
+        return None
+    from unchurn.comparison.inputs.sources import OTHER_KINDS
+    from unchurn.core.tables import TABLES, ending
+    from unchurn.core.workbooks import OTHER_WORKBOOKS
+
+    if ending(value) in {*TABLES, *OTHER_WORKBOOKS, *OTHER_KINDS} - {".csv"}:
+        raise typer.BadParameter(f"{value}: flips are written as CSV: the name must end in .csv")
+    return value
+
+
 OF_BASE = "Predictions of the model in use."
 OF_CANDIDATE = "Predictions of the model that would replace it."
 Base = Annotated[Path, typer.Argument(help=OF_BASE, callback=from_pipe)]
@@ -69,7 +83,9 @@ Decimal = Annotated[str | None, typer.Option(help="Decimal point of text files: 
 Encoding = Annotated[str | None, typer.Option(help="Encoding of text files: latin-1 …")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 AsMarkdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown.")]
-FlipsFile = Annotated[Path | None, typer.Option("--flips", help="Write the flips as CSV.")]
+FlipsFile = Annotated[
+    Path | None, typer.Option("--flips", help="Write the flips as CSV.", callback=as_csv)
+]
 HtmlFile = Annotated[Path | None, typer.Option("--html", help="Write a page with charts.")]
 # Arguments that the library's errors tell to give, and that are options of the same name here.
 ARGUMENT = re.compile(
