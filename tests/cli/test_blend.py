@@ -98,7 +98,7 @@ def test_what_a_threshold_served_is_read_as_it_was_counted(run, files, tmp_path)
     arguments = ("blend", "base.one.csv", "cand.one.csv", *how, *cut)
     counted = answer(run, *arguments)["served"]
     _, out, _ = run(*arguments)
-    printed = re.search(r"give them (--threshold) (\S+) \(base alone\)", " ".join(out.split()))
+    printed = re.search(r"count so with (--threshold) (\S+) \(", " ".join(out.split()))
     found = answer(run, "compare", "base.one.csv", "served.csv", *how, *printed.groups())
     assert counted["churn"]["value"] > 0
     for measure in ("churn", "bad_flips", "good_flips", "accuracy_difference"):

@@ -39,6 +39,8 @@ from unchurn.core.arrays import IntArray, as_whole
 from unchurn.core.tables import TextForm
 from unchurn.metrics.intervals import Interval, mcnemar
 
+N_UNUSED = 8  # columns that are listed
+
 
 def compare(
     base: Any,
@@ -118,7 +120,21 @@ def compare_given(
     doubts = find_doubts(given)
     cautions = find_cautions(given, result.labels_cover, floor)
     warnings = (*(doubt.warning for doubt in doubts), *cautions)
-    return replace(result, warnings=warnings, doubts=doubts)
+    notes = (*result.notes, *_without_truth(given))
+    return replace(result, warnings=warnings, doubts=doubts, notes=notes)
+
+
+def _without_truth(given: Inputs) -> list[str]:
+    """A note that no labels were found, with the columns in which they may stand."""
+    models = (given.base, given.candidate)
+    if given.labels is not None or any(model.labels is not None for model in models):
+        return []
+    base = set(given.base.all_columns)  # a column that both have is read from base alone
+    names = [*given.base.unused, *(one for one in given.candidate.unused if one not in base)]
+    if not names:
+        return []
+    shown = ", ".join(names[:N_UNUSED]) + (" …" if len(names) > N_UNUSED else "")
+    return [f"no true labels found; not used: {shown}"]
 
 
 def _compared(

@@ -48,13 +48,13 @@ def how_to_read(threshold: float | None) -> str:
     """How compare and gate read what is served as it was counted here: no threshold decides anew.
 
     >>> how_to_read(0.3)
-    'For compare and gate, what is served has its answers: give them --threshold 0.3, (base alone).'
+    "compare and gate count so with --threshold 0.3, (the base's: what is served has its answers)."
     """
     if threshold is None:  # the base goes by its own answers, as it does without the option
         return ""
     return (
-        "For compare and gate, what is served has its answers: give them --threshold "
-        f"{threshold!r}, (base alone)."
+        f"compare and gate count so with --threshold {threshold!r}, (the base's: what is served "
+        "has its answers)."
     )
 
 

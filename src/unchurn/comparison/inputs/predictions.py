@@ -22,6 +22,7 @@ from unchurn.comparison.inputs.columns import (
     Columns,
     choose_columns,
     choose_labels,
+    is_index,
     says_what_it_is,
 )
 from unchurn.comparison.inputs.ids.lookup import ABSENT, alike, find, repeated
@@ -60,6 +61,7 @@ class Predictions:
     excluded: dict[str, int]  # rows left out, by reason
     ids_without_prediction: pl.Series
     all_columns: tuple[str, ...]  # that the source has by name
+    unused: tuple[str, ...]  # those of them that were taken for nothing
     id_column: str | None
     n_rows_if_no_ids: int | None  # rows without ids are told by their place
     spaced: str | None  # a class that has spaces around its name
@@ -166,6 +168,7 @@ def read_predictions(
         excluded={f"without a prediction in {name}": rows.n_gone} if rows.n_gone else {},
         ids_without_prediction=gone_ids,
         all_columns=() if opened.is_array else opened.names,
+        unused=tuple(c for c in opened.names if c not in chosen.needed and not is_index(c)),
         id_column=chosen.id,
         n_rows_if_no_ids=table.height if chosen.id is None else None,
         spaced=_spaced(table, chosen.prediction if is_given else None, chosen.label),
