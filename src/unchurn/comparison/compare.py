@@ -62,9 +62,9 @@ def compare(
     Parameters
     ----------
     base, candidate
-        A file's path (CSV, Parquet, Arrow, .xlsx, JSON, NPZ, .npy), a Polars or pandas frame,
-        an array of labels or an array (n, classes) of probabilities; a row per example, joined by
-        id where there is one.
+        A file's path (CSV, Parquet, Arrow, .xlsx, JSON, NPZ, .npy), a Polars or pandas frame, a
+        table of pyarrow, an array of labels or an array (n, classes) of probabilities; a row per
+        example, joined by id where there is one.
     labels
         True labels, in any of these forms; else from a column of either model's.
     slices
