@@ -1,6 +1,7 @@
 """`unchurn blend`: what it writes and says, and what it refuses."""
 
 import json
+import re
 
 import numpy as np
 import polars as pl
@@ -85,6 +86,25 @@ def test_options_read_as_they_do_for_compare(run, files, tmp_path):
     alone = answer(run, "compare", "base.txt.csv", "cand.txt.csv", *how)
     assert found["candidate"]["bad_flips"] == alone["bad_flips"]
     assert pl.read_parquet(tmp_path / "served.parquet").columns[:2] == ["who", "prediction"]
+
+
+def test_what_a_threshold_served_is_read_as_it_was_counted(run, files, tmp_path):
+    """The option that blend prints gives compare and gate the numbers that blend reported."""
+    for name in ("base", "cand"):
+        table = pl.read_parquet(tmp_path / f"{name}.parquet").rename({"p_yes": "score"})
+        table.drop("p_no").write_csv(tmp_path / f"{name}.one.csv")
+    how = ("--positive", "yes")
+    cut = ("--threshold", "0.3,0.4", "--max-bad-flips", "0.02", "-o", "served.csv")
+    arguments = ("blend", "base.one.csv", "cand.one.csv", *how, *cut)
+    counted = answer(run, *arguments)["served"]
+    _, out, _ = run(*arguments)
+    printed = re.search(r"count so with (--threshold) (\S+) \(", " ".join(out.split()))
+    found = answer(run, "compare", "base.one.csv", "served.csv", *how, *printed.groups())
+    assert counted["churn"]["value"] > 0
+    for measure in ("churn", "bad_flips", "good_flips", "accuracy_difference"):
+        assert found[measure] == counted[measure]
+    code, out, _ = run("blend", *files, "--ratio", "2", "-o", "served.csv")
+    assert (code, "--threshold" in out) == (0, False)
 
 
 @pytest.mark.parametrize(

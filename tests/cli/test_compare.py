@@ -74,6 +74,8 @@ def test_a_bench_folder_gives_the_retrainings(run, tmp_path):
         (("base.csv", "cand.csv", "--slices", "x"), "no column 'x' for --slices in either file"),
         (("base.csv", "cand.csv", "--json", "--markdown"), "--json or --markdown, not both"),
         (("base.csv", "cand.csv", "--threshold", "2"), "--threshold"),
+        (("base.csv", "cand.csv", "--flips", "f.xlsx"), "'--flips': f.xlsx: flips are written as"),
+        (("base.csv", "cand.csv", "--flips", "f.csv.gz"), "the name must end in .csv"),
         (("base.csv", "cand.csv", "--retrains", "base.csv"), "base.csv is base: no further"),
         (("base.csv", "cand.csv", "--retrains", "./cand.csv"), "cand.csv is the candidate"),
         (("base.csv", "cand.csv", "--retrains", "r1.csv", "r1.csv"), "r1.csv is there twice"),
@@ -181,6 +183,6 @@ def test_the_labelled_list_of_flips_goes_back_in(run, tmp_path):
     assert found["accuracy_base"] is None
     listed[:3].with_columns(label=pl.Series([0, 0, 0])).write_csv(tmp_path / "f.csv")
     code, _, err = run("compare", "a.csv", "b.csv", *named, "--labels", "f.csv")
-    assert (code, "with --labels-cover flips each needs one" in err) == (2, True)
+    assert (code, "where labels are of the flips each needs one" in err) == (2, True)
     code, _, err = run("compare", "a.csv", "b.csv", *named, "--labels-cover", "some")
     assert (code, "say --labels-cover all or flips, not 'some'" in err) == (2, True)

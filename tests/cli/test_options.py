@@ -59,13 +59,21 @@ def test_switches_and_options_of_several_values_may_be_there_again(run, files):
 
 
 @pytest.mark.parametrize(
-    ("given", "threshold"), [(None, None), ("0.4", 0.4), ("0.5,0.4", (0.5, 0.4)), ("0,1", (0, 1))]
+    ("given", "threshold"),
+    [
+        (None, None),
+        ("0.4", 0.4),
+        ("0.5,0.4", (0.5, 0.4)),
+        ("0,1", (0, 1)),
+        ("0.3,", (0.3, None)),
+        (" , 0.4", (None, 0.4)),
+    ],
 )
 def test_a_threshold_is_one_or_two_numbers(given, threshold):
     assert as_threshold(given) == threshold
 
 
-@pytest.mark.parametrize("given", ["", "a", "2", "nan", "0.1,", "0.1,2", "0.1,0.2,0.3"])
+@pytest.mark.parametrize("given", ["", ",", "a", "2", "nan", "0.1,2", "0.1,0.2,0.3"])
 def test_any_other_threshold_is_one_line(run, files, given):
     code, out, err = run("compare", *files, "--threshold", given)
     assert (code, out, err.count("\n")) == (2, "", 1)

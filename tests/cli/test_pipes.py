@@ -43,7 +43,14 @@ def test_nothing_in_it_is_one_line(run, given):
         given("")
         code, out, err = run("compare", *words)
         assert (code, out, err.count("\n")) == (2, "", 1)
-        assert err.endswith("standard input.csv: is empty\n")
+        assert err == "unchurn: standard input.csv: is empty\n"
+
+
+def test_standard_input_is_not_two_files(run, given):
+    given(OTHER)
+    code, out, err = run("compare", "-", "-")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "standard input can be read only once" in err
 
 
 def test_a_pipe_is_read_once(run, given, tmp_path):

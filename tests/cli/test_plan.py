@@ -107,3 +107,11 @@ def test_rows_that_several_columns_tell_or_files_call_differently(run, tmp_path,
     assert (code, err) == (0, "")
     churns = [(one != two).mean() for one, two in combinations(runs, 2)]
     assert json.loads(out)["excess"]["noise"]["churn"] == pytest.approx(np.mean(churns))
+
+
+def test_small_rates_are_told_from_zero(run):
+    given = ("--accuracy-loss", "0.00004", "--excess", "0.00005", "--churn", "0.0002")
+    code, out, _ = run("plan", *given)
+    assert code == 0
+    for said in ("of accuracy of 0.004%", "to see 0.005% beyond", "retrainings is 0.001%)"):
+        assert said in out

@@ -35,3 +35,22 @@ def test_of_very_many_classes_those_that_flip_most_into_one_another_are_shown():
         candidate[30 * i : 30 * i + 9] = 1000 + 10 * i + np.array([0, 0, 0, 0, 0, 1, 2, 3, 4])
     found = rows(compare(base, candidate), "From which class to which")
     assert [row["flips"] for row in found] == [5] * (N_CLASSES // 2)
+
+
+def test_classes_stand_in_the_order_of_their_numbers():
+    names = np.array([f"topic_{number}" for number in (1, 2, 10, 11)])
+    (spec,) = (
+        one["spec"]
+        for one in charts(compare(names[[0, 1, 2, 3]], names[[1, 2, 3, 0]]))
+        if one["title"] == "From which class to which"
+    )
+    assert spec["layer"][0]["encoding"]["x"]["scale"]["domain"] == [*names]
+    assert compare(names, names[::-1]).paired.classes[1] == "topic_10"  # as text, they do not
+
+
+def test_of_two_classes_none_is_wrong_in_two_ways():
+    def shown(truth):
+        return [row["name"] for row in rows(compare([0, 1, 0], [1, 1, 1], truth), "What flipped")]
+
+    assert "wrong → wrong" in shown([0, 1, 2])
+    assert "wrong → wrong" not in shown([0, 1, 1])

@@ -163,6 +163,10 @@ def test_two_thresholds_are_the_bases_and_the_candidates():
         assert found.floor.each == (0, 0)  # retrainings are of base's recipe
         assert found.taken["candidate"]["prediction"] == "1 from a probability of 0.4"
     assert compare(base, base, columns={"threshold": 0.5}).estimates["churn"].value == 0
+    said = base.with_columns(prediction=pl.Series([0, 1, 0, 0]))  # by another threshold
+    for given, churn in (((0.4, None), 0.25), ((None, 0.4), 0.25), ((0.5, None), 0), (0.4, 0)):
+        found = compare(said, said, columns={"threshold": given})
+        assert found.estimates["churn"].value == churn  # the side of None has its own answers
     for wrong in (2, (0.5, 2), (0.5,), "a"):
         with pytest.raises(InputError, match="threshold must be"):
             compare(base, base, columns={"threshold": wrong})

@@ -320,3 +320,17 @@ def test_probabilities_by_number_and_labels_by_name_say_how_to_call_the_columns(
     names = said.removesuffix(";").split(", ")
     named = base.rename(dict(zip(("proba_0", "proba_1"), names, strict=True)))
     assert compare(named, named, labels).estimates["accuracy_base"].value == 1
+
+
+def test_without_labels_it_says_in_which_columns_they_may_stand():
+    table = frame([0, 1, 1]).with_columns(is_fraud=1, segment=2, user=pl.Series([3, 4, 4]))
+    said = "no true labels found; not used: "
+    assert compare(table, table).notes[-1] == f"{said}is_fraud, segment, user"
+    found = compare(table, table, slices="segment", cluster="user")
+    assert found.notes[-1] == f"{said}is_fraud"
+    named = compare(table, table, columns={"label": "is_fraud"})
+    truth = pl.DataFrame({"id": [0, 1, 2], "label": [0, 1, 1]})
+    for other in (named, compare(table, table, truth), compare(frame([0]), frame([0]))):
+        assert not any("no true labels" in note for note in other.notes)
+    wide = frame([0]).with_columns(**{f"x{i}": 0 for i in range(9)})
+    assert compare(wide, wide).notes[-1].endswith("x6, x7 …")

@@ -102,7 +102,7 @@ def test_what_is_ambiguous_and_would_change_the_answer_is_refused(base, message)
 
 
 def test_what_is_said_must_be_so():
-    with pytest.raises(InputError, match="1 of 4 flips have no true label, and with labels_cover"):
+    with pytest.raises(InputError, match="1 of 4 flips have no true label, and where"):
         compare(labelled(0, 0, 0), frame(CANDIDATE), labels_cover="flips")
     with pytest.raises(InputError, match="say labels_cover= all or flips, not 'some'"):
         compare(THREE_BAD_ONE_GOOD, frame(CANDIDATE), labels_cover="some")

@@ -40,3 +40,16 @@ def test_confidence_is_that_of_the_prediction():
     found = flipped(compare(base, other, columns=Columns(threshold=0.7)))
     assert found["candidate"].to_list() == ["0"] * 3
     assert found["confidence"].to_list() == [0.4] * 3
+
+
+def test_flips_are_those_that_the_command_line_writes():
+    found = compare(frame([0, 1, 1], label=[0, 0, 1]), frame([1, 0, 1]))
+    assert found.flips().equals(flipped(found))
+    assert found.flips()["kind"].to_list() == ["bad", "good"]
+
+
+def test_a_comparison_is_equal_to_itself_alone():
+    one, other = (compare([0, 1], [1, 1], slices={"s": ["a", "b"]}) for _ in range(2))
+    assert one == one
+    assert one != other
+    assert len({one, other, one}) == 2

@@ -96,3 +96,15 @@ def test_what_is_not_known_is_a_dash_that_nothing_is_sorted_by():
     rest = tables.slices(result).rows[0][4]
     assert rest.text == "–"
     assert "<td>–</td>" in formats.html(tables.slices(result))
+
+
+def test_of_two_classes_none_is_wrong_in_two_ways():
+    base, candidate, two, three = [0, 1, 0], [1, 1, 1], [0, 1, 1], [0, 1, 2]
+
+    def names(truth):
+        rows = tables.measures(compare(base, candidate, truth)).rows
+        return [row[0].text for row in rows]
+
+    assert "wrong → another wrong" in names(three)
+    assert "wrong → another wrong" not in names(two)
+    assert "good flips (wrong → right)" in names(two)

@@ -1,10 +1,14 @@
 """A comparison in words: sentences, and any name shown as it is."""
 
+import re
+
 import numpy as np
 import polars as pl
 
 from unchurn import compare
 from unchurn.comparison.report import words
+from unchurn.gate.verdict import Check, Verdict, held_against
+from unchurn.metrics.intervals import Interval
 
 
 def test_markdown_shows_any_name_as_text():
@@ -55,3 +59,47 @@ def test_a_file_against_itself_is_doubted(tmp_path):
     ]
     copy = compare(tmp_path / "w.csv", tmp_path / "copy.csv", **asked)
     assert copy.gate({"max_churn": 1.0}).decision == "promote"
+
+
+def test_one_flip_is_no_flips():
+    said = words.headline(compare(["a", "b"], ["b", "b"], ["b", "b"]))
+    assert said.endswith("): 1 good flip, 0 bad.")
+
+
+def sliced_verdict(decisions):
+    """A check for each slice, by how far it is beyond its limit; and one on all examples."""
+    checks = [Check("bad_flips", "hold", "open", Interval(0.01, 0.01, 0.02), 0.01)]
+    for number, decision in enumerate(decisions):
+        found = Interval(0.1 + number / 10_000, 0.0, 0.3)
+        name = f"slice_churn of shop=<{number}>"
+        checks.append(held_against(name, decision, "the data leave it open " * 9, found, 0.1))
+    return Verdict(tuple(checks))
+
+
+def test_markdown_of_any_number_of_slices_fits_a_comment():
+    """GitHub refuses a comment of more than 65,536 characters."""
+    result = compare(np.zeros(4, int), [0, 0, 0, 1])
+    verdict = sliced_verdict(["promote"] * 800 + ["hold"] * 800 + ["reject"] * 50)
+    text = result.markdown(verdict)
+    assert len(text) < 40_000
+    rows = [line.split("|")[1].strip() for line in text.splitlines() if line.startswith("| slice")]
+    assert rows[0] == r"slice\_churn of shop=&lt;1649&gt;"
+    listed = [line for line in text.split("<details>")[0].splitlines() if "⏸️ hold" in line]
+    assert rows.index(r"slice\_churn of shop=&lt;1600&gt;") == 49  # rejected, behind it held
+    assert "bad" in listed[0]  # on all examples, before those of slices
+    assert listed[1].startswith(r"| slice\_churn of shop=&lt;1599&gt;")
+    told = [
+        int(n.replace(",", "")) for n in re.findall(r"^and ([\d,]+) more: see --json$", text, re.M)
+    ]
+    assert len(rows) + sum(told) == 1650
+    few = result.markdown(sliced_verdict(["promote"] * 5 + ["hold"] * 30))
+    assert "more: see --json" not in few
+    assert few.count("| slice") == 35
+
+
+def test_markdown_of_names_of_any_length_fits_a_comment():
+    names = np.array([f"{number} {'x' * 9000}" for number in range(12)])
+    text = compare(names, np.roll(names, 1)).markdown()
+    assert len(text) < 65_536
+    assert text.endswith("The rest has no room: see --json.\n")
+    assert "100.00% of 12 predictions change" in text

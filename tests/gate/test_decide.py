@@ -92,7 +92,7 @@ def test_one_that_must_not_flip_rejects():
 @pytest.mark.parametrize(
     ("policy", "message"),
     [
-        ({"must_not_flip": ["x"]}, "1 ids are not among the examples compared, such as 'x'"),
+        ({"must_not_flip": ["x"]}, "1 id is not among the examples compared, such as 'x'"),
         ({"max_accuracy_loss": 0.1}, "max_accuracy_loss needs true labels"),
         ({"max_bad_flips": 0.1}, "max_bad_flips needs true labels"),
         ({"max_excess_churn": 0.1}, "needs other retrainings of base"),
@@ -190,3 +190,30 @@ def test_a_few_rows_that_a_candidate_fails_to_predict_are_left_out():
         found = compare(base, base[:n])
         assert bool(found.warnings) == is_held
         assert (found.gate({"max_churn": 0.1}).decision == "hold") == is_held
+
+
+def test_limits_go_by_keyword_before_the_policy(tmp_path):
+    found = compare(BASE, candidate(20))  # 1 % of them
+    (tmp_path / "p.toml").write_text("max_churn = 0.001\n")
+    for policy in ({"max_churn": 0.001}, Policy(max_churn=0.001), tmp_path / "p.toml"):
+        assert found.gate(policy).decision == "reject"
+        assert found.gate(policy, max_churn=0.05).decision == "promote"
+    assert found.gate(max_churn=0.001).decision == "reject"
+    kept = Policy(max_churn={"limit": 0.001, "burden": "prove-harm"}, max_missing=0.5)
+    assert len(found.gate(kept, must_not_flip=[1999]).checks) == 2
+
+
+@pytest.mark.parametrize(
+    ("policy", "message"),
+    [(None, "the policy sets no limit"), (3, "policy must be a dict of limits or a TOML file's")],
+)
+def test_what_is_no_policy_is_one_line(policy, message):
+    with pytest.raises(InputError, match=message):
+        compare(BASE, candidate(20)).gate(policy)
+
+
+def test_a_header_above_ids_is_asked_about():
+    with pytest.raises(InputError, match=r"1 id is not .* such as 'id', the first: is it a header"):
+        decision({"must_not_flip": ["id", "1998", "1999"]})
+    with pytest.raises(InputError, match=r"2 ids are not .* such as 'x'$"):
+        decision({"must_not_flip": ["1999", "x", "y"]})

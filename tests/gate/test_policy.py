@@ -3,7 +3,7 @@
 import pytest
 
 from unchurn.core.errors import InputError
-from unchurn.gate.policy import read_policy
+from unchurn.gate.policy import Policy, read_policy
 
 
 @pytest.mark.parametrize(
@@ -48,3 +48,9 @@ def test_a_policy_explains_itself_and_options_go_before_the_file(tmp_path):
         "rows of base for which the candidate has no prediction: at most 1.00%, else hold",
     ]
     assert policy.max_excess_churn is None
+
+
+def test_small_limits_are_told_from_zero():
+    lines = Policy(max_churn=0.00004, max_missing=0.00001).explain()
+    assert lines[0].startswith("predictions that change: at most 0.004%;")
+    assert "at most 0.001%, else hold" in lines[-1]

@@ -34,7 +34,7 @@ def test_one_slice_of_many_does_not_reject_by_chance():
     check = result.gate({"max_slice_churn": 0.05}).checks[0]
     assert check.decision == "hold"
     assert "outside, but one of so many slices may be by chance" in check.reason
-    assert "more examples like these would reject" in check.reason
+    assert "more examples of this slice would reject" in check.reason
     assert decisions(sliced(68), {"max_slice_churn": 0.05}) == ["reject"]  # alone it is enough
 
 

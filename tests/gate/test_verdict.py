@@ -2,7 +2,8 @@
 
 import xml.etree.ElementTree as ET
 
-from unchurn.gate.verdict import Check, Verdict
+from unchurn.gate.verdict import Check, Verdict, held_against
+from unchurn.metrics.intervals import Interval
 
 
 def test_the_worst_check_decides():
@@ -34,3 +35,20 @@ def test_what_is_shown_above_a_comparison():
     assert [(line.name, line.decision, line.reason) for line in banner.lines] == [
         ("churn", "promote", "in"), ("bad_flips", "hold", "open"),
     ]  # fmt: skip
+
+
+def test_it_prints_as_on_the_command_line():
+    checks = (Check("churn", "promote", "in"), Check("slice_churn of a=\x1b[31m", "hold", "open"))
+    assert str(Verdict(checks)) == "HOLD\n  promote churn: in\n  hold slice_churn of a= [31m: open"
+
+
+def test_json_has_the_numbers_of_a_check():
+    numbers = {"value": 0.02, "low": 0.01, "high": 0.03, "limit": 0.05}
+    check = held_against("churn", "promote", "in", Interval(0.02, 0.01, 0.03), 0.05)
+    assert {key: check.to_dict()[key] for key in numbers} == numbers
+    assert {Check("missing", "hold", "").to_dict()[key] for key in numbers} == {None}
+
+
+def test_a_small_limit_is_told_from_zero_and_so_is_what_was_measured():
+    check = held_against("churn", "hold", "open", Interval(0.00003, 0.00001, 0.0005), 0.00004)
+    assert check.reason == "0.003% [0.001%, 0.050%], limit 0.004%: open"

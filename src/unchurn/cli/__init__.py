@@ -17,6 +17,7 @@ from unchurn.cli.guard import NO_MEMORY, run_watched
 from unchurn.cli.help import Command, Group
 from unchurn.cli.manual import DATA, DECIDE, MEASURE, REDUCE, START, STUDY, examples
 from unchurn.cli.options import FilesAfter, in_options
+from unchurn.cli.pipes import without_folders
 from unchurn.core.errors import InputError
 from unchurn.core.extras import what_is_missing
 from unchurn.core.version import __version__
@@ -119,5 +120,6 @@ def _main() -> None:
 
 def _fail(message: str, code: int) -> int:
     """Say what went wrong, in one line."""
-    typer.echo("unchurn: " + " ".join(visible(message).split()), err=True)
+    said = " ".join(visible(without_folders(message)).split())
+    typer.echo(f"unchurn: {said}", err=True)
     return code

@@ -33,6 +33,7 @@ from unchurn.cli.options import (
 from unchurn.report.formats import visible
 
 if TYPE_CHECKING:
+    from unchurn.comparison.inputs.columns import Columns
     from unchurn.gate.blend import Blend
 
 
@@ -69,8 +70,9 @@ def blend(
 
     A model's doubt is 1 less the probability of its own answer. Where the two differ, the new
     answer is served if the old model's doubt is more than the ratio times the new one's. Choose
-    the ratio by a budget on labelled rows, then apply it to others with --ratio. Files as for
-    compare, with probabilities; the output is .parquet, .csv or .jsonl.
+    the ratio by a budget on labelled rows, then apply it to others with --ratio. The budget is kept
+    by the estimate; gate, which wants the whole interval there, may hold at the same limit. Files
+    as for compare, with probabilities; the output is .parquet, .csv or .jsonl.
     """
     options = locals()
     from unchurn.core.tables import check_written
@@ -79,6 +81,7 @@ def blend(
     check_written(output)
     read = (base, candidate, labels)
     check_outputs(read, as_json=as_json, as_markdown=False, html=None, others=(output,))
+    columns = make_columns(options)
     result = blending.blend(
         base,
         candidate,
@@ -86,7 +89,7 @@ def blend(
         max_bad_flips=max_bad_flips,
         max_churn=max_churn,
         ratio=ratio,
-        columns=make_columns(options),
+        columns=columns,
         labels_cover=labels_cover,
         min_overlap=min_overlap,
         form=make_form(options),
@@ -96,22 +99,23 @@ def blend(
     if as_json:
         make_patient_console().out(json.dumps(result.to_dict(), indent=1, allow_nan=False))
     else:
-        _show(result)
+        _show(result, columns)
     typer.echo(visible(f"wrote {output}: {result.comparison.n:,} rows"), err=True)
 
 
-def _show(result: Blend) -> None:
-    """The numbers, what the ratio is, and how far to believe them."""
+def _show(result: Blend, columns: Columns) -> None:
+    """The numbers, what the ratio is, how far to believe them, and how to read what is served."""
     from rich.text import Text
 
     from unchurn.comparison.report import words
-    from unchurn.gate.blend_words import headline, hint, measures
+    from unchurn.gate.blend_words import headline, hint, how_to_read, measures
 
     console = make_patient_console()
     words.show_warnings(console, result.comparison)
     console.print(Text(headline(result), style="bold"))
     words.show_table(console, measures(result))
     console.print()
-    if said := hint(result):
-        console.print(Text(said))
+    for said in (hint(result), how_to_read(columns.thresholds[0])):
+        if said:
+            console.print(Text(said))
     words.show_remarks(console, result.comparison)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import fields
 from itertools import takewhile
@@ -18,6 +17,20 @@ from unchurn.cli.pipes import from_pipe
 if TYPE_CHECKING:
     from unchurn.comparison.inputs.columns import Columns
     from unchurn.core.tables import TextForm
+
+
+def as_csv(value: Path | None) -> Path | None:
+    """Where CSV is written, unless the name says that it is a table of another kind."""
+    if value is None:
+        return None
+    from unchurn.comparison.inputs.sources import OTHER_KINDS
+    from unchurn.core.tables import TABLES, ending
+    from unchurn.core.workbooks import OTHER_WORKBOOKS
+
+    if ending(value) in {*TABLES, *OTHER_WORKBOOKS, *OTHER_KINDS} - {".csv"}:
+        raise typer.BadParameter(f"{value}: flips are written as CSV: the name must end in .csv")
+    return value
+
 
 OF_BASE = "Predictions of the model in use."
 OF_CANDIDATE = "Predictions of the model that would replace it."
@@ -55,7 +68,8 @@ Positive = Annotated[str | None, typer.Option(help="The class that one probabili
 Threshold = Annotated[
     str | None,
     typer.Option(
-        help="Predict the positive class from here on; by comma base's and candidate's.",
+        help="Predict the positive class from here on; by comma base's and candidate's, or one "
+        "of them (0.3, is base's alone).",
     ),
 ]
 Slices = Annotated[list[str] | None, typer.Option(help="Columns to slice by, comma-separated.")]
@@ -69,7 +83,9 @@ Decimal = Annotated[str | None, typer.Option(help="Decimal point of text files: 
 Encoding = Annotated[str | None, typer.Option(help="Encoding of text files: latin-1 …")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 AsMarkdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown.")]
-FlipsFile = Annotated[Path | None, typer.Option("--flips", help="Write the flips as CSV.")]
+FlipsFile = Annotated[
+    Path | None, typer.Option("--flips", help="Write the flips as CSV.", callback=as_csv)
+]
 HtmlFile = Annotated[Path | None, typer.Option("--html", help="Write a page with charts.")]
 # Arguments that the library's errors tell to give, and that are options of the same name here.
 ARGUMENT = re.compile(
@@ -102,20 +118,22 @@ def make_columns(options: dict[str, Any]) -> Columns:
     return Columns(**given)
 
 
-def as_threshold(given: str | None) -> float | tuple[float, float] | None:
-    """One number for both models, or the base's and the candidate's."""
+def as_threshold(given: str | None) -> float | tuple[float | None, float | None] | None:
+    """One number for both models, or the base's and the candidate's; an empty side has none."""
     if given is None:
         return None
     try:
-        one, *others = (float(number) for number in given.split(","))
+        found = [float(part) if part.strip() else None for part in given.split(",")]
     except ValueError:
-        one, others = math.nan, []
-    if len(others) > 1 or not all(0 <= number <= 1 for number in (one, *others)):
+        found = []
+    numbers = [number for number in found if number is not None]
+    if len(found) > 2 or not numbers or not all(0 <= number <= 1 for number in numbers):
         raise typer.BadParameter(
-            f"{given!r} is not from 0 to 1, nor two such numbers by comma.",
+            f"{given!r} is not from 0 to 1, nor two such numbers by comma, of which one may be "
+            "left out.",
             param_hint="'--threshold'",
         )
-    return (one, others[0]) if others else one
+    return (found[0], found[1]) if len(found) == 2 else found[0]
 
 
 def by_comma(given: list[str] | None) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 import tempfile
@@ -10,6 +11,8 @@ from pathlib import Path
 import typer
 
 STANDARD_INPUT = ("-", "/dev/stdin")
+PREFIX = "unchurn-pipe-"  # of the folder of a copy
+COPY = re.compile(rf"(?:/[^/\s]+)*/{PREFIX}[^/\s]+/")
 
 
 def from_pipe(context: typer.Context, value: Path | None) -> Path | None:
@@ -22,7 +25,10 @@ def from_pipe(context: typer.Context, value: Path | None) -> Path | None:
     is_standard = str(value) in STANDARD_INPUT
     if not is_standard and not value.is_fifo():
         return value
-    folder = Path(context.with_resource(tempfile.TemporaryDirectory(prefix="unchurn-pipe-")))
+    if is_standard and context.meta.setdefault(__name__, value) is not value:
+        context.close()  # nobody else would yet: the copy goes
+        raise typer.BadParameter("standard input can be read only once: put one into a file")
+    folder = Path(context.with_resource(tempfile.TemporaryDirectory(prefix=PREFIX)))
     copy = folder / ("standard input.csv" if is_standard else f"pipe {value.name}.csv")
     with copy.open("wb") as target:
         if is_standard:
@@ -31,3 +37,12 @@ def from_pipe(context: typer.Context, value: Path | None) -> Path | None:
             with value.open("rb") as source:
                 shutil.copyfileobj(source, target)
     return copy
+
+
+def without_folders(message: str) -> str:
+    """A message that calls a copy by its name alone.
+
+    >>> without_folders("/tmp/unchurn-pipe-x1/standard input.csv: is empty")
+    'standard input.csv: is empty'
+    """
+    return COPY.sub("", message)

@@ -20,7 +20,7 @@ from unchurn.cli.options import (
     make_columns,
     make_form,
 )
-from unchurn.report.numbers import percent
+from unchurn.report.numbers import fine_percent, limit_percent
 
 if TYPE_CHECKING:
     from unchurn.gate.sample_size import ExcessPlan, LossPlan, Noise
@@ -80,7 +80,7 @@ def plan(
         typer.echo(json.dumps({k: p and p.to_dict() for k, p in plans.items()}, indent=1))
         return
     how = "as measured" if retrains else "as expected"
-    typer.echo(f"churn of a retraining  {percent(noise.churn)}, {how}; power {power:.0%}")
+    typer.echo(f"churn of a retraining  {fine_percent(noise.churn)}, {how}; power {power:.0%}")
     if loss is not None:
         _show_loss(loss)
     if beyond is not None:
@@ -122,7 +122,7 @@ def _noise(
 
 
 def _show_loss(plan: LossPlan) -> None:
-    size = f"{percent(plan.loss)}"
+    size = limit_percent(plan.loss)
     typer.echo(f"\nlabelled rows to see a loss of accuracy of {size}")
     typer.echo(f"  {plan.to_see:>13,}  so that the 95 % interval excludes zero")
     typer.echo(
@@ -135,14 +135,16 @@ def _sd(noise: Noise) -> str:
     from unchurn.gate.sample_size import SURE
 
     if noise.sd_limit is None:
-        return percent(noise.sd)
-    limit = f"with a probability of {SURE:.0%} at most {percent(noise.sd_limit)}"
-    return f"{percent(noise.sd)} as measured, {limit}: planned with that"
+        return fine_percent(noise.sd)
+    limit = f"with a probability of {SURE:.0%} at most {fine_percent(noise.sd_limit)}"
+    return f"{fine_percent(noise.sd)} as measured, {limit}: planned with that"
 
 
 def _show_excess(plan: ExcessPlan) -> None:
     """Rows by retrainings: they trade off, up to a point."""
-    typer.echo(f"\nrows, without labels, to see {percent(plan.excess)} beyond one more retraining")
+    typer.echo(
+        f"\nrows, without labels, to see {limit_percent(plan.excess)} beyond one more retraining"
+    )
     typer.echo(f"(the standard deviation of churn between retrainings is {_sd(plan.noise)})")
     typer.echo(f"  {'retrainings':>11}  {'rows':>13}")
     for size in plan.sizes:
@@ -157,7 +159,7 @@ def _show_excess(plan: ExcessPlan) -> None:
         typer.echo(
             "A candidate is itself one draw of training: "
             + (
-                f"{most} retrainings show no less than {percent(least)}."
+                f"{most} retrainings show no less than {fine_percent(least)}."
                 if least
                 else "retrain more."
             )

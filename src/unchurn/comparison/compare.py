@@ -35,9 +35,11 @@ from unchurn.comparison.measures.slices import compare_slices, count_slices
 from unchurn.comparison.noise.floor import Floor, noise_floor
 from unchurn.comparison.read import Inputs, read_inputs
 from unchurn.comparison.result import MEASURES, Comparison
-from unchurn.core.arrays import IntArray
+from unchurn.core.arrays import IntArray, as_whole
 from unchurn.core.tables import TextForm
 from unchurn.metrics.intervals import Interval, mcnemar
+
+N_UNUSED = 8  # columns that are listed
 
 
 def compare(
@@ -60,9 +62,9 @@ def compare(
     Parameters
     ----------
     base, candidate
-        A file's path (CSV, Parquet, Arrow, .xlsx, JSON, NPZ, .npy), a Polars or pandas frame,
-        an array of labels or an array (n, classes) of probabilities; a row per example, joined by
-        id where there is one.
+        A file's path (CSV, Parquet, Arrow, .xlsx, JSON, NPZ, .npy), a Polars or pandas frame, a
+        table of pyarrow, an array of labels or an array (n, classes) of probabilities; a row per
+        example, joined by id where there is one.
     labels
         True labels, in any of these forms; else from a column of either model's.
     slices
@@ -113,13 +115,30 @@ def compare_given(
     labels_cover: str | None = None,
 ) -> Comparison:
     """The same of what is read already; `compare` says what the arguments are."""
+    as_whole(min_slice, 1, "min_slice")
     cover = labels_cover or ("flips" if given.is_flip_list else None)
     result = _compared(given.paired, floor, given.taken, min_slice, cover)
     doubts = find_doubts(given)
     cautions = find_cautions(given, result.labels_cover, floor)
     warnings = (*(doubt.warning for doubt in doubts), *cautions)
     thresholds = given.base.threshold, given.candidate.threshold
-    return replace(result, warnings=warnings, doubts=doubts, thresholds_given=thresholds)
+    notes = (*result.notes, *_without_truth(given))
+    return replace(
+        result, warnings=warnings, doubts=doubts, notes=notes, thresholds_given=thresholds
+    )
+
+
+def _without_truth(given: Inputs) -> list[str]:
+    """A note that no labels were found, with the columns in which they may stand."""
+    models = (given.base, given.candidate)
+    if given.labels is not None or any(model.labels is not None for model in models):
+        return []
+    base = set(given.base.all_columns)  # a column that both have is read from base alone
+    names = [*given.base.unused, *(one for one in given.candidate.unused if one not in base)]
+    if not names:
+        return []
+    shown = ", ".join(names[:N_UNUSED]) + (" …" if len(names) > N_UNUSED else "")
+    return [f"no true labels found; not used: {shown}"]
 
 
 def _compared(

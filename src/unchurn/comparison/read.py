@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,10 +18,11 @@ from unchurn.comparison.inputs.ids.matching import (
     check_overlap,
     how_joined,
 )
-from unchurn.comparison.inputs.pairs import Paired, no_column, pair
+from unchurn.comparison.inputs.pairs import Paired, pair
 from unchurn.comparison.inputs.predictions import (
     Labels,
     Predictions,
+    no_column,
     read_groups,
     read_predictions,
 )
@@ -76,12 +77,14 @@ def read_inputs(
     if hasattr(slices, "dtype"):  # an array of values, or a series
         name = getattr(slices, "name", None) or "slice"
         raise InputError(f"slices must have a name: give slices={{{str(name)!r}: …}}")
+    if not isinstance(slices, Iterable | None):
+        raise InputError(f"slices must be names of columns, or arrays by name, not {slices!r}")
     own_slices = slices if isinstance(slices, dict) else {}
     own_cluster = None if isinstance(cluster, str) else cluster
     asked = as_columns(columns)
     asked = replace(
         asked,
-        slices=asked.slices if slices is None or own_slices else tuple(slices),
+        slices=asked.slices if slices is None or own_slices else tuple(map(str, slices)),
         cluster=cluster if isinstance(cluster, str) else asked.cluster,
     )
     if len({*names}) < len(names):  # by which results, too, tell the models apart
@@ -158,6 +161,8 @@ def _retrainings(given: Any, base: Any, candidate: Any) -> list[Any]:
     """The retrainings, one by one: of a bench's folder, its runs of plain training."""
     if given is None:
         return []
+    if not isinstance(given, Iterable | Path):
+        raise InputError(f"retrains must be a list of retrainings, or a folder, not {given!r}")
     several = [given] if isinstance(given, str | Path) else list(given)
     paths = [Path(one) for one in several if isinstance(one, str | Path)]
     models = [Path(one) if isinstance(one, str | Path) else None for one in (base, candidate)]

@@ -40,7 +40,7 @@ class HasBanner(Protocol):
         """What is shown of it."""
 
 
-@dataclass(frozen=True, repr=False, kw_only=True)
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)  # arrays are not equal or unequal
 class Comparison:
     """Two models compared; `estimates` are by the names in MEASURES, as far as labels tell them."""
 
@@ -100,11 +100,23 @@ class Comparison:
             "warnings": list(self.warnings),
         }
 
-    def gate(self, policy: Policy | dict[str, Any] | str | Path) -> Verdict:
-        """Decide by a policy: promote, hold or reject."""
+    def gate(
+        self, policy: Policy | dict[str, Any] | str | Path | None = None, **limits: Any
+    ) -> Verdict:
+        """Decide by a policy, a TOML file of one, or limits by their keys: promote, hold or reject.
+
+        What is given as a keyword, as in `gate(max_churn=0.05)`, goes before the policy's.
+        """
         from unchurn.gate.decide import decide
 
-        return decide(self, policy)
+        return decide(self, policy, **limits)
+
+    def flips(self) -> pl.DataFrame:
+        """The flipped examples, as `--flips` writes them: bad ones first, the most confident first.
+
+        A row has the id, both predictions, the label and its kind, confidence and slices.
+        """
+        return flipped(self)
 
     def markdown(self, verdict: HasBanner | None = None) -> str:
         """All tables as Markdown, a gate's verdict above them if given."""

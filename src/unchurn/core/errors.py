@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
+NO_NAME = "(one without a name)"  # such as the index that pandas writes
+
 
 class InputError(ValueError):
     """Bad input, said in one line that names the problem and the fix.
@@ -27,7 +29,8 @@ def unknown(kind: str, name: Any, there: Iterable[Any], *, where: str = "") -> s
     by_letters = {one.casefold(): one for one in known}
     near = get_close_matches(str(name).casefold(), by_letters, n=1)
     hint = f" (did you mean {by_letters[near[0]]!r}?)" if near else ""
-    return f"no {kind} {name!r}{where}{hint}: there are {', '.join(known) or 'none'}"
+    listed = ", ".join(one or NO_NAME for one in known)
+    return f"no {kind} {name!r}{where}{hint}: there are {listed or 'none'}"
 
 
 def field_problem(error: Any, kind: str, allowed: Iterable[str]) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from unchurn.core.arrays import as_array, is_gap, is_unicode
-from unchurn.core.errors import InputError
+from unchurn.core.errors import NO_NAME, InputError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,10 +40,14 @@ def as_frame(table: Any) -> pl.DataFrame:
 
 def check_names(frame: Any) -> None:
     """Refuse two columns of one name, which pandas allows; 1 and "1" are one, too."""
-    names = [str(name) for name in frame.columns]
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"{names.count(twice)} columns are called {twice!r}: rename or drop some")
+    refuse_twice([str(name) or NO_NAME for name in frame.columns])
+
+
+def refuse_twice(names: Sequence[str]) -> None:
+    """Refuse two columns of one name; several may have none, as those of a pandas index."""
+    if twice := next((name for name, n in Counter(names).items() if name and n > 1), None):
+        n = names.count(twice)
+        raise InputError(f"{n} columns are called {twice!r}: rename or drop some")
 
 
 def as_series(values: Any) -> pl.Series:

@@ -7,7 +7,6 @@ import csv
 import gzip
 import io
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from unchurn.core.arrow_files import ARROW, read_arrow
 from unchurn.core.errors import InputError
 from unchurn.core.files import atomic_write, reading
+from unchurn.core.frames import refuse_twice
 from unchurn.core.text_errors import odd_line
 from unchurn.core.workbooks import OTHER_WORKBOOKS, WORKBOOKS, read_workbook
 
@@ -217,13 +217,6 @@ def read_table(path: Path, form: TextForm | None = None) -> pl.DataFrame:
     text = open_text(path, form)
     refuse_twice(text.header)
     return text.read()
-
-
-def refuse_twice(names: Sequence[str]) -> None:
-    """Refuse two columns of one name; several may have none, as those of a pandas index."""
-    if twice := next((name for name, n in Counter(names).items() if name and n > 1), None):
-        n = names.count(twice)
-        raise InputError(f"{n} columns are called {twice!r}: rename or drop some")
 
 
 def check_written(path: Path) -> str:

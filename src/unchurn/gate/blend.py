@@ -36,7 +36,7 @@ SHOWN = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)  # arrays are not equal or unequal
 class Blend:
     """What is served of two models, and what that changes."""
 

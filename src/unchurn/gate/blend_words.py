@@ -39,7 +39,22 @@ def hint(blend: Blend) -> str:
         return ""
     return (
         "These rows chose the ratio, so its numbers are optimistic; apply it to others with "
-        f"--ratio {written(blend.ratio)}."
+        f"--ratio {written(blend.ratio)}. The budget is kept by the numbers; gate asks the same of "
+        "whole intervals, and may hold at the same limit."
+    )
+
+
+def how_to_read(threshold: float | None) -> str:
+    """How compare and gate read what is served as it was counted here: no threshold decides anew.
+
+    >>> how_to_read(0.3)
+    "compare and gate count so with --threshold 0.3, (the base's: what is served has its answers)."
+    """
+    if threshold is None:  # the base goes by its own answers, as it does without the option
+        return ""
+    return (
+        f"compare and gate count so with --threshold {threshold!r}, (the base's: what is served "
+        "has its answers)."
     )
 
 

@@ -13,7 +13,7 @@ from unchurn.gate.policy import Limit, Policy, make_policy, read_policy
 from unchurn.gate.retraining_checks import excess_churn, excess_loss, of_a_retraining
 from unchurn.gate.slice_checks import slice_checks
 from unchurn.gate.verdict import Check, Decision, Verdict, held_against
-from unchurn.report.numbers import percent
+from unchurn.report.numbers import fine_percent, limit_percent
 
 if TYPE_CHECKING:
     from unchurn.comparison.inputs.pairs import Paired
@@ -22,13 +22,20 @@ if TYPE_CHECKING:
 NEED_LABELS = ("bad_flips", "accuracy_loss", "excess_loss")
 
 
-def decide(comparison: Comparison, policy: Policy | dict[str, Any] | str | Path) -> Verdict:
-    """Hold a comparison against a policy."""
+def decide(
+    comparison: Comparison,
+    policy: Policy | dict[str, Any] | str | Path | None = None,
+    **limits: Any,
+) -> Verdict:
+    """Hold a comparison against a policy, and against limits of its keys, which go before it."""
     if isinstance(policy, str | Path):
-        policy = read_policy(Path(policy))
-    elif isinstance(policy, dict):
-        policy = make_policy(policy)
-    policy.explain()  # says so if there is no limit at all
+        policy = read_policy(Path(policy), limits)
+    elif isinstance(policy, Policy):
+        policy = make_policy({**policy.model_dump(exclude_unset=True), **limits})
+    elif policy is None or isinstance(policy, dict):
+        policy = make_policy({**(policy or {}), **limits})
+    else:
+        raise InputError(f"policy must be a dict of limits or a TOML file's path, not {policy!r}")
     slices = take_rare_together(comparison.slice_counts, policy.min_slice)
     checks = []
     for name, limit in policy.limits.items():
@@ -62,8 +69,9 @@ def _missing(paired: Paired, limit: float) -> list[Check]:
             "missing",
             "hold",
             f"{paired.n_base - paired.n:,} of base's {paired.n_base:,} rows "
-            f"({percent(paired.missing)}) have no prediction of the candidate, limit "
-            f"{percent(limit)}: if that is meant, say max_missing = {allowed:g} in the policy",
+            f"({fine_percent(paired.missing)}) have no prediction of the candidate, limit "
+            f"{limit_percent(limit)}: if that is meant, say max_missing = {allowed:g} in the "
+            "policy",
         )
     ]
 
@@ -96,9 +104,11 @@ def _must_not_flip(comparison: Comparison, ids: list[str | int]) -> Check:
     wanted = pl.Series([str(one) for one in ids])
     missing = wanted.filter(~wanted.is_in(there.implode()))
     if len(missing):
+        are = "id is" if len(missing) == 1 else "ids are"
+        is_header = len(wanted) > 1 and missing[0] == wanted[0]
         raise InputError(
-            f"must_not_flip: {len(missing)} ids are not among the examples compared, such as "
-            f"{missing[0]!r}"
+            f"must_not_flip: {len(missing)} {are} not among the examples compared, such as "
+            f"{missing[0]!r}{', the first: is it a header? Give ids alone' if is_header else ''}"
         )
     flipped = there.filter(pl.Series(comparison.outcomes.flipped) & there.is_in(wanted.implode()))
     name = "must_not_flip"

@@ -78,7 +78,9 @@ def times_to_end(with_more: Callable[[float], Interval], limit: float, *, inside
     return many
 
 
-def what_ends(measured: Measured, limit: float, reject_level: float = LEVEL) -> str:
+def what_ends(
+    measured: Measured, limit: float, reject_level: float = LEVEL, which: str = "like these"
+) -> str:
     """What would end a hold: how many more examples at what is seen now, or why none would."""
     there, clustered, value = measured.units, measured.counts.clustered, measured.interval().value
     unit = "clusters" if clustered else "examples"
@@ -93,7 +95,7 @@ def what_ends(measured: Measured, limit: float, reject_level: float = LEVEL) -> 
     if math.isinf(times):
         return f"it lies so near the limit that no number of {unit} is likely to decide"
     decision = "promote" if is_inside else "reject"
-    return f"about {more(there, times, unit)} like these would {decision}"
+    return f"about {more(there, times, unit)} {which} would {decision}"
 
 
 def too_few(there: int, limit: float, clustered: bool, unless: str) -> str:

@@ -12,7 +12,7 @@ from unchurn.comparison.checks.cautions import MAX_MISSING
 from unchurn.core.errors import InputError, field_problem
 from unchurn.core.toml_json import read_plain
 from unchurn.gate.measured import least_units
-from unchurn.report.numbers import percent
+from unchurn.report.numbers import limit_percent
 
 NO_LIMITS = ("max_missing", "min_slice")  # what a policy has besides what flips
 WORDS = {
@@ -82,7 +82,7 @@ class Policy(BaseModel):
                 if limit.burden == "prove-harm"
                 else "if the data leave it open, hold"
             )
-            lines.append(f"{WORDS[name]}: at most {percent(limit.limit)}; {unproven}")
+            lines.append(f"{WORDS[name]}: at most {limit_percent(limit.limit)}; {unproven}")
             if limit.burden == "prove-safety":
                 lines[-1] += _least(name, limit.limit)
         if any(name.startswith("slice_") for name in self.limits):
@@ -95,7 +95,7 @@ class Policy(BaseModel):
         if not lines:
             limits = [key for key in Policy.model_fields if key not in NO_LIMITS]
             raise InputError(f"the policy sets no limit: set one of {', '.join(limits)}")
-        allowed = percent(self.max_missing)
+        allowed = limit_percent(self.max_missing)
         lines.append(
             f"rows of base for which the candidate has no prediction: at most {allowed}, else hold"
         )

@@ -97,5 +97,5 @@ def _unharmed(
     why = "the data leave it open"
     if found.low > limit:
         why = "outside, but one of so many slices may be by chance"
-    ends = what_ends(measured, limit, level)
+    ends = what_ends(measured, limit, level, "of this slice")
     return held_against(label, "hold", f"{why}; {ends}", found, limit)

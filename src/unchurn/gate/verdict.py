@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass, field
@@ -9,7 +10,7 @@ from typing import Any, Literal
 
 from unchurn.comparison.report.words import Banner, BannerLine
 from unchurn.metrics.intervals import Interval
-from unchurn.report.numbers import percent
+from unchurn.report.numbers import EXACT, decimals, percent
 
 NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 Decision = Literal["promote", "hold", "reject"]
@@ -21,9 +22,10 @@ MEANING = {
 }
 
 
-def shown(found: Interval) -> str:
+def shown(found: Interval, digits: int = 2) -> str:
     """What was measured: its value and the ends of its interval."""
-    return f"{percent(found.value)} [{percent(found.low)}, {percent(found.high)}]"
+    value, low, high = (percent(one, digits) for one in (found.value, found.low, found.high))
+    return f"{value} [{low}, {high}]"
 
 
 @dataclass(frozen=True)
@@ -37,15 +39,27 @@ class Check:
     limit: float | None = field(default=None, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
-        return {"name": self.name, "decision": self.decision, "reason": self.reason}
+        """As JSON has it; a check of no number has nulls for what was measured and its limit."""
+        found = self.found or Interval(math.nan, math.nan, math.nan)
+        numbers = {"value": found.value, "low": found.low, "high": found.high}
+        return {
+            "name": self.name,
+            "decision": self.decision,
+            "reason": self.reason,
+            **{key: None if math.isnan(number) else number for key, number in numbers.items()},
+            "limit": self.limit,
+        }
 
 
 def held_against(
     name: str, decision: Decision, why: str, found: Interval, limit: float, at: str = ""
 ) -> Check:
-    """A check of what was measured, and why it decides so; `at` says of which level it is."""
-    reason = f"{shown(found)}{at}, limit {percent(limit)}: {why}"
+    """A check of what was measured, and why it decides so; `at` says of which level it is.
+
+    What was measured has the digits of the limit, so that the two can be held against each other.
+    """
+    digits = decimals(limit, EXACT)
+    reason = f"{shown(found, digits)}{at}, limit {percent(limit, digits)}: {why}"
     return Check(name, decision, reason, found, limit)
 
 
@@ -71,6 +85,12 @@ class Verdict:
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it."""
         return {"decision": self.decision, "checks": [check.to_dict() for check in self.checks]}
+
+    def __str__(self) -> str:
+        """What the command line prints of it."""
+        banner = self.banner()
+        reasons = (f"  {decision} {reason}" for decision, reason in banner.said())
+        return "\n".join([banner.decision.upper(), *reasons])
 
     def banner(self) -> Banner:
         """As it is shown above a comparison."""

@@ -9,6 +9,7 @@ import math
 from typing import Protocol
 
 NONE = "–"  # stands for what is not known
+EXACT = 0.001  # of itself by which a limit may be shown otherwise than it was set
 
 
 class Estimate(Protocol):
@@ -30,6 +31,26 @@ class Estimate(Protocol):
 def percent(value: float, digits: int = 2) -> str:
     """With its sign, for sentences: 1.23%."""
     return NONE if math.isnan(value) else f"{value:z.{digits}%}"
+
+
+def decimals(value: float, within: float = 0.05) -> int:
+    """How many a percentage needs, two or more, to be shown within that part of itself.
+
+    >>> decimals(0.0123), decimals(0.00004), decimals(0.0), decimals(0.00125, within=0.001)
+    (2, 3, 2, 3)
+    """
+    size = abs(100 * value)
+    return next((n for n in range(2, 8) if abs(round(size, n) - size) <= within * size), 8)
+
+
+def fine_percent(value: float) -> str:
+    """With its sign, and as many digits as tell a small rate from zero: 1.23%, 0.004%."""
+    return percent(value, decimals(value))
+
+
+def limit_percent(value: float) -> str:
+    """A limit as it was set: 1.00%, 0.125%."""
+    return percent(value, decimals(value, EXACT))
 
 
 def bare_percent(value: float, digits: int = 2) -> str:

@@ -84,7 +84,7 @@ def _from_floats(column: pl.Series, name: str) -> pl.Series:
     if (whole.cast(column.dtype) != column).any() or whole.null_count() > column.null_count():
         instead = "say probabilities="
         if shown(column) == ARRAY:
-            instead = "give an array (n, 2) of both classes', np.column_stack([1 - p, p])"
+            instead = "give an array (n, 2) of both classes, np.column_stack([1 - p, p])"
         raise InputError(
             f"{name}: {shown(column)} holds fractions, no labels: of probabilities {instead}"
         )

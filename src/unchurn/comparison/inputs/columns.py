@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from unchurn.comparison.inputs.sources import ARRAY, PROBABILITIES, Source
-from unchurn.core.arrays import as_fraction
+from unchurn.core.arrays import NUMBER, as_fraction
 from unchurn.core.class_names import plain_names
 from unchurn.core.errors import InputError, unknown
 from unchurn.core.frames import INDEXES
@@ -27,6 +27,9 @@ PREFIX = "probability_"  # before a class: how columns of probabilities are call
 PREFIXES = (PROBABILITIES, PREFIX, "proba_", "prob_", "p_")
 
 
+SEVERAL = ("id", "prediction", "probabilities")  # of which there may be several names
+
+
 class NoPredictionError(InputError):
     """Nothing tells which column is the prediction."""
 
@@ -38,9 +41,10 @@ class Columns:
     `id` may be several columns by comma, which tell the rows together; `customer_id=cust` is one
     that other files than the base call `cust`.
     `prediction` may be two names by comma, the base's and the candidate's, and `threshold` two
-    numbers. `probabilities` is the beginning of the names of one column per class, their whole
-    names (which are the classes) by comma, or the name of the one column with the probability of
-    `positive`.
+    numbers; None for one of them leaves that model its own predictions. `probabilities` is the
+    beginning of the names of one column per class, their whole names (which are the classes) by
+    comma, or the name of the one column with the probability of `positive`. Where several names go
+    by comma, a list of them does, too.
     """
 
     id: str | None = None
@@ -48,11 +52,13 @@ class Columns:
     label: str | None = None
     probabilities: str | None = None
     positive: str | None = None
-    threshold: float | tuple[float, float] | None = None
+    threshold: float | tuple[float | None, float | None] | None = None
     slices: tuple[str, ...] = ()
     cluster: str | None = None
 
     def __post_init__(self) -> None:
+        for name in (*SEVERAL, "label", "positive", "cluster"):
+            object.__setattr__(self, name, _as_name(getattr(self, name), name))
         for threshold in self.thresholds:
             if threshold is not None:
                 as_fraction(threshold, "threshold")
@@ -62,6 +68,17 @@ class Columns:
         """The base's, which is the retrainings' too, and the candidate's."""
         given = self.threshold
         return given if isinstance(given, tuple) else (given, given)
+
+
+def _as_name(given: Any, field: str) -> str | None:
+    """The name of a column or a class, which may be a number; several by comma, where they may."""
+    if given is None or isinstance(given, str):
+        return given
+    if isinstance(given, list | tuple) and given and field in SEVERAL:
+        return ",".join(str(name) for name in given)
+    if isinstance(given, NUMBER):  # true and false among them
+        return str(given)
+    raise InputError(f"columns: {field} must be a name, not {given!r}")
 
 
 def as_columns(given: Columns | Mapping[str, Any] | None) -> Columns:

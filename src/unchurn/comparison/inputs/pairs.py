@@ -19,10 +19,10 @@ from unchurn.comparison.inputs.classes import (
 from unchurn.comparison.inputs.columns import Columns
 from unchurn.comparison.inputs.differing_groups import in_words, n_that_differ
 from unchurn.comparison.inputs.ids.lookup import alike, find, n_shared, written_otherwise
-from unchurn.comparison.inputs.predictions import Groups, Labels, Predictions
+from unchurn.comparison.inputs.predictions import Groups, Labels, Predictions, no_column
 from unchurn.comparison.inputs.scores import REST
 from unchurn.core.arrays import IntArray
-from unchurn.core.errors import InputError, unknown
+from unchurn.core.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -123,6 +123,8 @@ def pair(
     for model, other in ((base, candidate), (candidate, base)):
         if only := len(model.ids) - n - n_shared(other.ids_without_prediction, model.ids):
             excluded[f"only in {model.name}"] = only
+    if n == 0 and not base.has_ids:
+        raise InputError(f"no row has a prediction in both {base.name} and {candidate.name}")
     if n == 0:
         otherwise = written_otherwise(base.ids, candidate.ids, n)
         raise InputError(
@@ -333,13 +335,6 @@ def _groups(
     slices = {column: of(column, "slices") for column in asked.slices}
     cluster = None if asked.cluster is None else of(asked.cluster, "cluster")
     return slices, cluster, tuple(differ)
-
-
-def no_column(column: str, argument: str, *files: Predictions | Labels) -> InputError:
-    """The error that no file has a column that was asked for."""
-    names = dict.fromkeys(name for file in files for name in file.all_columns)
-    where = f" for {argument}= in {'either' if len(files) == 2 else 'any'} file"
-    return InputError(unknown("column", column, names, where=where))
 
 
 def _of_size(values: pl.Series, name: str, n: int) -> pl.Series:

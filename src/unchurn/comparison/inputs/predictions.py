@@ -20,6 +20,7 @@ from unchurn.comparison.inputs.columns import (
     Columns,
     choose_columns,
     choose_labels,
+    is_index,
     says_what_it_is,
 )
 from unchurn.comparison.inputs.ids.lookup import ABSENT, alike, find, repeated
@@ -35,7 +36,7 @@ from unchurn.comparison.inputs.scores import (
 )
 from unchurn.comparison.inputs.sources import Source, open_source
 from unchurn.core.class_names import plain_names
-from unchurn.core.errors import InputError
+from unchurn.core.errors import InputError, unknown
 from unchurn.core.frames import INDEXES, as_series
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ class Predictions:
     excluded: dict[str, int]  # rows left out, by reason
     ids_without_prediction: pl.Series
     all_columns: tuple[str, ...]  # that the source has by name
+    unused: tuple[str, ...]  # those of them that were taken for nothing
     id_column: str | None
     n_rows_if_no_ids: int | None  # rows without ids are told by their place
     spaced: str | None  # a class that has spaces around its name
@@ -172,6 +174,7 @@ def read_predictions(
         excluded={f"without a prediction in {name}": rows.n_gone} if rows.n_gone else {},
         ids_without_prediction=gone_ids,
         all_columns=() if opened.is_array else opened.names,
+        unused=tuple(c for c in opened.names if c not in chosen.needed and not is_index(c)),
         id_column=chosen.id,
         n_rows_if_no_ids=table.height if chosen.id is None else None,
         spaced=_spaced(table, chosen.prediction if is_given else None, chosen.label),
@@ -327,3 +330,10 @@ def _check_ids(ids: pl.Series, name: str, others: pl.Series | None = None) -> No
             "that are repeated, or join with id= by what each row has of its own (several columns "
             "by comma); if it is a user or the like, who has several, name it with cluster="
         )
+
+
+def no_column(column: str, argument: str, *files: Predictions | Labels) -> InputError:
+    """The error that no file has a column that was asked for."""
+    names = dict.fromkeys(name for file in files for name in file.all_columns)
+    where = f" for {argument}= in {'either' if len(files) == 2 else 'any'} file"
+    return InputError(unknown("column", column, names, where=where))

@@ -10,11 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unchurn.comparison.inputs.given import (
+    check_given,
+    check_keys,
+    check_once,
+    is_arrow,
+    wrong_shape,
+)
 from unchurn.core.arrays import as_array
-from unchurn.core.errors import InputError, unknown
+from unchurn.core.errors import NO_NAME, InputError, unknown
 from unchurn.core.frames import as_frame, as_series, is_frame
 from unchurn.core.numpy_files import check_claims, load_array
 from unchurn.core.tables import (
+    BEGINNING,
     TEXT,
     TextForm,
     TextTable,
@@ -85,7 +93,9 @@ class Source:
 
     def in_words(self) -> str:
         """Which columns there are, for an error."""
-        return "it is an array" if self.is_array else f"there are {', '.join(self.names)}"
+        if self.is_array:
+            return "it is an array"
+        return f"there are {', '.join(name or NO_NAME for name in self.names)}"
 
 
 def open_source(source: Any, name: str, form: TextForm | None = None) -> Source:
@@ -97,6 +107,11 @@ def open_source(source: Any, name: str, form: TextForm | None = None) -> Source:
         return source
     if isinstance(source, str | Path):
         return _open_file(Path(source), name, form)
+    check_given(source, name)
+    if is_arrow(source):
+        import polars as pl
+
+        return _of_table(pl.DataFrame(pl.from_arrow(source)), name)
     return _of_table(as_frame(source) if is_frame(source) else _of_array(source, name), name)
 
 
@@ -116,6 +131,7 @@ def _open_file(path: Path, name: str, form: TextForm | None) -> Source:
         return Source(name=name, names=names, held=path)
     if kind in TEXT:
         text = open_text(path, form)
+        check_once(text.header, name)
         return Source(name=name, names=_stripped(text.names), held=text)
     table = guarded(path, lambda: _read(path))
     return _of_table(table, name)
@@ -130,9 +146,7 @@ def _of_array(source: Any, name: str) -> pl.DataFrame:
         return pl.DataFrame({ARRAY: as_series(source)})
     if array.ndim == 2 and array.dtype.kind == "f":
         return pl.DataFrame({f"{PROBABILITIES}{i}": array[:, i] for i in range(array.shape[1])})
-    raise InputError(
-        f"{name}: must be labels (n,) or probabilities (n, classes), not {array.shape}"
-    )
+    raise InputError(f"{name}: {wrong_shape(array)}")
 
 
 def _read_parquet(path: Path, columns: Sequence[str]) -> pl.DataFrame:
@@ -156,6 +170,8 @@ def _read(path: Path) -> pl.DataFrame:
     if path.stat().st_size == 0:
         raise InputError(f"{path}: is empty")
     with path.open("rb") as file:  # a path would be taken for a pattern
+        check_keys(file.read(BEGINNING), str(path))
+        file.seek(0)
         if kind != ".json":
             return pl.read_ndjson(file, infer_schema_length=None)
         content = file.read().removeprefix(codecs.BOM_UTF8).strip()

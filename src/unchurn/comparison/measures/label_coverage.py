@@ -36,8 +36,8 @@ def find_cover(outcomes: Outcomes, asked: str | None = None) -> Cover | None:
         return None
     if asked == "flips" and both < flips:
         raise InputError(
-            f"{flips - both:,} of {flips:,} flips have no true label, and with labels_cover= flips "
-            f"each needs one: {LIST}"
+            f"{flips - both:,} of {flips:,} flips have no true label, and where labels are of the "
+            f"flips each needs one: {LIST}"
         )
     if asked is not None:
         return "flips" if asked == "flips" else "all"

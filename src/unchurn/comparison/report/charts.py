@@ -20,6 +20,7 @@ from unchurn.comparison.report.chart_parts import (
     shown_names,
 )
 from unchurn.comparison.report.directions_chart import directions
+from unchurn.comparison.report.tables import shown_estimates
 
 if TYPE_CHECKING:
     from unchurn.comparison.result import Comparison
@@ -48,10 +49,11 @@ def _measures(comparison: Comparison) -> Drawn | None:
     """Churn and its parts; churn alone stands in the first sentence."""
     names = {"churn": "churn", "bad_flips": "bad flips", "good_flips": "good flips",
              "wrong_to_wrong": "wrong → wrong"}  # fmt: skip
+    found = shown_estimates(comparison)
     rows = [
-        {"name": shown, **_percents(comparison.estimates[name])}
+        {"name": shown, **_percents(found[name])}
         for name, shown in names.items()
-        if name in comparison.estimates and not math.isnan(comparison.estimates[name].value)
+        if name in found and not math.isnan(found[name].value)
     ]
     if len(rows) < 2:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
@@ -47,7 +48,13 @@ def _flipping(comparison: Comparison) -> list[int]:
         if len(with_pair) > N_CLASSES:
             break
         chosen = with_pair
-    return sorted(chosen)
+    return sorted(chosen, key=lambda at: _natural(paired.classes[at]))
+
+
+def _natural(name: str) -> list[tuple[str, int]]:
+    """A name's parts, by which topic_2 comes before topic_10."""
+    parts = re.findall(r"([^0-9]*)([0-9]*)", name)
+    return [(text, int(digits[:18] or -1)) for text, digits in parts]
 
 
 def _two_ways(comparison: Comparison) -> Any:

@@ -11,6 +11,7 @@ from unchurn.report.table import Cell, Column, Note, Table
 if TYPE_CHECKING:
     from unchurn.comparison.measures.slices import Slice
     from unchurn.comparison.result import Comparison
+    from unchurn.metrics.intervals import Interval
 
 NAMES = {
     "churn": "churn",
@@ -36,10 +37,18 @@ def all_tables(comparison: Comparison) -> list[Table]:
     return [table for table in found if table.rows]
 
 
+def shown_estimates(comparison: Comparison) -> dict[str, Interval]:
+    """The estimates but one that cannot be: of two classes, no wrong answer has another beside."""
+    found = comparison.estimates
+    if len(comparison.paired.classes) > 2:
+        return found
+    return {name: one for name, one in found.items() if name != "wrong_to_wrong"}
+
+
 def measures(comparison: Comparison) -> Table:
     """Every measure with its value, interval and remark."""
     rows = []
-    for name, estimate in comparison.estimates.items():
+    for name, estimate in shown_estimates(comparison).items():
         is_difference = name == "accuracy_difference"
         shown = points(estimate.value) if is_difference else percent(estimate.value)
         ends = between(estimate, in_points=is_difference)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from unchurn.comparison.report.tables import all_tables
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from unchurn.metrics.intervals import Interval
 
 SIGNS = {"promote": "✅", "hold": "⏸️", "reject": "❌"}
+# Letters of Markdown: a comment on GitHub may have 65,536, of which checks take no more than ROOM.
+LONGEST, ROOM = 60_000, 20_000
+ELSEWHERE = "see --json"
 N_CHECKS = 12  # of a verdict, that are all listed
 COLOURS = {"promote": "green", "hold": "yellow", "reject": "red"}
 
@@ -44,9 +48,9 @@ class Banner:
 
     @property
     def in_the_way(self) -> list[BannerLine]:
-        """The reasons against promoting, those that reject first."""
+        """The reasons against promoting: those that reject first; of slices the worst first."""
         against = [line for line in self.lines if line.decision != "promote"]
-        return sorted(against, key=lambda line: line.decision == "hold")
+        return sorted(against, key=_place)
 
     @property
     def passed(self) -> list[BannerLine]:
@@ -60,6 +64,25 @@ class Banner:
         slices = [line for line in self.passed if line.name.startswith("slice_")]
         overall = [line for line in self.passed if line not in slices]
         return [*self.in_the_way, *overall], slices
+
+    def said(self) -> list[tuple[str, str]]:
+        """Decisions and reasons, a line each; of many, one for all slices that pass."""
+        lines, slices = self.folded()
+        said = [(line.decision, visible(f"{line.name}: {line.reason}")) for line in lines]
+        if slices:
+            said.append(
+                ("promote", f"{len(slices)} checks of slices, which --json and --html list")
+            )
+        return said
+
+
+def _place(line: BannerLine) -> tuple[bool, bool, float]:
+    """Where a reason stands among those against promoting; only slices go by how far they are."""
+    is_slice = line.name.startswith("slice_")
+    beyond = 0.0
+    if is_slice and line.found is not None and line.limit is not None:
+        beyond = line.found.value - line.limit
+    return line.decision == "hold", is_slice, -beyond
 
 
 def sentences(comparison: Comparison) -> list[str]:
@@ -79,7 +102,7 @@ def headline(comparison: Comparison) -> str:
         among = "" if judged == comparison.n else f"on the {judged:,} with a true label, "
         text += (
             f"; {among}accuracy {points(change.value)} ({between(change, in_points=True)}): "
-            f"{good:,} good flips, {bad:,} bad"
+            f"{good:,} good flip{'s' * (good != 1)}, {bad:,} bad"
         )
     return text + "."
 
@@ -150,16 +173,31 @@ def markdown(comparison: Comparison, banner: Banner | None = None) -> str:
         listed, slices = banner.folded()
         parts = [
             f"## {SIGNS[banner.decision]} unchurn gate: {banner.decision}",
-            formats.markdown(_checks(listed)).rstrip("\n"),
+            _checks_that_fit(listed, ROOM),
         ]
         if slices:
             summary = f"<details><summary>{len(slices)} checks of slices that promote</summary>"
-            parts += [summary, formats.markdown(_checks(slices)).rstrip("\n"), "</details>"]
+            parts += [summary, _checks_that_fit(slices, ROOM // 2), "</details>"]
     parts += [f"⚠️ {formats.in_markdown(warning)}" for warning in comparison.warnings]
     parts += [formats.in_markdown(sentence) for sentence in sentences(comparison)]
     parts += [formats.markdown(table).rstrip("\n") for table in all_tables(comparison)]
     parts += [f"- {formats.in_markdown(line)}" for line in remarks(comparison)]
-    return "\n\n".join(parts) + "\n"
+    text = "\n\n".join(parts) + "\n"
+    if len(text) <= LONGEST:
+        return text
+    while len("\n\n".join(parts)) > LONGEST and len(parts) > 1:  # tables may hold any names
+        parts.pop()
+    return "\n\n".join([*parts, f"The rest has no room: {ELSEWHERE}."]) + "\n"
+
+
+def _checks_that_fit(lines: list[BannerLine], room: int) -> str:
+    """A table of reasons in Markdown, the first of them as far as there is room."""
+    head, rule, *rows = formats.markdown(_checks(lines)).splitlines()
+    ends = accumulate(len(row) + 1 for row in rows)
+    fitting = rows[: sum(end <= room for end in ends)]
+    gone = len(rows) - len(fitting)
+    told = ["", f"and {gone:,} more: {ELSEWHERE}"] if gone else []
+    return "\n".join([head, rule, *fitting, *told])
 
 
 def show(console: Console, comparison: Comparison, banner: Banner | None = None) -> None:
@@ -219,16 +257,12 @@ def _checks(lines: list[BannerLine]) -> Table:
 
 
 def _rich_checks(banner: Banner) -> RichTable:
-    """The same for the terminal: a line each; of many, one for all slices that pass."""
+    """The same for the terminal."""
     from rich.table import Table as RichTable
     from rich.text import Text
 
     grid = RichTable.grid(padding=(0, 1))
     grid.add_column(no_wrap=True)
-    lines, slices = banner.folded()
-    said = [(line.decision, f"{line.name}: {line.reason}") for line in lines]
-    if slices:
-        said.append(("promote", f"{len(slices)} checks of slices, which --json and --html list"))
-    for decision, reason in said:
-        grid.add_row(Text(f"  {decision}", style=COLOURS[decision]), Text(visible(reason)))
+    for decision, reason in banner.said():
+        grid.add_row(Text(f"  {decision}", style=COLOURS[decision]), Text(reason))
     return grid
