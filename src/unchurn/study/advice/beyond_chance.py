@@ -1,4 +1,4 @@
-"""Which methods are told from plain training: lower in churn, or more accurate, beyond chance."""
+"""Decide whether a method has lower churn, or is more accurate, than control beyond chance."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FEWEST_UNITS = 3  # of fewer runs, or older models, no interval is promised to h
 def is_better(result: Result, row: SettingResult, *, alone: bool = False) -> bool:
     """Whether a setting lowers churn beyond chance, and accuracy by less than CLOSE.
 
-    `alone`: as if it were the only one that was tried.
+    With `alone`, the level is that of a single method, however many were tried.
     """
     if not is_told(result, row) or are_too_few(result):
         return False
@@ -28,7 +28,7 @@ def is_better(result: Result, row: SettingResult, *, alone: bool = False) -> boo
 
 
 def may_cost_nothing(result: Result, row: SettingResult) -> bool:
-    """Whether a setting lowers churn beyond chance, and accuracy by what may be chance."""
+    """Whether a setting lowers churn beyond chance, and its loss of accuracy may be chance."""
     if not is_told(result, row) or are_too_few(result):
         return False
     found = from_control(result, row)
@@ -37,7 +37,7 @@ def may_cost_nothing(result: Result, row: SettingResult) -> bool:
 
 
 def is_more_accurate(result: Result, row: SettingResult) -> bool:
-    """Whether a setting is more accurate than control beyond chance, as the best of all tried."""
+    """Whether a setting is more accurate than control beyond chance, allowing for all tried."""
     if not is_told(result, row) or are_too_few(result):
         return False
     level = 1 - (1 - LEVEL) / n_told(result)
@@ -50,22 +50,22 @@ def are_too_few(result: Result) -> bool:
 
 
 def _level(result: Result) -> float:
-    """The level at which churn is told from control's."""
+    """The confidence level at which a difference in churn counts as beyond chance."""
     told = [row for row in result.choose().values() if is_told(result, row)]
     return level_of_all([from_control(result, row)[result.subject.scenario.churn] for row in told])
 
 
 def n_told(result: Result) -> int:
-    """How many methods are held against control."""
+    """How many methods have a confidence interval for their difference from control."""
     return sum(is_told(result, row) for row in result.choose().values())
 
 
 def is_told(result: Result, row: SettingResult) -> bool:
-    """Whether the difference from control has an interval."""
+    """Whether the difference from control has a confidence interval."""
     found = result.against_control(row)
     return found is not None and not math.isnan(found[result.subject.scenario.churn].low)
 
 
 def from_control(result: Result, row: SettingResult) -> dict[str, Interval]:
-    """The differences from control, by metric; none where they are not told."""
+    """The differences from control, by metric; empty if `against_control` has none."""
     return result.against_control(row) or {}
