@@ -1,4 +1,4 @@
-"""One self-contained HTML page of an experiment: what to use and why, tables, charts, examples."""
+"""Write a study's HTML page, self-contained: advice, tables, charts, examples."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def write_report(result: Result, path: Path) -> None:
-    """Write the page; it asks nothing of the network, and everything in it is escaped."""
+    """Write the page; it loads nothing from the network, and everything in it is escaped."""
     table = chosen_table(result)
     first = _first_columns(result, table)
     write_page(
@@ -45,14 +45,14 @@ def write_report(result: Result, path: Path) -> None:
 
 
 def _notes(result: Result) -> list[str]:
-    """What is to be known of the data, and of how runs were made."""
+    """Notes on the data, its commonest class, and damaged runs."""
     data = result.subject.data
     on_classes = note_on_commonest(result.subject.labels["test"], data.classes)
     return [*data.notes, *([on_classes] if on_classes else []), *result.notes]
 
 
 def _charts(result: Result) -> list[dict[str, Any]]:
-    """What a page draws: the frontier first, which stands above the table."""
+    """The charts of the page; the frontier first, which is above the table."""
     drawn: list[dict[str, Any]] = []
     if frontier_data(result):
         title = f"{result.subject.scenario.churn_words.capitalize()} and accuracy of each method"
@@ -68,7 +68,7 @@ def _charts(result: Result) -> list[dict[str, Any]]:
 
 
 def _first_columns(result: Result, table: Table) -> Table:
-    """What a reader asks first: the setting, churn and accuracy, and how far they are control's."""
+    """The columns that matter most: setting, churn, accuracy, and differences from control."""
     metrics = result.subject.scenario.metrics
     shown = ["method", "setting", "tried"]
     for name in (result.subject.scenario.churn, "accuracy"):
@@ -90,7 +90,7 @@ def _examples(result: Result) -> list[dict[str, Any]]:
     shares = flip_shares(runs)
     shown = []
     for example in sorted(result.examples, key=lambda one: -shares[one.number]):
-        if shares[example.number] == 0:  # of a folder that was written when others were shown
+        if shares[example.number] == 0:  # in a folder of a version that showed other examples
             continue
         often, between = flips_in_words(runs, example.number, classes)
         about = {
@@ -104,7 +104,7 @@ def _examples(result: Result) -> list[dict[str, Any]]:
 
 
 def _name(result: Result, number: int) -> str:
-    """What a test example is called: by the table's own id or row, else its place."""
+    """The name of a test example: the table's id or row number, else its position."""
     ids, column = result.subject.ids, result.subject.data.id_column
     if ids is None:
         return f"test example {number}"
@@ -122,7 +122,7 @@ def _examples_title(result: Result) -> str:
 
 
 def _facts(result: Result) -> dict[str, str]:
-    """Settings of the experiment and where the page was made."""
+    """Facts on data, learner and runs, and which version made the page."""
     subject, data = result.subject, result.subject.data
     held_out = f"{data.n_validation:,} to choose on, " if data.n_validation else ""
     return {

@@ -1,7 +1,7 @@
-"""`GivenBase`: what a base says of every row, where the user gives it: a model, a file, an array.
+"""`GivenBase`: predictions of a base that the user gives as a model, a file, a frame or an array.
 
-Rows are found by id, or by their place in the table; classes by name. It is known by its content:
-where it came from does not matter.
+Rows are matched by id or by position in the table, classes by name. The identity of a base is its
+content, wherever it came from.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ from unchurn.training.estimator.references import (
 if TYPE_CHECKING:
     from unchurn.training.estimator.stable_classifier import StableClassifier
 
-MODEL = ".safetensors"  # how the name of a saved StableClassifier ends
+MODEL = ".safetensors"  # suffix of a saved StableClassifier
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class GivenBase:
-    """What a base says: logits of the training examples, probabilities and classes by part."""
+    """A base's logits of the training examples, and its probabilities and classes by part."""
 
     logits: Float32
     probabilities: dict[str, Float32]
     predictions: dict[str, IntArray]
-    known: Mask | None  # the classes that it knows; None: all
+    known: Mask | None  # the classes that it knows; None if all
     weights: Weights | None = None  # of a network that takes the same inputs
     no_weights: str = ""  # why there are none
-    notes: tuple[str, ...] = ()  # how its rows and classes were found
+    notes: tuple[str, ...] = ()  # how rows and classes were matched
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of all of it."""
+        """SHA-256 of logits, probabilities, weights and known classes."""
         digest = hashlib.sha256()
         named: dict[str, Array] = {"logits": self.logits}
         named |= {f"part {part}": said for part, said in self.probabilities.items()}
@@ -67,7 +67,7 @@ class GivenBase:
 def read_base(
     base: Any, data: Dataset, parts: Parts, by: Named, form: TextForm | None
 ) -> GivenBase:
-    """What a base says of the rows of all parts: a path, a fitted model, a frame or an array."""
+    """Read a base's predictions for all parts, from a path, fitted model, frame or array."""
     base = open_base(base)
     if hasattr(base, "predict_proba"):
         return _of_model(base, data, parts)  # nothing is joined
@@ -82,9 +82,9 @@ def read_base(
 
 
 def places_among(data: Dataset, parted: Dataset, parts: Parts) -> Parts:
-    """Parts of data whose rows were put in another order, with their places in the first one.
+    """The parts of the reordered data `parted`, with `rows` as positions in the original `data`.
 
-    A base says something of every row as it stood there.
+    A base's predictions are in the original order.
     """
     if data.order is None or parted.order is None:
         return parts
@@ -94,7 +94,7 @@ def places_among(data: Dataset, parted: Dataset, parts: Parts) -> Parts:
 
 
 def cautions_on(given: GivenBase, parts: Parts) -> tuple[str, ...]:
-    """How a base was understood; and where it is no better than always saying one class."""
+    """A base's notes, and a warning if it is no better than always answering one class."""
     labels = parts.y["test"]
     accuracy = float(np.mean(given.predictions["test"] == labels))
     if accuracy > np.bincount(labels).max() / len(labels):
@@ -107,7 +107,7 @@ def cautions_on(given: GivenBase, parts: Parts) -> tuple[str, ...]:
 
 
 def open_base(base: Any) -> Any:
-    """A saved StableClassifier, loaded; anything else as it is."""
+    """Load a saved StableClassifier; return other paths as Path, all else unchanged."""
     if not isinstance(base, str | Path):
         return base
     path = Path(base)
@@ -126,7 +126,7 @@ def open_base(base: Any) -> Any:
 
 
 def _of_model(model: Any, data: Dataset, parts: Parts) -> GivenBase:
-    """What a fitted model says of inputs; one of ours, of a table prepared otherwise, of rows."""
+    """Ask a fitted model; a StableClassifier whose table was prepared otherwise gets raw rows."""
     if not hasattr(model, "classes_"):
         raise InputError(
             "base must be fitted and have classes_; of another model give what it says"
@@ -163,7 +163,7 @@ def _of_model(model: Any, data: Dataset, parts: Parts) -> GivenBase:
 
 
 def _with_own_logits(given: GivenBase, model: StableClassifier, parts: Parts) -> GivenBase:
-    """The same, with the very logits and weights of a network for the same inputs and classes."""
+    """The base with its network's own logits and weights, as inputs and classes are the same."""
     said = what_model_says(model, None, parts.x_train, model.classes_, None)
     is_one = serving_cost(model.fitted_.method) == 1
     return GivenBase(
@@ -182,7 +182,7 @@ def _without_weights(given: GivenBase, reason: str) -> GivenBase:
 
 
 def _rows(data: Dataset, parts: Parts) -> dict[str, Any]:
-    """The rows of every part as their owner knows them."""
+    """The rows of every part as they are in the user's table, before preparation."""
     import polars as pl
 
     if data.train_rows is None or data.test_rows is None:
@@ -192,7 +192,7 @@ def _rows(data: Dataset, parts: Parts) -> dict[str, Any]:
 
 
 def _in_parts(ask: Any, places: IntArray, parts: Parts, *, no_weights: str) -> GivenBase:
-    """What is said of each part, brought to the data's classes."""
+    """Ask for each part's probabilities, and bring their columns to the data's classes."""
 
     def said(part: str) -> FloatArray:
         return in_places(np.asarray(ask(part)), places)
