@@ -1,4 +1,4 @@
-"""Anything that holds a table, opened: the names of its columns first, then those needed."""
+"""`Source`: an opened file, frame or array; column names first, then only the columns needed."""
 
 from __future__ import annotations
 
@@ -27,36 +27,36 @@ from unchurn.core.tables import (
 if TYPE_CHECKING:
     import polars as pl
 
-OTHER_KINDS = (".json", ".jsonl", ".ndjson", ".npz", ".npy")  # besides those of tables
-ARRAY = "the array"  # what the only column of an array of labels is called
-PROBABILITIES = "probabilities_"  # how the columns of an array of probabilities begin
-N_AT_ONCE = 8  # columns that are in memory, where a file is looked through
-LAST_LETTER = 0x10FFFF  # of Unicode; NumPy's text may hold numbers beyond
-SURROGATES = (0xD800, 0xDFFF)  # halves of letters, which are none alone
+OTHER_KINDS = (".json", ".jsonl", ".ndjson", ".npz", ".npy")  # of files, besides tables
+ARRAY = "the array"  # name of the only column of an array of labels
+PROBABILITIES = "probabilities_"  # prefix of the columns of an array of probabilities
+N_AT_ONCE = 8  # columns in memory at a time when a file is searched
+LAST_LETTER = 0x10FFFF  # of Unicode; NumPy's text may hold larger numbers
+SURROGATES = (0xD800, 0xDFFF)  # halves of characters, invalid alone
 
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
     """An opened table: `names` are its columns, `read` gives those that are needed."""
 
-    name: str  # what errors call it
+    name: str  # in errors
     names: tuple[str, ...]
     held: pl.DataFrame | TextTable | Path  # the table, or the Parquet file to read columns from
-    is_array: bool = False  # of labels: one column, without a name of its own
-    made: Mapping[str, Callable[[], pl.Series]] = field(default_factory=dict)  # of other columns
-    renamed: Mapping[str, str] = field(default_factory=dict)  # what columns are called in the file
+    is_array: bool = False  # of labels: one nameless column
+    made: Mapping[str, Callable[[], pl.Series]] = field(default_factory=dict)  # derived columns
+    renamed: Mapping[str, str] = field(default_factory=dict)  # original names of renamed columns
 
     @property
     def is_text(self) -> bool:
-        """Whether it is a text file, in which a number is told by its looks."""
+        """Whether it is a text file, whose columns have no types."""
         return isinstance(self.held, TextTable)
 
     def read(self, columns: Sequence[str], numbers: Iterable[str] = ()) -> pl.DataFrame:
-        """The columns of these names, no other is read; of a text, only `numbers` as numbers."""
+        """Read only these columns; from a text file, all but `numbers` as text."""
         held, numeric = self.held, set(numbers)
         own = [column for column in columns if column not in self.made]
         if isinstance(held, TextTable):
-            written = self.names[: len(held.names)]  # what is made of them comes behind
+            written = self.names[: len(held.names)]  # derived columns come last
             table = _read_text(held, written, own, numeric)
         elif isinstance(held, Path):
             table = _read_parquet(held, own)
@@ -70,25 +70,25 @@ class Source:
         return table
 
     def columns(self, names: Sequence[str]) -> Iterator[pl.Series]:
-        """Columns one by one, read some at a time: a large file's must not fill the memory."""
+        """Columns one by one, read N_AT_ONCE at a time so that a large file fits into memory."""
         for start in range(0, len(names), N_AT_ONCE):
             yield from self.read(names[start : start + N_AT_ONCE])
 
     def no_column(self, name: str) -> InputError:
-        """The error that there is none of this name."""
+        """The error that there is no column of this name."""
         if self.is_array:
             return InputError(f"{self.name}: no column {name!r}: it is an array")
         return InputError(f"{self.name}: {unknown('column', name, self.names)}")
 
     def in_words(self) -> str:
-        """Which columns there are, for an error."""
+        """The names of all columns, for an error."""
         return "it is an array" if self.is_array else f"there are {', '.join(self.names)}"
 
 
 def open_source(source: Any, name: str, form: TextForm | None = None) -> Source:
     """Open a file's path, a Polars or pandas frame, labels (n,) or probabilities (n, classes).
 
-    What is open already stays so.
+    A Source is returned as it is.
     """
     import polars as pl
 
@@ -106,13 +106,13 @@ def open_source(source: Any, name: str, form: TextForm | None = None) -> Source:
 
 
 def _of_table(table: pl.DataFrame, name: str) -> Source:
-    """A table that is in memory."""
+    """A source for a table in memory."""
     names = tuple(table.columns)
     return Source(name=name, names=names, held=table, is_array=names == (ARRAY,))
 
 
 def _open_file(path: Path, name: str, form: TextForm | None) -> Source:
-    """Open a file of any of the kinds."""
+    """Open a file of any supported kind."""
     import polars as pl
 
     kind = check_ending(path, OTHER_KINDS)
@@ -141,7 +141,7 @@ def _of_array(source: Any, name: str) -> pl.DataFrame:
 
 
 def as_series(values: Any) -> pl.Series:
-    """A list, an array or a pandas Series as a Polars series; NaN among other things is a gap."""
+    """A list, an array or a pandas Series as a Polars series; NaN among objects becomes null."""
     import polars as pl
 
     if hasattr(values, "iloc") and not isinstance(values.dtype, np.dtype):
@@ -165,7 +165,7 @@ def as_series(values: Any) -> pl.Series:
 
 
 def _check_letters(array: Any) -> None:
-    """Refuse text that holds what is no letter of Unicode."""
+    """Refuse text with code points that are not valid in Unicode."""
     codes = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("="))).view(np.uint32)
     low, high = SURROGATES
     if ((codes > LAST_LETTER) | ((codes >= low) & (codes <= high))).any():
@@ -173,21 +173,21 @@ def _check_letters(array: Any) -> None:
 
 
 def _is_gap(value: Any) -> bool:
-    """Whether it is None, NaN, or what pandas has for them."""
+    """Whether a value is None, NaN, or pandas' NA or NaT."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return is_nan(value)
 
 
 def _read_parquet(path: Path, columns: Sequence[str]) -> pl.DataFrame:
-    """Some columns of a file."""
+    """Read some columns of a Parquet file."""
     import polars as pl
 
     return guarded(path, lambda: pl.read_parquet(path, columns=list(columns), glob=False))
 
 
 def _read(path: Path) -> pl.DataFrame:
-    """A whole table: JSON, NumPy's files, Arrow or a workbook."""
+    """Read a whole table: JSON, a NumPy file, Arrow or a workbook."""
     import polars as pl
 
     kind = ending(path)
@@ -215,7 +215,7 @@ def _read(path: Path) -> pl.DataFrame:
 def _read_text(
     text: TextTable, names: Sequence[str], columns: Sequence[str], numbers: set[str]
 ) -> pl.DataFrame:
-    """Some columns of a text; where names have spaces around them, what they name may too."""
+    """Read some columns of a text; if names had spaces around them, values are stripped, too."""
     import polars as pl
 
     own = dict(zip(names, text.names, strict=True))
@@ -227,13 +227,13 @@ def _read_text(
 
 
 def _stripped(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Names without the spaces that some put behind a CSV's commas."""
+    """Names without spaces around them, such as after a CSV's commas, if they stay distinct."""
     stripped = tuple(name.strip() for name in names)
     return names if len(set(stripped)) < len(names) else stripped
 
 
 def _read_npz(path: Path) -> pl.DataFrame:
-    """Arrays of one dimension as columns; of two, a column per class, named by `classes`."""
+    """Arrays of one dimension as columns; of two dimensions as a column per class in `classes`."""
     import polars as pl
 
     columns: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""Are retrainings copies, of base or of one another? A copy says nothing of retraining's noise."""
+"""Warn of retrainings that are copies of base or of each other: they show no noise."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from unchurn.core.arrays import IntArray
 def cautions_on_copies(
     base: str, names: Sequence[str], moved: npt.NDArray[np.bool_], said: IntArray
 ) -> tuple[str, ...]:
-    """A warning of each model whose very predictions are there again.
+    """A warning for each model whose predictions occur again in retrainings.
 
-    `moved` is what differs from base and `said` what each of R retrainings predicts, (R, n). Where
-    all of them are base's, retraining changes nothing, and that is an answer.
+    `moved` marks differences from base, `said` has the classes that each of R retrainings predicts,
+    (R, n). No warning if all retrainings equal base: then retraining changes nothing.
     """
     if not moved.any():
         return ()

@@ -1,4 +1,4 @@
-"""The noise floor: how much retraining alone moves predictions, and is a candidate beyond it?"""
+"""The noise floor: how many predictions retraining alone changes, and if a candidate exceeds it."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ from unchurn.report.numbers import percent
 if TYPE_CHECKING:
     import polars as pl
 
-ENOUGH = 3  # retrainings, to say what one more may do: of two, that is from almost none to all
-BASE_MODELS = "base-model-*"  # that a bench of upgrades holds its runs against
+ENOUGH = 3  # retrainings, to predict one more: two give an interval from almost 0 to all
+BASE_MODELS = "base-model-*"  # files of the models that a bench of upgrades compares runs with
 BENCH_RETRAININGS = "predictions/control-*.parquet"  # runs of plain training in a bench's folder
 
 
 @dataclass(frozen=True, kw_only=True)
 class Accuracies:
-    """Of base, candidate and each retraining, on the labelled examples that all of them have.
+    """Accuracies of base, candidate and each retraining, on the labelled examples that all have.
 
-    `lost` is by how much the candidate's is below the retrainings' mean; `expected` is where the
-    accuracy of one more retraining lies.
+    `lost` is the retrainings' mean accuracy minus the candidate's; `expected` is the prediction
+    interval of one more retraining's accuracy.
     """
 
     n: int
@@ -57,12 +57,12 @@ class Accuracies:
 
     @property
     def is_another_retraining(self) -> bool | None:
-        """Whether the candidate is as accurate as one more retraining; None if it is not known."""
+        """Whether the candidate is as accurate as one more retraining; None if unknown."""
         low, high = self.expected
         return None if len(self.each) < ENOUGH else low <= self.candidate <= high
 
     def expected_of(self, runs: int) -> tuple[float, float]:
-        """Where the accuracy of one more would lie, if so many retrainings varied as much."""
+        """Prediction interval of one more's accuracy, if `runs` retrainings varied as much."""
         return accuracy_prediction_interval(np.array(self.each), self.n, runs)
 
     def to_dict(self) -> dict[str, Any]:
@@ -80,10 +80,10 @@ class Accuracies:
 
 @dataclass(frozen=True, kw_only=True)
 class Floor:
-    """Churn between base and retrainings of its recipe, and what the candidate has beyond it.
+    """Churn between base and retrainings of its recipe, and how much the candidate exceeds it.
 
-    `churn` is the mean over retrainings; `beyond` is the candidate's churn less that mean, for this
-    base and this candidate; `expected` is where the churn of one more retraining lies.
+    `churn` is the mean over retrainings; `beyond` is the candidate's churn minus that mean, for
+    this base and this candidate; `expected` is the prediction interval of one more's churn.
     """
 
     n: int
@@ -93,24 +93,24 @@ class Floor:
     beyond: Excess
     expected: tuple[float, float]
     notes: tuple[str, ...]
-    accuracy: Accuracies | None = None  # where there are labels, and not on flips alone
-    caution: str | None = None  # that it may be of another recipe than base's
-    copies: tuple[str, ...] = ()  # that retrainings may be copies
+    accuracy: Accuracies | None = None  # if there are labels, and not only on flips
+    caution: str | None = None  # a warning that base may be of another recipe
+    copies: tuple[str, ...] = ()  # warnings that retrainings may be copies
 
     @cached_property
     def excess(self) -> Interval:
-        """The candidate's churn less the retrainings' mean."""
+        """The candidate's churn minus the retrainings' mean, with its interval."""
         return self.beyond.interval()
 
     @property
     def is_another_retraining(self) -> bool | None:
-        """Whether the candidate moves as one more retraining would; None if it is not known."""
+        """Whether the candidate's churn is as of one more retraining; None if unknown."""
         low, high = self.expected
-        candidate = max(self.candidate, 0.5 / self.n)  # no flip counts as half, as there
+        candidate = max(self.candidate, 0.5 / self.n)  # no flip counts as half, as in `expected`
         return None if len(self.each) < ENOUGH else low <= candidate <= high
 
     def expected_of(self, runs: int) -> tuple[float, float]:
-        """Where the churn of one more would lie, if so many retrainings varied as much."""
+        """Prediction interval of one more's churn, if `runs` retrainings varied as much."""
         return prediction_interval(np.array(self.each), self.n, runs)
 
     def to_dict(self) -> dict[str, Any]:
@@ -134,9 +134,9 @@ def _ends(expected: tuple[float, float]) -> dict[str, float | None]:
 def retraining_files(
     paths: list[Path], base: Path | None = None, candidate: Path | None = None
 ) -> list[Path]:
-    """The files of retrainings, each once: as given; of a bench's folder, runs of plain training.
+    """The files of retrainings, each once; a bench's folder gives its runs of plain training.
 
-    Base and candidate are left out of a folder; given as a retraining, either is a mistake.
+    Base and candidate are left out of a folder, and refused as single files.
     """
     known = {path.resolve(): what for path, what in ((base, "base"), (candidate, "the candidate"))
              if path is not None}  # fmt: skip
@@ -149,7 +149,7 @@ def retraining_files(
                     f"{path}: no {BENCH_RETRAININGS} is there, as unchurn bench writes"
                 )
             files |= {file.resolve(): file for file in found if file.resolve() not in known}
-        elif not path.suffix and not path.exists():  # meant as a folder
+        elif not path.suffix and not path.exists():  # probably meant as a folder
             raise InputError(f"{path}: no such folder or file")
         elif (full := path.resolve()) in known or full in files:
             raise InputError(f"{path} is {known.get(full, 'there twice')}: no further retraining")
@@ -167,7 +167,7 @@ def retraining_files(
 
 
 def _is_upgrade_of(base: Path, file: Path) -> bool:
-    """Whether a bench of upgrades held the one against the other."""
+    """Whether a bench of upgrades trained `file` as a successor of `base`."""
     is_beside = file.resolve().parent == base.resolve().parent
     return is_beside and base.match(BASE_MODELS) and not file.match(BASE_MODELS)
 
@@ -178,9 +178,9 @@ def noise_floor(
     retrains: Sequence[Predictions],
     of_kind: str = SEED_ONLY,
 ) -> Floor:
-    """Compare base with each retraining, on the rows that all have and the candidate has too.
+    """Compare base with each retraining, on the rows that all of them and the candidate have.
 
-    `of_kind` says which kind of noise theirs is.
+    `of_kind` is a note on the kind of noise that the retrainings show.
     """
     pairs = [pair(base, other, one_class=candidate.one_class) for other in retrains]
     for other, paired in zip(retrains, pairs, strict=True):
@@ -211,9 +211,9 @@ def noise_floor(
 
 
 def moved_from_each(models: Sequence[Predictions], min_overlap: float) -> list[Array]:
-    """What differs from each model in all the others, on the rows that all have: (models − 1, n).
+    """For each model, where the others differ from it, on rows that all have: (models − 1, n).
 
-    None of them is base, so each is it in turn.
+    No model is base, so each is in turn.
     """
     (first, *others), _ = in_one_spelling(models)
     only = next((model.only_class for model in (first, *others) if model.only_class), None)
@@ -227,8 +227,8 @@ def moved_from_each(models: Sequence[Predictions], min_overlap: float) -> list[A
 
 
 def _shared(ids: list[pl.Series]) -> list[IntArray]:
-    """The rows in each table of the examples that all have, in the order of the first."""
-    found = [find(ids[0], other) for other in ids]  # None: in the same rows
+    """For each table, the rows of the examples that all tables have, in the first one's order."""
+    found = [find(ids[0], other) for other in ids]  # None if in the same rows
     there = [at >= 0 for at in found if at is not None]
     rows = np.flatnonzero(np.logical_and.reduce([np.ones(len(ids[0]), bool), *there]))
     if len(rows) == 0:
@@ -237,7 +237,7 @@ def _shared(ids: list[pl.Series]) -> list[IntArray]:
 
 
 def _said(pairs: list[Paired], places: list[IntArray]) -> IntArray:
-    """What each retraining predicts, in one numbering of the classes: (R, n)."""
+    """Classes predicted by each retraining, in one numbering: (R, n)."""
     known = {name: i for i, name in enumerate(dict.fromkeys(c for p in pairs for c in p.classes))}
     numbers = [np.array([known[name] for name in one.classes]) for one in pairs]
     each = zip(numbers, pairs, places, strict=True)
@@ -247,7 +247,10 @@ def _said(pairs: list[Paired], places: list[IntArray]) -> IntArray:
 def _right(
     candidate: Paired, rows: IntArray, pairs: list[Paired], places: list[IntArray]
 ) -> npt.NDArray[np.bool_]:
-    """Which labelled examples base, candidate and each retraining are right about: (2 + R, n)."""
+    """Mask of the labelled examples that base, candidate and each retraining get right.
+
+    Shape (2 + R, n).
+    """
     assert candidate.labels is not None  # noqa: S101
     labels = candidate.labels[rows]
     found = [candidate.base[rows] == labels, candidate.candidate[rows] == labels]
@@ -259,7 +262,10 @@ def _right(
 
 
 def accuracies_of(right: npt.NDArray[np.bool_], clusters: IntArray | None = None) -> Accuracies:
-    """From which examples base, candidate and R retrainings are right about: (2 + R, n)."""
+    """Accuracies from the mask of examples that base, candidate and R retrainings get right.
+
+    Shape of `right`: (2 + R, n).
+    """
     base, candidate, *each = right.mean(axis=1).tolist()
     excess = Excess.of(right[1], right[2:], clusters)
     n = right.shape[1]
@@ -279,7 +285,7 @@ def floor_of(
     clusters: IntArray | None = None,
     of_kind: str = SEED_ONLY,
 ) -> Floor:
-    """The floor from masks of what moved: (R, n) for the retrainings, (n,) for the candidate."""
+    """The floor from masks of changed predictions: (R, n) of retrainings, (n,) of the candidate."""
     n_runs, n = retrained.shape
     each = retrained.mean(axis=1)
     notes = [of_kind]

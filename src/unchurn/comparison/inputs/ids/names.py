@@ -1,4 +1,4 @@
-"""Ids that one file has under a name that another has not: which column has them there."""
+"""Find the ids of one file in another file's columns, if they have another name there."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from unchurn.core.errors import InputError
 if TYPE_CHECKING:
     import polars as pl
 
-MOST_COLUMNS = 64  # that are looked at for one that holds the ids
-NEARLY_ALL = 0.99  # of the smaller file's ids that the other must have
+MOST_COLUMNS = 64  # that are searched for the ids
+NEARLY_ALL = 0.99  # share of the smaller file's ids that the other must have
 
 
 def check_names_of_ids(sources: Sequence[Source], asked: Columns) -> None:
-    """Refuse files of which some have the column of ids and some have none of such a name."""
+    """Refuse files if only some have the id column; suggest the column that holds the ids."""
     has = next((one for one in sources if id_column(one, asked) is not None), None)
     lacks = next((one for one in sources if id_column(one, asked) is None), None)
     if has is None or lacks is None or asked.id in INDEXES:
@@ -47,7 +47,7 @@ def check_names_of_ids(sources: Sequence[Source], asked: Columns) -> None:
 
 
 def both_names(ours: str, theirs: str) -> str:
-    """How to say that two files call one column differently."""
+    """The option id= for a column that two files call differently."""
     named = f"{ours}={theirs}"
     return f"id= {named!r}" if " " in named else f"id= {named}"
 
@@ -55,7 +55,7 @@ def both_names(ours: str, theirs: str) -> str:
 def same_by_other_names(
     base: Source, other: Source, used: Collection[str]
 ) -> list[tuple[str, str]]:
-    """Columns of two files that only their names tell apart: each value once, and in both."""
+    """Pairs of unique columns of two files with the same values and different names."""
     theirs = [name for name in other.names if name not in used and name not in base.names]
     ours = [name for name in base.names if name not in used and name not in other.names]
     known = _that_tell_rows(base, ours) if theirs else []
@@ -64,7 +64,7 @@ def same_by_other_names(
 
 
 def _that_hold(has: Source, column: str, lacks: Source) -> list[str]:
-    """The columns of a file that hold nearly all ids of another one, each once."""
+    """The unique columns of `lacks` that hold nearly all ids in a column of `has`."""
     try:
         ids = as_ids(has.read([column])[column], has.name, is_written=has.is_text).drop_nulls()
     except InputError:
@@ -73,7 +73,7 @@ def _that_hold(has: Source, column: str, lacks: Source) -> list[str]:
 
 
 def _that_tell_rows(source: Source, names: Sequence[str]) -> list[pl.Series]:
-    """Those of a file's columns, as ids, that have another value in every row."""
+    """The named columns, as ids, that have a different value in every row."""
     found = []
     for column in source.columns(names[:MOST_COLUMNS]):
         try:
