@@ -1,4 +1,4 @@
-"""A gate's verdict: its checks, what they decide together, and the forms it can be had in."""
+"""`Verdict`: a gate's checks, their decision, and its forms: dict, banner, JUnit."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ MEANING = {
 
 
 def shown(found: Interval) -> str:
-    """What was measured: its value and the ends of its interval."""
+    """A measured value with the ends of its interval, as text."""
     return f"{percent(found.value)} [{percent(found.low)}, {percent(found.high)}]"
 
 
 @dataclass(frozen=True)
 class Check:
-    """One limit against what was measured, where that is a number."""
+    """One check and its reason; the measured value and the limit if they are numbers."""
 
     name: str
     decision: Decision
@@ -44,7 +44,7 @@ class Check:
 def held_against(
     name: str, decision: Decision, why: str, found: Interval, limit: float, at: str = ""
 ) -> Check:
-    """A check of what was measured, and why it decides so; `at` says of which level it is."""
+    """A check of a measured value, with its reason; `at` names the interval's level."""
     reason = f"{shown(found)}{at}, limit {percent(limit)}: {why}"
     return Check(name, decision, reason, found, limit)
 
@@ -57,7 +57,7 @@ class Verdict:
 
     @property
     def decision(self) -> Decision:
-        """What to do."""
+        """The decision of all checks together."""
         for decision in ("reject", "hold"):
             if any(check.decision == decision for check in self.checks):
                 return decision
@@ -73,7 +73,7 @@ class Verdict:
         return {"decision": self.decision, "checks": [check.to_dict() for check in self.checks]}
 
     def banner(self) -> Banner:
-        """As it is shown above a comparison."""
+        """The verdict as shown above a comparison."""
         lines = tuple(
             BannerLine(one.name, one.decision, one.reason, one.found, one.limit)
             for one in self.checks

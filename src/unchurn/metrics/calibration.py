@@ -1,4 +1,4 @@
-"""How well probabilities tell how often they are right."""
+"""Calibration error and log loss of probabilities."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ def calibration_error(probabilities: Array, labels: Array, bins: int = BINS) -> 
     """
     confidence = probabilities.max(axis=1).astype(np.float64)
     right = probabilities.argmax(axis=1) == labels
-    # Bin b holds what is above b/bins, up to and including (b + 1)/bins, as Guo et al. (2017) do.
+    # Bin b is (b/bins, (b + 1)/bins], as in Guo et al. (2017).
     which = np.clip(np.ceil(confidence * bins).astype(int) - 1, 0, bins - 1)
     gaps = np.bincount(which, right - confidence, minlength=bins)
     return float(np.abs(gaps).sum() / len(labels))
 
 
 def log_loss(probabilities: Array, labels: Array) -> float:
-    """Mean −log of the label's probability, which is never taken for less than 1e-7."""
+    """Mean −log of the label's probability, which counts as at least 1e-7."""
     own = probabilities[np.arange(len(labels)), labels].astype(np.float64)
     return float(-np.log(own.clip(min=1e-7)).mean())

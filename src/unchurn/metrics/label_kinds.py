@@ -1,4 +1,4 @@
-"""Labels of several columns in one kind: 1, 1.0 and "1" are the same class, True and "true" too."""
+"""Bring label columns to one type: 1, 1.0 and "1" are the same class, True and "true" too."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy.typing as npt
 from unchurn.core.arrays import Array, as_array, as_labels, have_one_index
 from unchurn.core.errors import InputError
 
-EXACT = 2**53  # up to which a float holds every whole number
+EXACT = 2**53  # up to which a float holds every integer
 WHOLE = r"(0|-?[1-9][0-9]{0,17})(\.0+)?"  # as text, in 64 bits; 007 is a name
 BOOLEANS = {"false": 0, "true": 1}
 
 
 def alike(**columns: npt.ArrayLike) -> list[Array]:
-    """Check that label columns have one length and index; give them as one kind, or refuse."""
+    """Label columns as one type; InputError if their lengths, indexes or kinds do not match."""
     arrays = {name: _labels(values, name) for name, values in columns.items()}
     (name, array), *others = arrays.items()
     for other_name, other in others:
@@ -45,7 +45,7 @@ def _labels(values: npt.ArrayLike, name: str) -> Array:
 
 
 def _numbers(texts: Array, name: str, other: str) -> Array:
-    """Text as the numbers that it is written for."""
+    """Text as the numbers that it spells; InputError if it is something else."""
     values, places = np.unique(texts, return_inverse=True)
     found = [re.fullmatch(WHOLE, str(value).strip()) for value in values]
     if all(found):
