@@ -1,7 +1,7 @@
-"""Where calls run: on this machine's cores (`local.py`) or a Ray cluster (`ray.py`).
+"""Executors run calls on this machine's cores (`local.py`) or a Ray cluster (`ray.py`).
 
-Who makes calls, as `study.run` does, knows no executor by name. On the command line and in `bench`
-the choice between them is called `engine`.
+Callers, such as `study.trainings.run`, do not depend on the kind of executor. On the command line
+and in `bench` the choice between them is called `engine`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["Call", "Executor", "make_executor"]
 def make_executor(
     name: str = "local", workers: int | None = None, ray_address: str | None = None
 ) -> Executor:
-    """An executor by name, "local" or "ray"; as many workers as there are cores, if not given."""
+    """An executor by name, "local" or "ray"; by default with one worker per core."""
     if name == "local":
         from unchurn.core.executors.local import Local
 
