@@ -1,4 +1,4 @@
-"""A method's setting by a budget: all are tried on some of the rows and measured on the others."""
+"""Choose a method's setting by a budget: try all on some of the rows, measure on the others."""
 
 from __future__ import annotations
 

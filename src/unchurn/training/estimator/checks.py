@@ -1,4 +1,4 @@
-"""What a StableClassifier is given beside inputs and labels, checked."""
+"""Check the arguments of a StableClassifier other than inputs and labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a StableClassifier trains on: labelled rows, and those that a model before has labelled."""
+"""The rows that a StableClassifier trains on: labelled ones, and ones labelled by the reference."""
 
 from __future__ import annotations
 
