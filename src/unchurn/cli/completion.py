@@ -1,4 +1,4 @@
-"""What a shell completes: values that options take by name.
+"""Shell completion of the values that options take by name.
 
 The names are written out, as a key press must not wait for the rooms that know them (they load
 SciPy); a test holds them to what there is.

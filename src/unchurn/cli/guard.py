@@ -1,4 +1,4 @@
-"""A command that gets no memory says so in one line: another process watches it.
+"""Run a command watched by another process, which reports in one line if memory ran out.
 
 Rust, in which Polars is written, ends a process that gets no memory (SIGABRT, exit code 134) and
 nothing inside that process can keep it from that.

@@ -1,4 +1,4 @@
-"""What `--help` shows: options by use, whole at 80 columns, and no type of a switch."""
+"""Layout of `--help`: options in groups, readable at 80 columns, without the type of a switch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the manual says that `--help` shows: how commands and options are grouped, and examples.
+"""Content of `--help`: the groups of commands and options, and examples.
 
 A new command needs its examples here, a new option its place in a panel of its command.
 """

@@ -1,4 +1,4 @@
-"""What `compare`, `gate`, `blend`, `plan` share: options, how they are parsed, errors' words."""
+"""Options that `compare`, `gate`, `blend` and `plan` share: parsing, and wording of errors."""
 
 from __future__ import annotations
 

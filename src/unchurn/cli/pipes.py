@@ -1,4 +1,4 @@
-"""`-` and pipes as files: a table is read more than once, a pipe cannot be."""
+"""Copy `-` and pipes to files: a table is read more than once, which a pipe cannot be."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""MEASURE: two models' predictions side by side, what moved and whether beyond noise."""
+"""MEASURE: compare two models' predictions: what changed, and whether beyond noise."""

@@ -1,4 +1,4 @@
-"""`compare`: what moved between two models, where, for better or for worse, and beyond noise?"""
+"""`compare`: measure which predictions change between two models, where, and if beyond noise."""
 
 from __future__ import annotations
 
@@ -70,24 +70,23 @@ def compare(
     slices
         A column by which to slice, or several, of any of these files; or arrays by name.
     retrains
-        Other retrainings of the base's recipe, or a folder of `bench`: how much does retraining
-        alone move?
+        Other retrainings of the base's recipe, or a folder of `bench`, to measure how many
+        predictions retraining alone changes.
     columns
-        Which column is what, where the names do not say it: `Columns`, or a dict of its fields, as
-        {"id": "ticket"}. Where an error says to give id=, prediction=, label=, probabilities= or
-        positive=, it is one of these.
+        Which column is what, if names do not say it: `Columns`, or a dict of its fields, such as
+        {"id": "ticket"}. The options id=, prediction=, label=, probabilities= and positive= that
+        errors mention are these fields.
     cluster
-        A column, or an array, of what groups rows that are not independent, such as a user.
+        A column, or an array, whose values group rows that are not independent, such as a user.
     min_slice
-        Values of a column with fewer examples are taken together, and left out if still too few.
+        Values of a column with fewer examples form one slice, left out if still too small.
     labels_cover
-        What the labels are on, where not every example has one: "all" if they are on examples drawn
-        without a look at what flips, "flips" if they are on every flip. Told from the labels where
-        it can be.
+        Which examples have a label, if not all do: "all" if they were drawn without regard to
+        flips, "flips" if every flip has one. Inferred from the labels where possible.
     min_overlap
-        The part of either model's rows that must be in the other.
+        The share of either model's rows that must be in the other.
     form
-        How text files are written, where not with commas, decimal points and in UTF-8.
+        How text files are written, if not with commas, decimal points and in UTF-8.
 
     Examples
     --------
@@ -148,7 +147,7 @@ def _compared(
     min_slice: int,
     asked_cover: str | None,
 ) -> Comparison:
-    """All measures of two models whose predictions are side by side."""
+    """Measure everything for paired predictions; without warnings and doubts."""
     outcomes = Outcomes.of(paired)
     cover = find_cover(outcomes, asked_cover)
     covered = cover_note(outcomes, cover)
@@ -158,7 +157,7 @@ def _compared(
     counts = counting.all(outcomes)
     is_tested = (
         paired.labels is not None and paired.clusters is None
-    )  # it takes rows as independent
+    )  # McNemar's test assumes independent rows
     moved, thresholds = (
         movement(_without_labels(paired) if cover == "flips" else paired, *paired.probabilities)
         if paired.probabilities
@@ -187,7 +186,7 @@ def _compared(
 
 
 def estimates(counts: Counts, cover: str | None) -> dict[str, Interval]:
-    """Every measure that the labels tell, with its interval, in the order of MEASURES."""
+    """Every measure that the labels allow, with its interval, in the order of MEASURES."""
     found = {"churn": counts.rate(FLIPPED)}
     if cover is not None:
         found |= {
@@ -207,12 +206,12 @@ def estimates(counts: Counts, cover: str | None) -> dict[str, Interval]:
 
 
 def _without_labels(paired: Paired) -> Paired:
-    """Where only flips have a label, those say nothing of accuracies at other thresholds."""
+    """Drop the labels: labels on flips alone do not give accuracies at other thresholds."""
     return replace(paired, labels=None)
 
 
 def _by_class(paired: Paired, outcomes: Outcomes) -> list[dict[str, Any]]:
-    """Flips away from and to each class; with labels, bad and good flips of each true class."""
+    """Flips from and to each class; with labels, bad and good flips of each true class."""
     shape = len(paired.classes), N_OUTCOMES
 
     def count(numbers: IntArray, **wanted: OutcomeSet) -> dict[str, list[int]]:

@@ -1,4 +1,4 @@
-"""`Inputs`: all that is compared, read and brought together: two models, labels, retrainings."""
+"""Read and pair all inputs of a comparison: two models, labels, retrainings."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ from unchurn.core.tables import TextForm
 
 @dataclass(frozen=True, kw_only=True)
 class Inputs:
-    """Two models' predictions, each as it was read, and what both have side by side."""
+    """Two models' predictions, each as read and both paired, with labels and retrainings."""
 
     base: Predictions
     candidate: Predictions
-    labels: Labels | None  # where they came by themselves
-    is_flip_list: bool  # whether these are the labelled list of `--flips`
+    labels: Labels | None  # if given separately from the models
+    is_flip_list: bool  # whether the labels are the labelled list of `--flips`
     retrains: tuple[Predictions, ...]
-    of_kind: str  # which kind of noise theirs is, in words
+    of_kind: str  # a note on the kind of noise that the retrainings show
     is_one_file: bool  # whether base and candidate are the same columns of one file
     paired: Paired
 
     @property
     def taken(self) -> dict[str, dict[str, str]]:
-        """What each file's columns were taken for; of retrainings once for all, if it is so."""
+        """The role of each file's columns; one entry for all retrainings if they are alike."""
         taken = {model.name: model.taken for model in (self.base, self.candidate)}
         if self.labels is not None:
             taken[self.labels.name] = self.labels.taken
@@ -72,7 +72,7 @@ def read_inputs(
     form: TextForm | None = None,
     names: tuple[str, str] = ("base", "candidate"),
 ) -> Inputs:
-    """Read what `compare` is given, by the same arguments, and join it by id."""
+    """Read the arguments of `compare`, and pair the models' rows by id or position."""
     slices = (slices,) if isinstance(slices, str) else slices
     if hasattr(slices, "dtype"):  # an array of values, or a series
         name = getattr(slices, "name", None) or "slice"
@@ -107,7 +107,7 @@ def read_inputs(
     truth_source = None if labels is None else open_source(labels, "labels", form)
     sources = [opened(x, _called(x, i)) for i, x in enumerate(retrained, 1)]
     truths = []
-    # A list of flips has the models' ids, whatever they are called there.
+    # A list of flips has the models' ids, under a column name of its own.
     if truth_source is not None and not is_flip_list(truth_source, asked):
         truth_source = with_ids(truth_source)
         truths = [truth_source]
@@ -148,7 +148,7 @@ def read_inputs(
 
 
 def _not_in(asked: Columns, *models: Predictions) -> Columns:
-    """Without slices and clusters that a model has: they are taken from there."""
+    """Drop slice and cluster columns that these models have already provided."""
     there = {column for model in models for column in model.slices}
     return replace(
         asked,
@@ -158,7 +158,7 @@ def _not_in(asked: Columns, *models: Predictions) -> Columns:
 
 
 def _retrainings(given: Any, base: Any, candidate: Any) -> list[Any]:
-    """The retrainings, one by one: of a bench's folder, its runs of plain training."""
+    """The retrainings, one by one; a bench's folder gives its runs of plain training."""
     if given is None:
         return []
     if not isinstance(given, Iterable | Path):
@@ -171,7 +171,7 @@ def _retrainings(given: Any, base: Any, candidate: Any) -> list[Any]:
 
 
 def _called(retraining: Any, number: int) -> str:
-    """What a retraining is called, with its file's name where it has one."""
+    """The name of a retraining in messages, with its file's name if it has one."""
     file = f" ({Path(retraining).name})" if isinstance(retraining, str | Path) else ""
     return f"retraining {number}{file}"
 
@@ -184,7 +184,7 @@ def _are_one_file(base: Any, candidate: Any) -> bool:
 
 
 def _check_indexes(*given: Any) -> None:
-    """Refuse pandas objects that are joined by place though their indexes differ."""
+    """Refuse pandas objects that would be paired by position though their indexes differ."""
     if not have_one_index(*given):
         raise InputError(
             "the pandas indexes differ: if they are ids, make them a column, "

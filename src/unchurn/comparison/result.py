@@ -1,4 +1,4 @@
-"""`Comparison`: what was found of two models, and its forms: values, words, a page, the flips."""
+"""`Comparison`: the result of comparing two models, as values, Markdown, page or list of flips."""
 
 from __future__ import annotations
 
@@ -30,33 +30,33 @@ SCHEMA = "unchurn.compare/1"
 # The estimates, in the order in which they are shown; all but the first need true labels.
 MEASURES = ("churn", "accuracy_base", "accuracy_candidate", "accuracy_difference", "churn_correct",
             "churn_incorrect", "bad_flips", "good_flips", "wrong_to_wrong")  # fmt: skip
-KINDS = ("bad", "wrong to wrong", "good", "unlabelled")  # of flips, as they interest a labeller
+KINDS = ("bad", "wrong to wrong", "good", "unlabelled")  # of flips, most important first
 
 
 class HasBanner(Protocol):
-    """A verdict, as far as it is shown above a comparison."""
+    """A verdict that can be shown above a comparison."""
 
     def banner(self) -> Banner:
-        """What is shown of it."""
+        """The decision and its reasons, to show."""
 
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)  # arrays are not equal or unequal
 class Comparison:
-    """Two models compared; `estimates` are by the names in MEASURES, as far as labels tell them."""
+    """Two models compared; `estimates` has the names in MEASURES that the labels allow."""
 
     paired: Paired
     outcomes: Outcomes
-    counts: Counts  # of the outcomes, by cluster where there are clusters
-    labels_cover: Cover | None  # what the labels are on; None without labels
+    counts: Counts  # of the outcomes; by cluster if there are clusters
+    labels_cover: Cover | None  # which examples have labels; None without labels
     estimates: dict[str, Interval]
     mcnemar: tuple[float, float] | None  # exact and mid p; None without labels, or with clusters
     movement: dict[str, float] | None
     classes: list[dict[str, Any]]  # flips from and to each class, a row for each
     slices: list[Slice]
-    slice_counts: list[SliceCounts]  # of every value, also of the rare ones
+    slice_counts: list[SliceCounts]  # of every value, rare ones included
     thresholds: list[dict[str, float]]
     floor: Floor | None
-    taken: dict[str, dict[str, str]]  # by file, what each of its columns was taken for
+    taken: dict[str, dict[str, str]]  # by file, the role of each of its columns
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()  # what may make it another answer than was meant: shown first
     thresholds_given: tuple[float | None, float | None] = (None, None)  # base's, the candidate's
@@ -64,17 +64,17 @@ class Comparison:
 
     @property
     def n(self) -> int:
-        """How many examples were compared."""
+        """Number of examples compared."""
         return self.paired.n
 
     @property
     def n_labelled(self) -> int:
-        """How many of them have a true label."""
+        """Number of compared examples with a true label."""
         return self.outcomes.number(LABELLED)
 
     @property
     def thresholds_for(self) -> str | None:
-        """The class that the thresholds are for, where there are two."""
+        """The class that the thresholds are for; None unless there are two classes."""
         return self.paired.scored_classes[1] if self.thresholds else None
 
     def to_dict(self) -> dict[str, Any]:
@@ -130,7 +130,7 @@ class Comparison:
         return " ".join(words.sentences(self))
 
     def _repr_markdown_(self) -> str:
-        """What a notebook shows."""
+        """The comparison as a notebook shows it."""
         return self.markdown()
 
     def html(self, path: str | Path, verdict: HasBanner | None = None) -> None:
@@ -143,9 +143,9 @@ class Comparison:
 def flipped(comparison: Comparison, most: int | None = None) -> pl.DataFrame:
     """A row per flipped example, ranked for a labeller: bad first, then the most confident.
 
-    It has the id, both predictions, label, kind, confidence and slices; without labels, an empty
-    column of them to fill in. Confidence is the candidate's probability of what it predicts, where
-    there are probabilities.
+    Columns are the id, both predictions, label, kind, confidence and slices; without labels, an
+    empty column of labels to fill in. Confidence is the candidate's probability of the class that
+    it predicts, if there are probabilities.
     """
     import polars as pl
 
@@ -161,7 +161,7 @@ def flipped(comparison: Comparison, most: int | None = None) -> pl.DataFrame:
         confidence = _of_prediction(paired, rows)
     order = np.lexsort((-np.nan_to_num(confidence), kind))[:most]
     rows, kind, confidence = rows[order], kind[order], confidence[order]
-    names = pl.Series([*paired.classes, None], dtype=pl.String)  # the last is that of no label
+    names = pl.Series([*paired.classes, None], dtype=pl.String)  # the last stands for no label
     columns = {
         "id": paired.ids.gather(rows),
         "base": names.gather(paired.base[rows]),
@@ -181,7 +181,7 @@ def flipped(comparison: Comparison, most: int | None = None) -> pl.DataFrame:
 
 
 def _of_prediction(paired: Paired, rows: IntArray) -> npt.NDArray[np.float64]:
-    """The candidate's probability of what it predicts, which need not be its most probable."""
+    """The candidate's probability of its predicted class, which need not be the largest."""
     assert paired.probabilities is not None  # noqa: S101
     scored = paired.scored_classes
     place = np.array([scored.index(c) if c in scored else -1 for c in paired.classes])
@@ -191,7 +191,7 @@ def _of_prediction(paired: Paired, rows: IntArray) -> npt.NDArray[np.float64]:
 
 
 def write_flipped(comparison: Comparison, path: Path) -> int:
-    """Write the flips as CSV in which nothing is a formula; give how many there are."""
+    """Write the flips as CSV, safe from spreadsheet formulas; return their number."""
     import polars as pl
 
     table = flipped(comparison)

@@ -1,1 +1,1 @@
-"""Ground that every room stands on: errors, checked arrays, files, progress, executors."""
+"""Ground of all layers: errors, checked arrays, files, progress, executors."""

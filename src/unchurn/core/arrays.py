@@ -17,7 +17,7 @@ Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.integer[Any]]
 NUMBER = int | float | np.integer | np.floating
-# Up to so many columns, one of them is a fair part of every cache line that it takes.
+# Up to so many columns, one column is a fair part of every cache line that it touches.
 SHORT_ROW = 16
 LAST_LETTER = 0x10FFFF  # of Unicode; NumPy's text may hold numbers beyond
 SURROGATES = (0xD800, 0xDFFF)  # halves of letters, which are none alone
@@ -25,7 +25,7 @@ SURROGATES = (0xD800, 0xDFFF)  # halves of letters, which are none alone
 
 def as_array(values: npt.ArrayLike, name: str) -> Array:
     """View `values` as a NumPy array; a CPU torch tensor shares its memory."""
-    if hasattr(values, "detach"):  # a torch tensor, told without importing torch
+    if hasattr(values, "detach"):  # a torch tensor, recognised without importing torch
         tensor: Any = values
         if tensor.device.type != "cpu":
             raise InputError(f"{name} is a tensor on {tensor.device}: pass {name}.cpu()")
@@ -34,7 +34,7 @@ def as_array(values: npt.ArrayLike, name: str) -> Array:
         except TypeError as error:  # bfloat16 and its like have no NumPy counterpart
             raise InputError(f"{name} has dtype {tensor.dtype}: pass {name}.float()") from error
     array = np.asarray(values)
-    # NumPy makes the text "nan" of a missing value beside text, which would be a class.
+    # Beside text, NumPy turns a missing value into the text "nan", which would be a class.
     if array.dtype.kind == "U" and isinstance(values, list | tuple) and any(map(is_nan, values)):
         return np.array(values, object)
     return array
@@ -62,7 +62,7 @@ def is_unicode(array: Array) -> bool:
 
 
 def have_one_index(*given: Any) -> bool:
-    """Whether those of them that are pandas' objects have the same index."""
+    """Whether all pandas objects among the arguments have the same index."""
     indexes = [one.index for one in given if hasattr(one, "iloc")]
     return all(index.equals(indexes[0]) for index in indexes[1:])
 
@@ -122,7 +122,7 @@ def as_classes(labels: npt.ArrayLike, n_classes: int | None, *, n: int | None = 
 
 
 def distinct_rows(rows: Array) -> tuple[Array, npt.NDArray[np.intp]]:
-    """Distinct rows of a 2-D array of numbers, sorted, and for every row which of them it is."""
+    """Distinct rows of a 2-D array of numbers, sorted, and the position of every row in them."""
     rows = np.ascontiguousarray(rows) + 0  # −0.0 becomes 0.0, so that equal numbers are equal bytes
     as_bytes = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
     _, first, which = np.unique(as_bytes, return_index=True, return_inverse=True)
@@ -138,7 +138,7 @@ def extent(points: Float64) -> tuple[Float64, Float64]:
 
 
 def as_fraction(value: float, name: str) -> float:
-    """Check a mixing weight: a number from 0 to 1."""
+    """Check a fraction: a number from 0 to 1."""
     if not (isinstance(value, NUMBER) and 0 <= value <= 1):  # also catches NaN
         raise InputError(f"{name} must be from 0 to 1, not {value!r}")
     return float(value)

@@ -1,7 +1,7 @@
-"""Arrow's files (.feather, .arrow), tried in a process of their own before they are read.
+"""Read Arrow files (.feather, .arrow), after a trial in a separate process.
 
-On a damaged one that claims too much, Rust ends the process, and nothing inside it can keep it from
-that. As a program (`python -m unchurn.core.arrow_files FILE`) it reads a file and does no more.
+On a damaged file that claims too much memory, Rust ends the process, which cannot be prevented
+inside it. As a program (`python -m unchurn.core.arrow_files FILE`) it only tries to read a file.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ KIND = "an Arrow file"
 
 
 def read_arrow(path: Path) -> pl.DataFrame:
-    """Read a .feather or .arrow file; its newer form, which is Arrow's own."""
-    with path.open("rb"):  # not there, or not ours to read, is an error of its own
+    """Read a .feather (version 2, which is Arrow's own) or .arrow file."""
+    with path.open("rb"):  # a missing or unreadable file keeps its own error
         pass
     run_apart("unchurn.core.arrow_files", str(path), kind=KIND)
     return _read(str(path))

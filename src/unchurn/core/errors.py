@@ -1,4 +1,4 @@
-"""The one exception that means: the caller's input is wrong, and here is what to change."""
+"""`InputError`: the exception for wrong input, whose message says what to change."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -7,14 +7,14 @@ NO_NAME = "(one without a name)"  # such as the index that pandas writes
 
 
 class InputError(ValueError):
-    """Bad input, said in one line that names the problem and the fix.
+    """Bad input; the message is one line that names the problem and the fix.
 
-    The command line prints it and exits with code 2; any other exception is a bug of ours.
+    The command line prints it and exits with code 2; any other exception is a bug in unchurn.
     """
 
 
 def unknown(kind: str, name: Any, there: Iterable[Any], *, where: str = "") -> str:
-    """That there is none of this name, what may have been meant, and what there is.
+    """A message that there is no such name, with the likely one and all that there are.
 
     >>> unknown("method", "saf_ema", ["control", "ema", "safe_ema"])
     "no method 'saf_ema' (did you mean 'safe_ema'?): there are control, ema, safe_ema"
@@ -34,7 +34,7 @@ def unknown(kind: str, name: Any, there: Iterable[Any], *, where: str = "") -> s
 
 
 def field_problem(error: Any, kind: str, allowed: Iterable[str]) -> str:
-    """One field's problem in a few words, from what pydantic says of it."""
+    """One field's problem in a few words, from pydantic's error."""
     field = ".".join(str(part) for part in error["loc"])
     if error["type"] == "extra_forbidden":
         return unknown(kind, field, allowed)

@@ -1,4 +1,4 @@
-"""What is installed only when asked for: which extra of unchurn brings which module."""
+"""Optional modules, and the extra of unchurn that installs each."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EXTRAS = {
 
 
 def what_is_missing(error: BaseException, user: str) -> str | None:
-    """Say what its `user` needs and how to install it, if a module of an extra was not found.
+    """A message which module `user` needs and how to install it; None if it is of no extra.
 
     >>> what_is_missing(ModuleNotFoundError(name="torch"), "StableClassifier")
     "StableClassifier needs torch: pip install 'unchurn[train]'"
@@ -45,7 +45,7 @@ def _is_there(name: str) -> bool:
 
 @contextmanager
 def needed_by(user: str) -> Iterator[None]:
-    """Within it, a module of an extra that is not found is an error that says how to get it."""
+    """A context in which the error for a missing module of an extra says how to install it."""
     try:
         yield
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""Files written whole or not at all, and errors of reading that name the file."""
+"""Write files completely or not at all, and turn errors of reading into ones that name the file."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from pathlib import Path
 from unchurn.core.errors import InputError
 from unchurn.core.leftovers import clear_dead, own_name
 
-UNWRITTEN = ".unchurn-"  # and its process: a file that is being written
-# What a spreadsheet takes a cell for a formula by, also in the wide letters of the East.
+UNWRITTEN = ".unchurn-"  # followed by the process: a file that is being written
+# First characters by which a spreadsheet recognises a formula, including full-width ones.
 FORMULAS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 WHITE = "".join(map(chr, range(33))) + "\x7f\x85\xa0\u200b\u200c\u200d\u2028\u2029\u2060\ufeff"
 
@@ -60,7 +60,7 @@ def _refusal(error: Exception, temporary: Path) -> str | None:
     """Why the system refused to write, if that is behind an error: libraries may hide it."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
-    if found := re.search(r"\(os error (\d+)\)", str(error)):  # as Rust says it
+    if found := re.search(r"\(os error (\d+)\)", str(error)):  # Rust's wording
         return os.strerror(int(found[1]))
     try:  # one more block tells
         with temporary.open("ab") as file:
@@ -72,7 +72,7 @@ def _refusal(error: Exception, temporary: Path) -> str | None:
 
 @cache
 def _clear_once(folder: Path) -> None:
-    """Remove what killed processes were writing in a folder, when it is first written to."""
+    """Remove unfinished files of dead processes from a folder, before its first file is written."""
     clear_dead(folder, UNWRITTEN)
 
 
@@ -83,13 +83,13 @@ def write_text(path: Path, text: str) -> None:
 
 
 def remove(path: Path) -> None:
-    """Remove a file, if it is there; a link to it, a pipe and a device stay."""
+    """Remove a file, if it exists; a link to it, a pipe and a device stay."""
     if not _is_special(path):
         path.resolve().unlink(missing_ok=True)
 
 
 def _is_special(path: Path) -> bool:
-    """Whether it is there, and neither a file nor a folder: a pipe, a device."""
+    """Whether a path exists and is neither a file nor a folder, such as a pipe or a device."""
     return path.exists() and not (path.is_file() or path.is_dir())
 
 
@@ -113,10 +113,10 @@ def safe_cell(text: str) -> str:
 
 @contextmanager
 def reading(path: Path, kind: str) -> Iterator[None]:
-    """Turn whatever a library raises on a damaged file into one line that names the file.
+    """Turn any error on a damaged file into an InputError of one line that names the file.
 
-    Readers raise a different type for every kind of damage; a file that is not there or not ours
-    to read keeps its own error, and so does one that there is no memory for.
+    Readers raise a different type for every kind of damage. A missing or forbidden file, or one too
+    large for memory, keeps its own error.
     """
     if path.is_dir():
         raise InputError(f"{path}: is a folder")
@@ -130,13 +130,13 @@ def reading(path: Path, kind: str) -> Iterator[None]:
         raise InputError(f"{path}: {error}") from error
     except Exception as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        if "If you trust the file" in reason:  # NumPy's advice on what is no file of its own
+        if "If you trust the file" in reason:  # NumPy's advice on other kinds of files
             reason = "nothing in it can be read"
         raise InputError(f"{path}: damaged, or not {kind}: {reason}") from error
 
 
 def check_place(path: Path, others: Iterable[Path] = ()) -> None:
-    """Refuse a place where nothing can be written, or that is one of a command's other files."""
+    """Refuse a path that cannot be written, or that is one of a command's other files."""
     if path.resolve() in {other.resolve() for other in others}:
         raise InputError(f"cannot write {path}: it is another file of this command")
     if _is_special(path):

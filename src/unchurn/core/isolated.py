@@ -1,7 +1,7 @@
-"""Readers that may crash run in a process of their own, where that is an error of one line.
+"""Run readers that may crash in a separate process, so that a crash is an error of one line.
 
-A module with such a reader is a program, too: `run_apart` starts it, and there `work_apart` does
-the work. What they hand over lies in files.
+A module with such a reader is also a program: `run_apart` starts it, and in it `work_apart` does
+the work. Results are passed in files.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from collections.abc import Callable
 
 from unchurn.core.errors import InputError
 
-REFUSED = 3  # the exit code of the process when it could say why
+REFUSED = 3  # exit code of the process if it gives a reason
 
 
 def run_apart(module: str, *arguments: str, kind: str) -> None:
-    """Run a module as a program; whatever goes wrong in it is an InputError."""
-    # -P: nothing is imported from the folder where we happen to be.
+    """Run a module as a program; any failure in it is an InputError."""
+    # -P: nothing is imported from the current folder.
     command = [sys.executable, "-P", "-m", module, *arguments]
-    # Where this unchurn comes from, the other process finds it, too.
+    # The other process imports unchurn from the same place.
     search = os.pathsep.join(filter(None, sys.path))
     done = subprocess.run(  # noqa: S603
         command,
@@ -31,7 +31,7 @@ def run_apart(module: str, *arguments: str, kind: str) -> None:
         stderr=subprocess.PIPE,
         check=False,
     )
-    # What libraries print goes before.
+    # The reason comes last, after anything that libraries print.
     said = (done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no reason"])[-1]
     if done.returncode == REFUSED:
         raise InputError(said)
@@ -43,7 +43,7 @@ def run_apart(module: str, *arguments: str, kind: str) -> None:
 
 
 def work_apart(work: Callable[..., None], kind: str) -> None:
-    """In that process: do the work with the program's arguments; if it fails, say why in a line."""
+    """Do the work in that process, with its arguments; on failure, write the reason as a line."""
     try:
         work(*sys.argv[1:])
     except InputError as error:

@@ -1,7 +1,7 @@
-"""What a process puts aside for itself, named so that others know when it is dead and clear it.
+"""Temporary files named by host and PID, so that a later process can delete those of dead ones.
 
-A name tells the machine and the process: a folder may be shared by several machines, and nobody can
-tell whether another machine's process still lives.
+A folder may be shared by several machines, and whether another machine's process still lives cannot
+be known: so names have the host, and only this host's are deleted.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ def temporary_folder() -> Iterator[Path]:
 
 
 def clear_dead(folder: Path, prefix: str = PREFIX) -> set[int]:
-    """Remove what dead processes of this machine left in a folder; give their numbers.
+    """Remove the temporary files of this machine's dead processes; return their PIDs.
 
-    What is not named as `own_name` would, or belongs to another user, stays.
+    Files with other names than `own_name` gives, or of another user, stay.
     """
     cleared: set[int] = set()
     begin = f"{prefix}{platform.node()}{BETWEEN}"
     try:
         with os.scandir(folder) as entries:
             found = [Path(entry.path) for entry in entries if entry.name.startswith(begin)]
-    except OSError:  # no folder, or none of ours to look into
+    except OSError:  # no such folder, or not readable
         return cleared
     for path in found:
         owner, end, _ = path.name.removeprefix(begin).partition(BETWEEN)
@@ -53,7 +53,7 @@ def clear_dead(folder: Path, prefix: str = PREFIX) -> set[int]:
 
 
 def remove(path: Path) -> None:
-    """Remove a file, a folder with all in it, or a link (never what it points to)."""
+    """Remove a file, a folder with its content, or a link (never its target)."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -68,7 +68,7 @@ def _is_ours(path: Path) -> bool:
 
 
 def _is_dead(process: str) -> bool:
-    """Whether this is the number of a process that is no more."""
+    """Whether a text is the PID of a process that has ended."""
     if not (process.isascii() and process.isdecimal() and len(process) <= len(str(MOST))):
         return False
     if not 0 < int(process) <= MOST:
@@ -77,9 +77,9 @@ def _is_dead(process: str) -> bool:
         os.kill(int(process), 0)
     except ProcessLookupError:
         return True
-    except OSError:  # it lives, and is not ours
+    except OSError:  # it lives, and is another user's
         return False
-    try:  # one that ended, but that its parent has not asked for yet, can do nothing any more
+    try:  # a zombie, which has ended but not been waited for, is dead, too
         state = Path(f"/proc/{int(process)}/stat").read_text().rpartition(")")[2].split()[0]
     except (OSError, IndexError):  # no Linux, or just gone
         return False

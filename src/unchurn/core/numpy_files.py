@@ -1,6 +1,6 @@
-"""NumPy's files: errors of writing tell their cause; headers are checked before they are believed.
+"""Read and write NumPy files safely: headers are checked, write errors have their cause.
 
-NumPy sets aside what a header claims before it looks for it, and a small archive may claim
+NumPy allocates the memory that a header claims before it reads, and a small archive may claim
 gigabytes. Nothing is ever unpickled.
 """
 
@@ -21,7 +21,7 @@ MAGIC = b"\x93NUMPY"
 
 
 class _Writer:
-    """A file of which NumPy sees no more than `write`."""
+    """A file of which NumPy sees only `write`."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self.write = file.write
@@ -30,7 +30,7 @@ class _Writer:
 def save_array(path: Path, array: Array) -> None:
     """Write a .npy file.
 
-    Into a file that it knows as one, NumPy writes past Python, and a full disk is to it so many
+    NumPy writes into a real file without Python's `write`, and reports a full disk only as so many
     bytes "requested and written".
     """
     with path.open("wb") as file:
@@ -55,15 +55,15 @@ def load_arrays(path: Path) -> dict[str, Array]:
     with loaded:
         arrays = {name: loaded[name] for name in loaded.files}
     if odd := [name for name, array in arrays.items() if not isinstance(array, np.ndarray)]:
-        raise ValueError(f"{odd[0]} is not an array")  # what is none comes as its bytes
+        raise ValueError(f"{odd[0]} is not an array")  # other members come as bytes
     return arrays
 
 
 def check_claims(path: Path) -> None:
-    """Refuse a .npy or .npz file that claims more than it can hold; what is neither is left be.
+    """Refuse a .npy or .npz file that claims more than it can hold; other files pass.
 
-    As NumPy does with what is damaged, by ValueError: `core.files.reading` names the file. Python's
-    objects, which would have to be unpickled, are no damage, and are refused with the fix.
+    It raises ValueError, as NumPy does for a damaged file: `core.files.reading` names the file.
+    Python objects, which would have to be unpickled, are refused by InputError with the fix.
     """
     size = path.stat().st_size
     with path.open("rb") as file:
@@ -99,7 +99,7 @@ def _check_archive(file: IO[bytes], size: int, path: Path) -> None:
 
 
 def _check_header(file: IO[bytes], size: int, path: Path, name: str) -> None:
-    """Hold a header's shape and type against the bytes that follow it."""
+    """Check a header's shape and type against the number of bytes that follow it."""
     version = np.lib.format.read_magic(file)
     read = np.lib.format.read_array_header_1_0 if version == (1, 0) else (
         np.lib.format.read_array_header_2_0

@@ -1,4 +1,4 @@
-"""Progress bars on stderr, where a person watches (a terminal, a notebook), never in logs."""
+"""Progress bars on stderr, in a terminal or a notebook, never in logs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables in files: text in any spelling, Parquet, Arrow, workbooks; refused with the fix."""
+"""Read and write tables: text in many forms, Parquet, Arrow, workbooks; errors name the fix."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from unchurn.core.workbooks import OTHER_WORKBOOKS, WORKBOOKS, read_workbook
 if TYPE_CHECKING:
     import polars as pl
 
-NAMELESS = "column "  # and a number: the columns of a table without a header
-DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}  # by the ending of a text's name
+NAMELESS = "column "  # followed by a number: the columns of a table without a header
+DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}  # by the ending of a file's name
 TEXT = tuple(ending + packed for ending in DELIMITERS for packed in ("", ".gz"))
 TABLES = (*TEXT, ".parquet", *ARROW, *WORKBOOKS)  # all that `read_table` reads
-# Of those, the ones worth telling.
+# Those of TABLES that errors mention.
 USUAL = (".csv", ".tsv", ".csv.gz", ".parquet", ".feather", ".arrow", ".xlsx")
-# Marks at the beginning of a text that say how it is encoded; UTF-32's begins like UTF-16's.
+# Byte-order marks and their encodings; UTF-32's comes first, as it begins like UTF-16's.
 MARKS = {
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
@@ -36,14 +36,14 @@ MARKS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 WRITTEN = (".parquet", ".csv", ".jsonl")  # all that `write_table` writes
-ID_NAME = re.compile(r"(^|[ _-])[iI][dD]$|[a-z]I[dD]$")  # how columns of ids are called
-BEGINNING = 1 << 16  # bytes of a text that are looked at to see how it is written
+ID_NAME = re.compile(r"(^|[ _-])[iI][dD]$|[a-z]I[dD]$")  # usual names of columns of ids
+BEGINNING = 1 << 16  # bytes of a text from which its form is inferred
 Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, kw_only=True)
 class TextForm:
-    """How a table is written as text; what is None goes by the file's name and its first bytes."""
+    """How a text table is written; None is inferred from the file's name and first bytes."""
 
     delimiter: str | None = None
     decimal: str | None = None
@@ -68,7 +68,7 @@ class TextForm:
 
 
 def ending(path: Path) -> str:
-    """How a file's name ends: `.csv`, or `.csv.gz` where it is compressed."""
+    """The ending of a file's name: `.csv`, or `.csv.gz` if it is compressed."""
     suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
     if suffixes and suffixes[-1] == ".gz":
         return "".join(suffixes)
@@ -76,7 +76,7 @@ def ending(path: Path) -> str:
 
 
 def check_ending(path: Path, others: tuple[str, ...] = ()) -> str:
-    """How a file's name ends, if that is how a table's does, or one of `others`."""
+    """The ending of a file's name, if it is a table's or one of `others`; else InputError."""
     kind = ending(path)
     if path.is_dir():
         raise InputError(f"{path}: is a folder")
@@ -94,12 +94,12 @@ def stem(path: Path) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class TextTable:
-    """A table of text, opened: `names` are its columns, `read` gives those that are needed."""
+    """An opened text table: `names` are its columns, `read` gives those that are needed."""
 
     path: Path
-    content: bytes | None  # in UTF-8, where the file itself is packed or encoded otherwise
+    content: bytes | None  # in UTF-8, if the file is compressed or has another encoding
     names: tuple[str, ...]
-    own_names: tuple[str, ...]  # what Polars calls them
+    own_names: tuple[str, ...]  # their names in Polars
     has_header: bool
     delimiter: str
     decimal: str
@@ -107,10 +107,10 @@ class TextTable:
     def read(
         self, columns: Sequence[str] | None = None, numbers: Collection[str] | None = None
     ) -> pl.DataFrame:
-        """These columns, or all: `numbers` as floats, the others as they are written, also 007.
+        """Read these columns, or all: `numbers` as floats, the others as text, such as 007.
 
-        A column of numbers that holds anything else is text, too. Where it is not said which are
-        numbers, all rows of a column decide.
+        If a column in `numbers` holds anything else, all are read as text. If `numbers` is None,
+        all rows of a column decide its type.
         """
         import polars as pl
 
@@ -124,7 +124,7 @@ class TextTable:
                 columns=[own[name] for name in wanted],
                 schema_overrides={own[name]: pl.Float64 for name in floats},
                 separator=self.delimiter,
-                # Where commas part the columns, a number that has one stands in quotes, as text.
+                # If commas separate columns, a number with a comma is in quotes, and so text.
                 decimal_comma=self.decimal == "," != self.delimiter,
                 infer_schema=numbers is None,
                 infer_schema_length=None,
@@ -148,7 +148,7 @@ class TextTable:
         table = guarded(self.path, read_floats_or_text)
         table = table.select(own[name] for name in wanted)
         table.columns = wanted
-        if self.decimal == ",":  # text does not go by it
+        if self.decimal == ",":  # Polars applies it to numbers only
             number = pl.col(pl.String).str.replace(r"^(-?[0-9]+),([0-9]+)$", "${1}.${2}")
             table = table.with_columns(number)
         return table
@@ -159,14 +159,14 @@ class TextTable:
         return next(csv.reader(self._lines(), delimiter=self.delimiter)) if self.has_header else []
 
     def _lines(self) -> Iterator[str]:
-        """Its lines, with their ends."""
+        """The lines of the text, with their ends."""
         raw = self.path.open("rb") if self.content is None else io.BytesIO(self.content)
         with io.TextIOWrapper(raw, "utf-8-sig", errors="replace", newline="") as lines:
             yield from lines
 
 
 def open_text(path: Path, form: TextForm | None = None) -> TextTable:
-    """Open a .csv, .tsv or the same compressed, with or without a header of names."""
+    """Open a .csv or .tsv file, perhaps compressed, with or without a header of names."""
     import polars as pl
 
     form = form or TextForm()
@@ -220,7 +220,7 @@ def read_table(path: Path, form: TextForm | None = None) -> pl.DataFrame:
 
 
 def check_written(path: Path) -> str:
-    """The ending of a file's name, if it is one that we write."""
+    """The ending of a file's name, if `write_table` can write it; else InputError."""
     if (kind := ending(path)) not in WRITTEN:
         raise InputError(f"{path}: the name must end in {', '.join(WRITTEN)}")
     return kind
@@ -239,13 +239,13 @@ def write_table(table: pl.DataFrame, path: Path) -> None:
 
 
 def guarded(path: Path, read: Callable[[], Found]) -> Found:
-    """What `read` gives; a damaged file is an error of one line, and so is another encoding."""
+    """Call `read`; a damaged file or another encoding is an InputError of one line."""
     import polars as pl
 
     with reading(path, "a table"):
         try:
             return read()
-        except pl.exceptions.PanicException as error:  # no Exception: Rust gave up
+        except pl.exceptions.PanicException as error:  # a panic in Rust
             raise InputError(f"{path}: damaged") from error
         except pl.exceptions.ComputeError as error:
             if "utf-8" in str(error).lower():
@@ -256,7 +256,7 @@ def guarded(path: Path, read: Callable[[], Found]) -> Found:
 
 
 def text_among_numbers(column: pl.Series) -> int | None:
-    """The first row of text in a column that is otherwise mostly numbers: a gap written as NA."""
+    """The first row with text, such as NA, in a column of mostly numbers; None if there is none."""
     import polars as pl
 
     if column.dtype != pl.String:
@@ -266,7 +266,7 @@ def text_among_numbers(column: pl.Series) -> int | None:
 
 
 def _in_utf8(path: Path, form: TextForm) -> bytes | None:
-    """A text's content in UTF-8; None if the file itself is that, and need not be copied."""
+    """A text's content in UTF-8; None if the file itself is in UTF-8 and not compressed."""
     is_packed = ending(path).endswith(".gz")
     with path.open("rb") as file:
         start = file.read(4)
@@ -290,9 +290,9 @@ def _in_utf8(path: Path, form: TextForm) -> bytes | None:
 
 
 def _delimiter(path: Path, first: str, second: str, form: TextForm) -> str:
-    """What parts the columns: what was given, unless that is for other files and not in this one.
+    """The delimiter: the given one, or another that fits if this file does not contain it.
 
-    Where none was given, a text of one column that another delimiter would part is refused.
+    If none was given, a text of one column that another delimiter would split is refused.
     """
     usual = DELIMITERS.get(ending(path).removesuffix(".gz"), ",")
     delimiter = form.delimiter or usual
@@ -309,9 +309,9 @@ def _delimiter(path: Path, first: str, second: str, form: TextForm) -> str:
 
 
 def _is_header(line: str, delimiter: str, decimal: str) -> bool:
-    """Whether the first line names the columns: it does unless every cell is a number.
+    """Whether the first line is a header: it is unless every cell is a number.
 
-    Several cells that just count 0, 1, 2, … are the header that pandas writes for nameless columns.
+    Several cells 0, 1, 2, … are a header, too: pandas writes it for nameless columns.
     """
     cells = [cell.strip().strip('"') for cell in re.split(re.escape(delimiter), line.strip(" \r"))]
     try:

@@ -1,4 +1,4 @@
-"""What is wrong with a table of text that cannot be read: the line, and what to do about it."""
+"""Explain why a text table cannot be read: the line, and how to fix it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 
 def odd_line(lines: Iterable[str], delimiter: str, n_columns: int) -> str | None:
-    """The first line with more columns than there are names, or whose quote is never closed."""
+    """A message on the first line with too many columns or an unclosed quote; None if none."""
     rows = csv.reader(lines, delimiter=delimiter, strict=True)
     start = 1
     try:

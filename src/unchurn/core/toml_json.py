@@ -1,4 +1,4 @@
-"""Files of plain values (TOML, JSON), in which anything may stand: read, or refused in one line."""
+"""Read TOML and JSON files, whatever they contain, or refuse them with an error of one line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from unchurn.core.errors import InputError
 
-DEEPEST = 50  # tables within tables; what is printed or checked later goes down as far
+DEEPEST = 50  # levels of nesting: later printing and checking recurse as deep
 
 
 def read_plain(path: Path) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def read_plain(path: Path) -> dict[str, Any]:
 
 
 def _is_deeper(content: Any, most: int) -> bool:
-    """Whether lists and tables lie within one another more than so deep."""
+    """Whether lists and tables are nested more than `most` deep."""
     level = [content]
     for _ in range(most):
         level = [

@@ -1,3 +1,3 @@
-"""The version of unchurn, below every room that states it."""
+"""The version of unchurn, in the lowest layer so that all can import it."""
 
 __version__ = "0.2.0"

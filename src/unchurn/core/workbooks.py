@@ -1,10 +1,10 @@
-"""Workbooks (.xlsx), read in a process of their own with little memory.
+"""Read workbooks (.xlsx) in a separate process with little memory.
 
-A small workbook may unpack to gigabytes, or have a cell at the far end of the sheet, and its reader
-sets aside all cells before that: the system then refuses, and that process ends instead of ours.
+A small workbook may unpack to gigabytes, or have a cell at the far end of the sheet, for which its
+reader allocates all cells before: the system then refuses memory, and only that process ends.
 
 As a program (`python -m unchurn.core.workbooks FILE FOLDER`) it writes the sheet into a folder;
-`read_workbook` runs that and reads it from there.
+`read_workbook` runs it and reads the sheet from there.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ WORKBOOKS = (".xlsx", ".xlsm")
 OTHER_WORKBOOKS = (".xls", ".xlsb", ".ods")
 KIND = "an Excel workbook"
 READER = "fastexcel"
-PACKED = 200  # times its own size that a workbook may unpack to: XML takes ten to fifty
+PACKED = 200  # allowed ratio of unpacked to packed size: XML has ten to fifty
 SMALL = 16 << 20  # bytes that any workbook may unpack to
-MEMORY, MEMORY_FOR_A_BYTE = 1 << 30, 64  # of the process: at least, and for each byte of the file
-OLD = b"\xd0\xcf\x11\xe0"  # how workbooks before .xlsx begin, and those with a password
+MEMORY, MEMORY_FOR_A_BYTE = 1 << 30, 64  # of the process: at least, and per byte of the file
+OLD = b"\xd0\xcf\x11\xe0"  # first bytes of workbooks before .xlsx, and of those with a password
 EXACT = 2**53  # from here on a cell's number, which is a float, may have lost digits
-NAMELESS = "__UNNAMED__"  # and a number: what the reader calls a column without a name
+NAMELESS = "__UNNAMED__"  # followed by a number: the reader's name of a nameless column
 TABLE = "table.arrow"
 
 
 def read_workbook(path: Path) -> pl.DataFrame:
-    """The only sheet that holds anything; whatever goes wrong is an InputError.
+    """Read the only sheet that is not empty; any failure is an InputError.
 
-    Its first row names the columns, unless all of it is numbers. As in a CSV file, the first column
-    without a name is called "" and the others "_duplicated_0" and so on.
+    Its first row names the columns, unless all of its cells are numbers. As in a CSV file, the
+    first nameless column is called "" and the others "_duplicated_0" and so on.
     """
     import polars as pl
 
@@ -56,7 +56,7 @@ def read_workbook(path: Path) -> pl.DataFrame:
 
 
 def _check_claims(path: Path) -> None:
-    """Refuse a workbook that claims to hold more than any of its size does."""
+    """Refuse a workbook that claims to hold more than any real one of its size."""
     size = path.stat().st_size
     try:
         with zipfile.ZipFile(path) as archive:
@@ -81,16 +81,16 @@ def _copy_sheet(path: str, folder: str) -> None:
 
 
 def _limit_memory(size: int) -> None:
-    """Let this process have so much, where the system can hold it to that."""
-    os.environ["POLARS_MAX_THREADS"] = "1"  # each would take its own; the reader uses but one
+    """Limit the memory of this process, if the system can."""
+    os.environ["POLARS_MAX_THREADS"] = "1"  # each would take memory; the reader uses only one
     if sys.platform != "win32":
         import resource
 
-        resource.setrlimit(resource.RLIMIT_DATA, (size, size))  # not what is reserved and not used
+        resource.setrlimit(resource.RLIMIT_DATA, (size, size))  # not reserved, unused addresses
 
 
 def _read_sheet(path: str, *, has_header: bool) -> pl.DataFrame:
-    """The sheet that is not empty."""
+    """The only sheet that is not empty; InputError if there is none, or several."""
     import polars as pl
 
     sheets = pl.read_excel(
@@ -107,7 +107,7 @@ def _read_sheet(path: str, *, has_header: bool) -> pl.DataFrame:
 
 
 def _as_in_a_csv(table: pl.DataFrame) -> pl.DataFrame:
-    """Call columns without a name as a CSV file's, and take large integers for what they are."""
+    """Name nameless columns as in a CSV file, and make large integers floats, as they were."""
     import polars as pl
 
     nameless = [name for name in table.columns if name.startswith(NAMELESS)]
@@ -119,7 +119,7 @@ def _as_in_a_csv(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _are_numbers(names: list[str]) -> bool:
-    """Whether a first row is numbers, and not those that pandas names nameless columns by."""
+    """Whether a first row is all numbers, other than pandas' 0, 1, 2 … for nameless columns."""
     try:
         [float(name) for name in names]  # the second 0.5 is called 0.5_1, which is a number, too
     except ValueError:

@@ -1,4 +1,4 @@
-"""What a dataset is once loaded (`Dataset`), and what is known of it before (`Source`)."""
+"""`Dataset`: a loaded dataset; `Source`: facts about a dataset before it is loaded."""
 
 from __future__ import annotations
 

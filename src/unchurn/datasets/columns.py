@@ -1,4 +1,4 @@
-"""A table's column as numbers or as texts, whatever type holds them."""
+"""Read a table's column as numbers or as text, whatever its type."""
 
 from __future__ import annotations
 

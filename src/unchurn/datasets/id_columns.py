@@ -1,4 +1,4 @@
-"""Columns that are ids, or may be: they tell rows apart, and nothing is to be learned from them."""
+"""Recognise columns that are, or may be, ids: unique per row, with nothing to learn from."""
 
 from __future__ import annotations
 

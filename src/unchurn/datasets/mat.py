@@ -1,4 +1,4 @@
-"""MATLAB files, read in a process of their own: on a damaged one SciPy's reader may crash.
+"""Read MATLAB files in a separate process: on a damaged one SciPy's reader may crash.
 
 As a program (`python -m unchurn.datasets.mat FILE FOLDER NAME…`) it writes the arrays of these
 names into a folder; `read_mat` runs that and reads them from there.

@@ -1,4 +1,4 @@
-"""Columns aside, read for what they say of a row: yes or no, its time, before a date or not.
+"""Read columns aside: flags (yes or no), times, and whether a time is before a date.
 
 A row is named by its place in the table, from 0, which need not be its place among the examples.
 """

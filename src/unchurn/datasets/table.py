@@ -1,4 +1,4 @@
-"""`load_table` and `load_csv`: your own table, as a file or a frame, as a dataset."""
+"""`load_table` and `load_csv`: make a dataset of your own table, a file or a frame."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""DECIDE: a policy of limits, the verdict on a candidate, and how many rows that takes."""
+"""DECIDE: a policy of limits, the verdict on a candidate, blends, and sample sizes."""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 SCHEMA = "unchurn.blend/1"
-# What is told of the candidate alone and of what is served, by the names of a comparison's.
+# Measures shown of the candidate alone and of the served answers, with a comparison's names.
 SHOWN = {
     "accuracy": "accuracy_candidate", "accuracy_difference": "accuracy_difference",
     "churn": "churn", "bad_flips": "bad_flips", "good_flips": "good_flips",
@@ -38,23 +38,23 @@ SHOWN = {
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)  # arrays are not equal or unequal
 class Blend:
-    """What is served of two models, and what that changes."""
+    """The answers served from two models, and how they differ from the base's."""
 
     ratio: float
-    is_chosen: bool  # on these rows, whose numbers are then better than those of others
-    table: pl.DataFrame  # served: ids where there are any, predictions, probabilities
-    switched: Mask  # the rows that have the candidate's answer instead of the base's
+    is_chosen: bool  # whether these rows chose the ratio; their numbers are then optimistic
+    table: pl.DataFrame  # served: ids if there are any, predictions, probabilities
+    switched: Mask  # the rows with the candidate's answer instead of the base's
     comparison: Comparison  # of the candidate alone with the base
-    estimates: dict[str, Interval]  # the same measures of what is served
+    estimates: dict[str, Interval]  # the same measures of the served answers
 
     @property
     def candidate(self) -> dict[str, Interval]:
-        """What the candidate alone would change, as far as labels tell it."""
+        """Measures of the candidate alone against the base, as far as labels allow."""
         return _shown(self.comparison.estimates)
 
     @property
     def served(self) -> dict[str, Interval]:
-        """What is served changes so much."""
+        """Measures of the served answers against the base, as far as labels allow."""
         return _shown(self.estimates)
 
     def __repr__(self) -> str:
@@ -102,7 +102,8 @@ def blend(
 ) -> Blend:
     """Keep the base's answers, and take the candidate's where it is surer by a ratio.
 
-    The ratio is that of the two models' doubts: 1 less the probability of the model's own answer.
+    The ratio is the base's doubt over the candidate's; a doubt is 1 − the probability of the
+    model's own answer.
 
     Parameters
     ----------
@@ -110,11 +111,11 @@ def blend(
         As `compare` takes them; both models need probabilities.
     max_bad_flips, max_churn
         The budget by which the ratio is chosen: the most bad flips, which need labels, and the most
-        answers other than the base's, each a share as `compare` has it. Within it the answers are
-        as accurate as can be; without labels, as many as can be are the candidate's.
+        answers other than the base's, each as a share, as in `compare`. Within it, the ratio gives
+        the most accurate answers; without labels, the most answers of the candidate.
     ratio
-        One that was chosen before, instead of a budget: more than it must be the ratio of the
-        doubts. 0 takes all of the candidate's answers, infinity none.
+        A ratio chosen before, instead of a budget: the candidate answers where the ratio of the
+        doubts is above it. 0 takes all of the candidate's answers, infinity none.
 
     Examples
     --------
@@ -126,7 +127,7 @@ def blend(
     (0.4, [1, 0, 0])
     """
     has_budget = max_bad_flips is not None or max_churn is not None
-    if has_budget == (ratio is not None):  # said before anything is read
+    if has_budget == (ratio is not None):  # checked before anything is read
         what = f"{NO_BUDGET}, or ratio= as it was chosen before"
         raise InputError("give ratio= or a budget, not both" if has_budget else what)
     given = read_inputs(
@@ -155,14 +156,14 @@ def blend(
 
 @dataclass(frozen=True)
 class _Side:
-    """A model, and the row of each example among its own; None: as they stand."""
+    """A model, and the row of each example in it; None if they are in order."""
 
     model: Predictions
     rows: IntArray | None
 
     @classmethod
     def of(cls, model: Predictions, given: Inputs) -> _Side:
-        """One of the two models, which needs probabilities."""
+        """One of the two models; InputError if it has no probabilities."""
         if not model.probabilities:
             why = model.taken.get("probabilities", "none")
             how = "positive=" if WHICH_CLASS in why else "probabilities= (their columns)"
@@ -176,7 +177,7 @@ class _Side:
         return column if self.rows is None else column.gather(self.rows)
 
     def doubts(self, examples: IntArray, ids: pl.Series) -> Float64:
-        """Its doubts in its own answers to some examples."""
+        """The model's doubts in its own answers to some examples."""
         rows = examples if self.rows is None else self.rows[examples]
         columns = [column.gather(rows).to_numpy() for column in self.model.probabilities.values()]
         probabilities = np.column_stack(columns)
@@ -189,12 +190,12 @@ class _Side:
         return doubts(probabilities, self._answers(rows))
 
     def _answers(self, rows: IntArray) -> IntArray:
-        """Its answers as numbers of its probabilities."""
+        """The model's answers as positions of its columns of probabilities."""
         import polars as pl
 
         model, said = self.model, self.model.predicted.gather(rows).cast(pl.String)
         classes = pl.Series(list(model.probabilities), dtype=pl.String)
-        # Where only one class has a probability, first stand all others, whatever they are called.
+        # If only one class has a probability, column 0 stands for all others, whatever their names.
         other = None if model.only_class is None else 0
         numbers = pl.int_range(len(classes), eager=True)
         found = said.replace_strict(classes, numbers, default=other, return_dtype=pl.Int64)
@@ -205,12 +206,12 @@ class _Side:
 
 
 def _shown(found: dict[str, Interval]) -> dict[str, Interval]:
-    """The measures that are told, by the names that they have here."""
+    """The known measures, by their names in SHOWN."""
     return {name: found[theirs] for name, theirs in SHOWN.items() if theirs in found}
 
 
 def _switches(comparison: Comparison, base: _Side, candidate: _Side) -> Switches:
-    """The flips, and below which ratio each takes the candidate's answer."""
+    """The flips, and the ratio below which each takes the candidate's answer."""
     outcomes, ids = comparison.outcomes, comparison.paired.ids
     flips = np.flatnonzero(outcomes.flipped)
     has_labels = comparison.labels_cover is not None
@@ -224,7 +225,7 @@ def _switches(comparison: Comparison, base: _Side, candidate: _Side) -> Switches
 
 
 def _estimates(comparison: Comparison, switched: Mask) -> dict[str, Interval]:
-    """The measures of what is served against the base."""
+    """The measures of the served answers against the base."""
     paired = comparison.paired
     served = replace(paired, candidate=np.where(switched, paired.candidate, paired.base))
     counting = Counting(paired.clusters, comparison.counts.judged)
@@ -232,7 +233,7 @@ def _estimates(comparison: Comparison, switched: Mask) -> dict[str, Interval]:
 
 
 def _name_of_predictions(base: Predictions, asked: Columns) -> str:
-    """The name that was asked for; of two, the base's."""
+    """The name of the served column of predictions: as asked for; of two names, the base's."""
     named = asked.prediction or "prediction"
     return named if named in base.all_columns else named.split(",")[0].strip()
 
@@ -240,7 +241,7 @@ def _name_of_predictions(base: Predictions, asked: Columns) -> str:
 def _table(
     given: Inputs, switched: Mask, asked: Columns, base: _Side, candidate: _Side
 ) -> pl.DataFrame:
-    """What is served, so that `compare` reads it by the options that read the two models."""
+    """The table of served answers, which `compare` reads with the options of the two models."""
     import polars as pl
 
     mask = pl.Series(switched)
@@ -251,7 +252,7 @@ def _table(
         return candidate.at(new).zip_with(mask, base.at(old))
 
     def of(side: _Side, name: str) -> pl.Series:
-        """A class's probabilities; of one that the model does not know, 0."""
+        """A class's probabilities; 0 if the model does not know the class."""
         model = side.model
         zeros = pl.repeat(0.0, len(model.ids), dtype=pl.Float64, eager=True)
         return model.probabilities.get(name, zeros)

@@ -1,4 +1,4 @@
-"""A blend in words and a table: the candidate alone beside what is served."""
+"""Describe a blend in sentences and a table: the candidate alone beside the served answers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def headline(blend: Blend) -> str:
 
 
 def hint(blend: Blend) -> str:
-    """How far to believe the numbers, where the same rows chose the ratio, and what to do next."""
+    """Say that the numbers are optimistic if the same rows chose the ratio; else empty."""
     if not blend.is_chosen or math.isinf(blend.ratio):
         return ""
     return (
@@ -59,7 +59,7 @@ def how_to_read(threshold: float | None) -> str:
 
 
 def measures(blend: Blend) -> Table:
-    """The candidate alone beside what is served, each with its interval."""
+    """The candidate alone beside the served answers, each with its interval."""
     rows = tuple(
         (Cell(text=words), *(_cell(name, found) for found in (blend.candidate, blend.served)))
         for name, words in NAMES.items()
@@ -71,7 +71,7 @@ def measures(blend: Blend) -> Table:
 
 
 def written(ratio: float) -> str:
-    """A ratio in all of its digits, of which it has few.
+    """A ratio with all its digits, which are few.
 
     >>> written(3.0), written(0.45), written(math.inf)
     ('3', '0.45', 'inf')

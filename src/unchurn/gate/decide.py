@@ -1,4 +1,4 @@
-"""`decide`: may the candidate replace the base? A comparison against a policy's limits."""
+"""`decide`: check a comparison against a policy's limits: promote, hold or reject."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def decide(
 
 
 def _missing(paired: Paired, limit: float) -> list[Check]:
-    """Hold a candidate that fails to predict what base does: nothing tells what it would say."""
+    """Hold a candidate without predictions for too many of base's rows; empty if there are few."""
     if paired.missing <= limit:
         return []
     allowed = math.ceil(paired.missing * 100) / 100
@@ -77,7 +77,10 @@ def _missing(paired: Paired, limit: float) -> list[Check]:
 
 
 def _check(comparison: Comparison, name: str, limit: Limit) -> Check:
-    """Inside the limit with the whole interval, wholly outside, or neither."""
+    """Promote if the whole interval is inside the limit, reject if wholly outside, else hold.
+
+    With the burden prove-harm, promote instead of hold.
+    """
     measured = Measured(name, comparison.counts)
     found = measured.interval()
     if math.isnan(found.low):
@@ -97,7 +100,7 @@ def _check(comparison: Comparison, name: str, limit: Limit) -> Check:
 
 
 def _must_not_flip(comparison: Comparison, ids: list[str | int]) -> Check:
-    """Reject if any of the named examples flips; every one of them has to be there."""
+    """Reject if any of the named examples flips; InputError if one is missing."""
     import polars as pl
 
     there = comparison.paired.ids.cast(pl.String)

@@ -1,4 +1,4 @@
-"""What a limit is on, as far as examples were counted, and how many more would end a hold."""
+"""A measure that a policy limits, and how many more examples would end a hold."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ import numpy as np
 from unchurn.comparison.measures.outcomes import BAD, EVERY, FLIPPED, Counts
 from unchurn.metrics.intervals import LEVEL, Interval
 
-MOST = 1e4  # times as many examples: more is no advice
+MOST = 1e4  # times as many examples: advising more is useless
 WITHOUT_GAIN = "without a gain in accuracy "
-STEPS = 12  # of a bisection from 1 to MOST: to a quarter of a percent
+STEPS = 12  # of a bisection from 1 to MOST, to a quarter of a percent
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One of the measures that a policy limits, of all examples or of a slice."""
+    """A measure that a policy limits, over all examples or a slice."""
 
     name: str  # churn, bad_flips or accuracy_loss
     counts: Counts
 
     @property
     def units(self) -> int:
-        """How many examples, or clusters of them, it is measured on."""
+        """Number of examples, or of clusters, that it is measured on."""
         return self.counts.units(EVERY if self.name == "churn" else self.counts.judged)
 
     def interval(self, level: float = LEVEL) -> Interval:
-        """What was measured."""
+        """The measured value with its interval."""
         if self.name == "churn":
             return self.counts.rate(FLIPPED, level=level)
         if self.name == "bad_flips":
@@ -38,7 +38,7 @@ class Measured:
         return Interval(-found.value, -found.high, -found.low, found.note)
 
     def with_more(self, times: float, level: float = LEVEL) -> Interval:
-        """What would be measured on so many times as many examples like these."""
+        """The interval that `times` as many examples like these would give."""
         if not self.counts.clustered:
             table = np.rint(self.counts.table * times).astype(np.int64)
             return replace(self, counts=replace(self.counts, table=table)).interval(level)
@@ -49,7 +49,7 @@ class Measured:
 
 
 def least_units(limit: float) -> float:
-    """How many examples it takes to promote a candidate without a single flip.
+    """Number of examples needed to promote a candidate without a single flip.
 
     >>> least_units(0.005)
     736
@@ -62,7 +62,7 @@ def least_units(limit: float) -> float:
 def times_to_end(with_more: Callable[[float], Interval], limit: float, *, inside: bool) -> float:
     """How many times as many examples, or retrainings, bring an interval inside a limit.
 
-    Or outside of it; infinite if none would.
+    Or outside of it, if not `inside`; infinite if no number does.
     """
 
     def is_decided(times: float) -> bool:
@@ -99,9 +99,9 @@ def what_ends(
 
 
 def too_few(there: int, limit: float, clustered: bool, unless: str) -> str:
-    """That a limit cannot promote with so few examples, or clusters; nothing if it can.
+    """Say that a limit cannot promote with so few examples, or clusters; empty if it can.
 
-    What may be below zero may promote with fewer: `unless` says so.
+    A measure that may be negative may promote with fewer: `unless` says so.
     """
     least = least_units(limit)
     if not there < least < math.inf:
@@ -114,12 +114,12 @@ def too_few(there: int, limit: float, clustered: bool, unless: str) -> str:
 
 
 def more(there: int, times: float, what: str) -> str:
-    """How many more there would be, in two digits."""
+    """How many more there would be, rounded to two digits, as text."""
     return n_more(int(float(f"{max(math.ceil(there * (times - 1)), 1):.2g}")), what)
 
 
 def n_more(count: int, what: str) -> str:
-    """So many more; `what` they are is in the plural.
+    """A number of further things, as text; `what` is their plural.
 
     >>> n_more(1, "retrainings"), n_more(1200, "examples")
     ('1 more retraining', '1,200 more examples')

@@ -1,4 +1,4 @@
-"""A gate's policy: limits on what flips, from a TOML file, options or a dict, and in words."""
+"""`Policy`: a gate's limits, read from a TOML file, options or a dict, and explained in words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from unchurn.core.toml_json import read_plain
 from unchurn.gate.measured import least_units
 from unchurn.report.numbers import limit_percent
 
-NO_LIMITS = ("max_missing", "min_slice")  # what a policy has besides what flips
+NO_LIMITS = ("max_missing", "min_slice")  # fields that alone make no policy
 WORDS = {
     "churn": "predictions that change",
     "bad_flips": "right predictions that become wrong",
@@ -28,7 +28,7 @@ WORDS = {
 
 
 class Limit(BaseModel):
-    """The most that is allowed, as a fraction; and who has to prove what."""
+    """The largest value allowed, as a fraction, and the burden of proof."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -38,20 +38,20 @@ class Limit(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _number(cls, value: Any) -> Any:
-        """A bare number is a limit; `true` is none, though Python counts it as 1."""
+        """Accept a bare number as a limit, but not `true`, which Python counts as 1."""
         if isinstance(value.get("limit") if isinstance(value, dict) else value, bool):
             raise ValueError("a limit is a number, not true or false")
         return {"limit": value} if isinstance(value, int | float | str) else value
 
 
 class Share(Limit):
-    """The most of what cannot be negative."""
+    """A limit on a measure that cannot be negative."""
 
     limit: float = Field(ge=0, le=1)
 
 
 class Policy(BaseModel):
-    """What a candidate must keep to; each limit is a number, or a table of limit and burden."""
+    """The limits for a candidate; each is a number, or a table of limit and burden."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -69,12 +69,12 @@ class Policy(BaseModel):
 
     @property
     def limits(self) -> dict[str, Limit]:
-        """The limits that are set, by the name of what they limit."""
+        """The limits that are set, by the name of the limited measure."""
         values = {name: getattr(self, f"max_{name}") for name in WORDS}
         return {name: limit for name, limit in values.items() if limit is not None}
 
     def explain(self) -> list[str]:
-        """The policy in words."""
+        """The policy in words, a line for each limit; InputError if there is none."""
         lines = []
         for name, limit in self.limits.items():
             unproven = (
@@ -103,7 +103,7 @@ class Policy(BaseModel):
 
 
 def _least(name: str, limit: float) -> str:
-    """How many examples a limit needs, below which it can only hold."""
+    """Words on the number of examples below which a limit can only hold."""
     least = least_units(limit)
     if math.isfinite(least):
         where = " of a slice" if name.startswith("slice_") else ""
@@ -114,7 +114,7 @@ def _least(name: str, limit: float) -> str:
 
 
 def read_policy(path: Path | None, options: dict[str, Any] | None = None) -> Policy:
-    """A policy from a TOML file, options before it; errors name the key and what is allowed."""
+    """A policy from a TOML file and options, which override it; errors name the key."""
     fields: dict[str, Any] = {}
     if path is not None:
         fields = read_plain(path)
@@ -126,7 +126,7 @@ def read_policy(path: Path | None, options: dict[str, Any] | None = None) -> Pol
 
 
 def make_policy(fields: dict[str, Any], name: str = "policy") -> Policy:
-    """A checked policy."""
+    """A policy from its fields; InputError if one is wrong, or no limit is set."""
     try:
         policy = Policy(**fields)
     except ValidationError as error:

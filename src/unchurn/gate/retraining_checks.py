@@ -1,8 +1,8 @@
-"""Limits on what a candidate has beyond one more retraining: churn, and loss of accuracy.
+"""Checks of a candidate's churn and loss of accuracy beyond those of retraining alone.
 
-The interval of an excess is for this candidate. A retraining is itself a draw, and would be above
-zero half of the time: it is rejected only if it lies beyond what one more draw may do, as far as
-three retrainings or more tell that.
+The interval of an excess is for this candidate. A retraining is itself a random draw, whose excess
+is above zero half of the time: a candidate is rejected only if it lies beyond the prediction
+interval of one more retraining, which needs three retrainings or more.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from unchurn.comparison.noise.floor import Accuracies, Floor
     from unchurn.comparison.result import Comparison
 
-MOST_RUNS = 100  # retrainings: more is no advice
+MOST_RUNS = 100  # retrainings: advising more is useless
 
 
 def excess_churn(floor: Floor | None, limit: Limit) -> Check:
-    """A check of the churn beyond the mean of the retrainings'."""
+    """Check the candidate's churn minus the retrainings' mean."""
     name = "excess_churn"
     if floor is None:
         raise InputError(f"max_{name} needs other retrainings of base: give retrains=")
@@ -38,7 +38,7 @@ def excess_churn(floor: Floor | None, limit: Limit) -> Check:
 
 
 def excess_loss(comparison: Comparison, limit: Limit) -> Check:
-    """A check of the accuracy lost against the mean of the retrainings'."""
+    """Check the candidate's loss of accuracy against the retrainings' mean."""
     name, floor = "excess_loss", comparison.floor
     if floor is None:
         raise InputError(f"max_{name} needs other retrainings of base: give retrains=")
@@ -54,7 +54,7 @@ def excess_loss(comparison: Comparison, limit: Limit) -> Check:
 
 
 def of_a_retraining(floor: Floor | None) -> str:
-    """What to know of a loss of accuracy that a retraining may have, too."""
+    """A hint that one more retraining may lose as much accuracy; else empty."""
     if floor is None or floor.accuracy is None or not floor.accuracy.is_another_retraining:
         return ""
     low, high = map(percent, floor.accuracy.expected)
@@ -65,7 +65,7 @@ def of_a_retraining(floor: Floor | None) -> str:
 
 
 def _what_tells(found: Floor | Accuracies) -> str:
-    """How many more retrainings, that vary as these do, would tell the candidate from one more."""
+    """Say how many more retrainings like these would tell the candidate from a retraining."""
     there = len(found.each)
     for count in range(there + 1, MOST_RUNS + 1):
         low, high = found.expected_of(count)
@@ -75,7 +75,7 @@ def _what_tells(found: Floor | Accuracies) -> str:
 
 
 def _check(name: str, excess: Excess, floor: Floor, limit: Limit, shield: str | None) -> Check:
-    """Inside the limit with the whole interval; wholly outside, and no retraining; or neither.
+    """Promote if the interval is inside the limit, reject if outside and without `shield`.
 
     Nothing is promoted by the noise of what seems to be another recipe than base's, and nothing
     decided by that of copies.
@@ -109,7 +109,7 @@ def _check(name: str, excess: Excess, floor: Floor, limit: Limit, shield: str | 
 
 
 def _what_ends(excess: Excess, n_runs: int, limit: float, unless: str) -> str:
-    """How many more examples, or else retrainings, at what is seen now would end a hold."""
+    """Say how many more examples or retrainings like these would end a hold."""
     clustered = excess.units < excess.n
     if excess.value >= 0 and (few := too_few(excess.units, limit, clustered, unless)):
         return few

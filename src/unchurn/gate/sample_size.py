@@ -1,6 +1,6 @@
-"""`plan`: how many rows and retrainings does it take to see a loss of accuracy, or excess churn?
+"""Plan the number of rows and retrainings needed to see a loss of accuracy, or excess churn.
 
-How often the planned sizes keep what they promise is simulated in docs/statistics.md.
+docs/statistics.md has simulations of how often the planned sizes suffice.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from unchurn.metrics.intervals import LEVEL
 
 POWER = 0.8
 LEAST = 1e-6  # loss of accuracy, or excess, to plan for
-CHURN = 0.03  # if nothing is known of it
-RELATIVE_SD = 0.05  # of churn between retrainings, in the paper's tables 0.03 to 0.09 mostly
+CHURN = 0.03  # assumed if unknown
+RELATIVE_SD = 0.05  # of churn between retrainings; mostly 0.03 to 0.09 in the paper's tables
 RETRAINS = (2, 3, 5, 10)
 MOST_ROWS = 10**9
 OF_PERCENT = " (a fraction: 0.05 is 5 %)"
-SURE = 0.8  # how surely the limit of a measured sd is above the true one
+SURE = 0.8  # probability that the upper limit of a measured sd is above the true one
 
 
 @dataclass(frozen=True, kw_only=True)
 class LossPlan:
-    """Labelled rows for a loss of accuracy, of two models of which `churn` predictions differ.
+    """Labelled rows for a loss of accuracy between two models that differ on a share `churn`.
 
-    `to_see`: a loss of that size gets an interval that excludes zero. `to_rule_out`: where nothing
-    is lost, the interval stays under a limit of that size.
+    `to_see`: a loss of this size gets an interval that excludes zero. `to_rule_out`: if nothing is
+    lost, the interval stays below a limit of this size.
     """
 
     loss: float
@@ -47,12 +47,12 @@ class LossPlan:
 
 @dataclass(frozen=True)
 class Noise:
-    """How retraining alone moves predictions.
+    """How many predictions retraining alone changes.
 
-    `sd` is that of churn between retrainings, were it measured on endlessly many rows. `doubt` is
+    `sd` is the standard deviation of churn between retrainings on infinitely many rows. `doubt` is
     the share of the flips' variance that is by chance, not by example: 1 if any example may flip, 0
-    if the same ones always do. A few retrainings tell the sd badly, and often say 0: where it was
-    measured, `sd_limit` is above the true one four times in five, and is what is planned with.
+    if the same ones always do. Few retrainings estimate the sd badly, often as 0: if it was
+    measured, plans use `sd_limit`, which is above the true one four times in five.
     """
 
     churn: float
@@ -62,16 +62,16 @@ class Noise:
 
     @property
     def planned_sd(self) -> float:
-        """What to plan with: the limit of the sd, where it was measured."""
+        """The sd to plan with: its upper limit, if it was measured."""
         return self.sd if self.sd_limit is None else self.sd_limit
 
     @classmethod
     def of(cls, *moved: Array) -> Noise:
-        """Estimate it from what each of R ≥ 2 retrainings moved, (R, n): of one base or several.
+        """Estimate it from masks, (R ≥ 2, n), of retrainings' changes against one base or several.
 
-        The limit of the sd is by χ², of the variance between retrainings before that by chance is
-        taken off. Over several bases variances are means, and no more certain for it: the same
-        models are in all of them.
+        The limit of the sd is by χ², from the variance between retrainings before the variance by
+        chance is subtracted. With several bases, variances are averaged, but count as no more
+        certain: the same models are in all of them.
         """
         from scipy.stats import chi2
 
@@ -93,7 +93,7 @@ class Noise:
 
 @dataclass(frozen=True)
 class Size:
-    """Rows that a number of retrainings needs; None if none are enough, and the power at best."""
+    """Rows needed with a number of retrainings, None if no number is enough; and the best power."""
 
     retrains: int
     rows: int | None
@@ -117,8 +117,8 @@ class ExcessPlan:
 def plan_loss(loss: float, churn: float = CHURN, power: float = POWER) -> LossPlan:
     """Plan for a loss of accuracy, by Tango's score (McNemar's at a loss of zero).
 
-    Every flip is taken to change right into wrong or back: those between wrong classes do not, so
-    fewer rows may do.
+    It assumes that every flip is between right and wrong: flips between wrong classes are not, so
+    fewer rows may suffice.
 
     >>> plan_loss(0.005, churn=0.03)
     LossPlan(loss=0.005, churn=0.03, power=0.8, to_see=9417, to_rule_out=9586)
@@ -150,11 +150,11 @@ def plan_excess(
     power: float = POWER,
     retrains: Sequence[int] = RETRAINS,
 ) -> ExcessPlan:
-    """Plan for excess churn: rows for each number of retrainings, which may stand in for rows.
+    """Plan for excess churn: rows for each number of retrainings, which may replace rows.
 
-    It is seen if the candidate's churn lies above the prediction interval for one more retraining.
-    A candidate is itself one draw: an excess of less than about three times the sd is not seen
-    with any number of rows or retrainings.
+    An excess is seen if the candidate's churn lies above the prediction interval of one more
+    retraining. A candidate is itself one draw: an excess of less than about three times the sd
+    cannot be seen with any number of rows or retrainings.
 
     >>> plan_excess(0.01, Noise(churn=0.03, sd=0.0015), retrains=[5]).sizes
     (Size(retrains=5, rows=13127, at_best=0.968...),)
@@ -172,7 +172,7 @@ def plan_excess(
 
 
 def excess_power(excess: float, noise: Noise, rows: float, retrains: int) -> float:
-    """How probably an excess is seen: log churn is normal, so it is Student's noncentral t."""
+    """The probability that an excess is seen, by the noncentral t, as log churn is normal."""
     from scipy.stats import nct, t
 
     def variance(churn: float) -> float:
@@ -190,7 +190,7 @@ def excess_power(excess: float, noise: Noise, rows: float, retrains: int) -> flo
 
 
 def least_excess(noise: Noise, retrains: int, power: float = POWER) -> float | None:
-    """The smallest excess that so many retrainings can show, on endlessly many rows."""
+    """The smallest excess that so many retrainings can show on MOST_ROWS; None if none."""
     few, many = 0.0, 1 - noise.churn
     if excess_power(many, noise, MOST_ROWS, retrains) < power:
         return None

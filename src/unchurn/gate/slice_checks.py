@@ -1,8 +1,8 @@
-"""Limits on every slice: all must be inside to promote; one that proves harm rejects.
+"""Checks of every slice against a limit: all must be inside to promote; one proven harm rejects.
 
-Every slice has to lie inside, so its own 95 % interval is enough: to promote wrongly, all that are
-not would have to err together. To reject, one is enough, and among many one errs by chance: only
-there the level is corrected for how many slices there are (Holm).
+To promote, every slice must lie inside, so its own 95 % interval is enough: all harmful slices
+would have to err together. To reject, one is enough, and one of many errs by chance: only there the
+level is corrected for the number of slices (Holm).
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from unchurn.report.numbers import percent
 
 
 class HasInterval(Protocol):
-    """What is measured of a slice."""
+    """A measure of a slice, with an interval."""
 
     def interval(self, level: float = LEVEL) -> Interval:
-        """Its value between the ends of that level."""
+        """The measured value with its interval at a level."""
 
 
 def slice_checks(slices: list[SliceCounts], name: str, limit: Limit, min_slice: int) -> list[Check]:
     """A check of every slice.
 
-    A slice of too few examples could hardly ever prove that it is safe: it only may prove harm.
+    A slice with too few examples could hardly prove safety: it may only prove harm.
     """
     if not slices:
         raise InputError(f"max_{name} needs slices: give slices=")
@@ -61,9 +61,9 @@ def slice_checks(slices: list[SliceCounts], name: str, limit: Limit, min_slice: 
 def prove_harm(
     measured: Sequence[HasInterval], found: list[Interval], limit: float
 ) -> dict[int, tuple[Interval, float]]:
-    """The slices that lie outside a limit, for all at once, with the interval and its level.
+    """The slices outside a limit at a level for all at once, with their intervals and levels.
 
-    Holm's: each that does leaves one less to correct for. `found` are the 95 % intervals.
+    By Holm: each such slice leaves one less to correct for. `found` are the 95 % intervals.
     """
     count = sum(not math.isnan(one.low) for one in found)
     suspects = [i for i, one in enumerate(found) if one.low > limit]
@@ -79,7 +79,7 @@ def prove_harm(
 
 
 def _unknown(label: str, found: Interval, burden: str) -> Check:
-    """A slice without an interval: it neither proves harm nor that it is safe."""
+    """The check of a slice without an interval, which proves neither harm nor safety."""
     why = f"it cannot be checked: {found.note}"
     if burden == "prove-harm":
         return Check(label, "promote", f"{why}; harm is not proven")
@@ -89,7 +89,7 @@ def _unknown(label: str, found: Interval, burden: str) -> Check:
 def _unharmed(
     label: str, measured: Measured, found: Interval, limit: float, burden: str, level: float
 ) -> Check:
-    """A slice that does not reject."""
+    """The check of a slice that does not reject: promote or hold."""
     if found.high <= limit:
         return held_against(label, "promote", "the interval lies inside", found, limit)
     if burden == "prove-harm":

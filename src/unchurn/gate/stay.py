@@ -1,8 +1,9 @@
 """Stay: keep the base's answer unless the new model is surer by a ratio (NumPy only).
 
-A model's *doubt* is 1 − p, p its probability of its own answer. Where two models answer
+A model's *doubt* is 1 − p, where p is its probability of its own answer. If two models answer
 differently, the new one's answer is taken if the base's doubt is more than `ratio` times the new
-one's. Doubts rather than odds, p/(1 − p): within few bad flips they kept more accuracy.
+one's. Doubts are used rather than odds, p/(1 − p): with few bad flips allowed, they kept more
+accuracy.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from unchurn.core.arrays import NUMBER, Array, Float64, IntArray, as_array, as_c
 from unchurn.core.errors import InputError
 
 Mask = npt.NDArray[np.bool_]
-SUM = 1e-2  # by which a row of probabilities may miss 1: they may be rounded
-DIGITS = 17  # that tell every float from its neighbours
+SUM = 1e-2  # how far a row of probabilities may sum to other than 1: they may be rounded
+DIGITS = 17  # enough to tell every float from its neighbours
 LEAST, MOST = np.nextafter(0, 1), np.finfo(np.float64).max  # inside 0, the new alone, and infinity
 NO_BUDGET = "what may change? Give max_bad_flips= or max_churn="
 
@@ -34,8 +35,8 @@ def served_probabilities(base: npt.ArrayLike, new: npt.ArrayLike, ratio: float) 
     base, new
         (n, L) probabilities of the two models, the same classes in the same columns.
     ratio
-        How many times the new model's doubt the base's must be: more than 1 keeps more of the
-        base's answers, infinity all of them; at 1 the surer model answers; 0 is the new model.
+        The base's doubt must be more than `ratio` times the new model's: at 1 the surer model
+        answers; above 1 more of the base's answers are kept, at infinity all, at 0 none.
 
     Examples
     --------
@@ -91,9 +92,9 @@ def choose_ratio(
 
 
 def doubts(probabilities: Float64, answers: IntArray) -> Float64:
-    """The probability of all but each row's answer.
+    """The probability of all classes but each row's answer.
 
-    Summed, not 1 − p: next to 1 that has lost its digits, and most of the differences with them.
+    It is summed, as 1 − p has lost its digits, and most differences with them, if p is near 1.
     """
     rest = probabilities.copy()
     rest[np.arange(len(rest)), answers] = 0
@@ -101,7 +102,7 @@ def doubts(probabilities: Float64, answers: IntArray) -> Float64:
 
 
 def doubt_ratios(base: Float64, new: Float64) -> Float64:
-    """The base's doubts over the new model's, between 0 and infinity; 1 where both have none."""
+    """The base's doubts over the new model's, positive and finite; 1 if both are 0."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         found = np.where((base == 0) & (new == 0), 1.0, base / new)
     return np.clip(found, LEAST, MOST)
@@ -109,21 +110,21 @@ def doubt_ratios(base: Float64, new: Float64) -> Float64:
 
 @dataclass(frozen=True, kw_only=True)
 class Switches:
-    """The rows on which two models differ, and the ratio below which each takes the new answer."""
+    """The rows on which two models differ, with the ratio below which each takes the new answer."""
 
     ratios: Float64
     bad: Mask | None  # whether the new answer would be a bad flip; None without labels
     good: Mask | None
-    n: int  # all rows, also those on which they agree
+    n: int  # all rows, including those on which they agree
     n_judged: int  # the rows of which bad flips are a share
 
     def choose(
         self, *, max_bad_flips: float | None = None, max_churn: float | None = None
     ) -> float:
-        """The ratio of the highest accuracy within the budget; of equal ones, the larger.
+        """The ratio with the highest accuracy within the budget; of equal ones, the larger.
 
-        Without labels, of the most new answers. Between two rows' ratios nothing changes: of those
-        between, it is the one with the fewest digits, so that it can be written down.
+        Without labels, the ratio with the most new answers. Nothing changes between two rows'
+        ratios: the number with the fewest digits between them is taken, to be easy to write down.
         """
         if max_bad_flips is None and max_churn is None:
             raise InputError(NO_BUDGET)
@@ -131,7 +132,7 @@ class Switches:
             raise InputError("max_bad_flips needs true labels, and there are none: give labels=")
         order = np.argsort(-self.ratios, kind="stable")
         sorted_ratios = self.ratios[order]
-        # Where the ratio changes: rows of equal ratios switch together. None first, then all.
+        # Rows with equal ratios switch together: find where it changes. First none, at last all.
         ends = np.flatnonzero(np.diff(sorted_ratios, append=0.0))
         switched = np.append(0, ends + 1)
         allowed = np.ones(len(switched), bool)
@@ -159,7 +160,7 @@ def as_ratio(value: float) -> float:
 
 
 def _both(base: npt.ArrayLike, new: npt.ArrayLike) -> tuple[Float64, Float64]:
-    """Two models' probabilities, checked."""
+    """Two models' probabilities, checked to be of one shape."""
     one, two = _as_probabilities(base, "base"), _as_probabilities(new, "new")
     if one.shape != two.shape:
         raise InputError(f"base has probabilities of shape {one.shape}, new of {two.shape}")
@@ -167,7 +168,7 @@ def _both(base: npt.ArrayLike, new: npt.ArrayLike) -> tuple[Float64, Float64]:
 
 
 def _as_probabilities(values: npt.ArrayLike, name: str) -> Float64:
-    """(n, L) numbers of 0 or more that sum to 1 in every row."""
+    """Check probabilities, (n, L): numbers of 0 or more that sum to 1 in every row."""
     array: Array = as_array(values, name)
     if array.ndim != 2 or array.shape[1] == 0 or array.dtype.kind not in "fiu":
         raise InputError(f"{name} must be probabilities (n, L), not {array.shape} {array.dtype}")
@@ -181,7 +182,7 @@ def _as_probabilities(values: npt.ArrayLike, name: str) -> Float64:
 
 
 def _ratios(base: Float64, new: Float64) -> Float64:
-    """Each row's ratio of doubts; NaN, which is above no ratio, where the models agree."""
+    """Each row's ratio of doubts; NaN, which is above no ratio, if the models agree."""
     before, after = base.argmax(axis=1), new.argmax(axis=1)
     found = doubt_ratios(doubts(base, before), doubts(new, after))
     found[before == after] = np.nan

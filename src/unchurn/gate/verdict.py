@@ -1,4 +1,4 @@
-"""A gate's verdict: its checks, what they decide together, and the forms it can be had in."""
+"""`Verdict`: a gate's checks, their decision, and its forms: dict, banner, JUnit."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def shown(found: Interval, digits: int = 2) -> str:
 
 @dataclass(frozen=True)
 class Check:
-    """One limit against what was measured, where that is a number."""
+    """One check and its reason; the measured value and the limit if they are numbers."""
 
     name: str
     decision: Decision
@@ -71,7 +71,7 @@ class Verdict:
 
     @property
     def decision(self) -> Decision:
-        """What to do."""
+        """The decision of all checks together."""
         for decision in ("reject", "hold"):
             if any(check.decision == decision for check in self.checks):
                 return decision
@@ -93,7 +93,7 @@ class Verdict:
         return "\n".join([banner.decision.upper(), *reasons])
 
     def banner(self) -> Banner:
-        """As it is shown above a comparison."""
+        """The verdict as shown above a comparison."""
         lines = tuple(
             BannerLine(one.name, one.decision, one.reason, one.found, one.limit)
             for one in self.checks

@@ -1,4 +1,4 @@
-"""REDUCE: what there is against churn, a file for each method; METHODS names them."""
+"""REDUCE: the methods against churn, one file each; METHODS names them."""
 
 from __future__ import annotations
 

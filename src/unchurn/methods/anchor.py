@@ -1,4 +1,4 @@
-"""Anchor (after Fard et al. 2016): labels move towards what a model before said."""
+"""Anchor (after Fard et al. 2016): labels move towards an older model's predictions."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
-"""Auto EMA: the average of the weights serves once steps jump about more than they make way.
+"""Auto EMA: serve the weight average only if an average without lag beats the last weights.
 
-An average of weights lags behind training that still makes way, and costs accuracy there. Whether
-it does so is seen by an average without lag: twice the average, less the average of the average
-(Brown 1963, of time series), which is about where the weights would be if steps only made way. If
-that fits the training data better than the last weights, these are off by their jumps, and the
-average serves; if not, the last weights do.
+An average of weights lags behind training that still progresses, and costs accuracy there. The
+average 2·EMA − EMA(EMA) has no lag (Brown 1963, for time series): it is about where the weights
+would be without the noise of single steps. If its training loss is lower than that of the last
+weights, these are dominated by noise, and the EMA serves; if not, the last weights serve.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class _Judged(Averages):
-    """Averages that serve only where an average without lag fits better than the last weights."""
+    """Averages that serve only if an average without lag has lower loss than the last weights."""
 
     jumps: bool = False
 
@@ -44,8 +43,8 @@ class _Judged(Averages):
     def finish(self, training_loss: LossOf) -> None:
         import torch
 
-        # What is no weight, as batch norm's statistics, is the average's: it must not leave its
-        # range.
+        # Buffers, such as batch norm's statistics, are the average's: extrapolated, they might
+        # leave their range.
         without_lag = [copy.deepcopy(average) for average in self.averages]
         with torch.no_grad():
             for weight, lagging in zip(_weights(without_lag), self.lagging, strict=True):
@@ -57,18 +56,17 @@ class _Judged(Averages):
 
 
 def _weights(nets: Sequence[nn.Module]) -> list[torch.Tensor]:
-    """Those of all networks, themselves."""
+    """The weights of all networks, not copied."""
     return [weight for net in nets for weight in net.parameters()]
 
 
 @dataclass
 class AutoEma(Ema):
-    """Serve the moving average of the weights where steps jump about more than they make way.
+    """Serve the moving average of the weights if 2·EMA − EMA(EMA) beats the last weights.
 
-    That is where twice the average less the average of the average, which does not lag behind, has
-    a lower loss on what was trained on than the last weights; else these serve. The decay is
-    `ema`'s. It takes a second copy of the weights, and two passes over the training data at the
-    end.
+    That average, which has no lag, must have a lower loss on the training data than the last
+    weights; otherwise these serve. The decay is `ema`'s. It takes a second copy of the weights, and
+    two passes over the training data at the end.
     """
 
     fit_class = _Judged

@@ -1,4 +1,4 @@
-"""`Averages`: networks that serve the average of the weights that training goes through."""
+"""`Averages`: serve networks whose weights are averages over the steps of training."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 class Averaging(Protocol):
-    """A method that says how much of a step's weights goes into the average."""
+    """A method that decides how much of a step's weights goes into the average."""
 
     def share(self, step: int, n_steps: int) -> float:
-        """0: nothing of them; 1: they take the average's place."""
+        """Share of a step's weights in the new average: 0 keeps the average, 1 replaces it."""
 
 
 class Averages(Fit):
@@ -53,5 +53,5 @@ class Averages(Fit):
 
 
 def _state(net: nn.Module) -> list[torch.Tensor]:
-    """Weights and buffers, themselves."""
+    """Weights and buffers of a network, not copied."""
     return [*net.parameters(), *net.buffers()]

@@ -1,4 +1,4 @@
-"""`Method`: what a way of training changes about plain training. As it stands it changes nothing.
+"""`Method`: base class of all methods; its hooks change plain training. It changes nothing itself.
 
 `training/loop/fit.py` knows no method by name; it calls the hooks below. A new method is a
 dataclass in a file of its own that overrides the few it needs, plus one line in `METHODS`. Methods
@@ -30,7 +30,7 @@ LossOf = Callable[[Sequence["nn.Module"]], float]  # of networks on examples, ab
 
 @dataclass(frozen=True, kw_only=True)
 class HeldOut:
-    """Examples that a fit was not trained on, and what networks say of them."""
+    """Examples that a fit was not trained on, and networks' logits of them."""
 
     rows: Rows  # the examples' numbers in the training data
     logits: Callable[[Sequence[nn.Module]], list[Float32]]  # (n, L) of each network
@@ -38,13 +38,13 @@ class HeldOut:
 
 @dataclass(kw_only=True)
 class Batch:
-    """What one step trains on, as the loop hands it to the hooks; they may change it."""
+    """The examples of one step, as the loop hands them to the hooks, which may change them."""
 
     x: Tensor
     targets: Tensor  # (n, L), soft
     weights: Tensor  # of the examples
-    rows: Tensor  # the examples' numbers in the training data; of mixed ones, the first's
-    extras: dict[str, Tensor]  # what `Method.extras` gave, of these examples; mixed like inputs
+    rows: Tensor  # the examples' numbers in the training data; for mixed ones, the first's
+    extras: dict[str, Tensor]  # values of `Method.extras` for these examples; mixed like inputs
 
 
 class Fit:
@@ -59,10 +59,10 @@ class Fit:
         """Called after each step of the optimiser, the first being 0."""
 
     def after_epoch(self, held_loss: LossOf | None) -> None:
-        """Called after each epoch, with networks' loss on what is held out, if anything is."""
+        """Called after each epoch, with the loss on held-out examples, if there are any."""
 
     def finish(self, training_loss: LossOf) -> None:
-        """Called after the last step, with networks' loss on what was trained on."""
+        """Called after the last step, with the loss on the training examples."""
 
     def served(self) -> list[nn.Module]:
         """The networks that predict in the end."""
@@ -94,8 +94,7 @@ class Method:
     def check(self) -> None:
         """Raise InputError if a parameter is out of range."""
 
-    # What scikit-learn asks of whatever it searches or clones; its own base class takes a second to
-    # import.
+    # scikit-learn needs these to search or clone; its own base class takes a second to import.
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name."""
@@ -111,26 +110,26 @@ class Method:
         return self
 
     def __add__(self, other: Method) -> Method:
-        """Both at once: `KnnLS() + Ema()`."""
+        """Combine two methods: `KnnLS() + Ema()`."""
         from unchurn.methods.combination import combine
 
         return combine(self, other)
 
     @property
     def combined(self) -> tuple[Method, ...]:
-        """The methods that it consists of: itself, or those of a combination."""
+        """The methods that it consists of: itself, or the parts of a combination."""
         return (self,)
 
     def simplest(self) -> Method:
-        """The simplest method that does the same at this setting: what has no effect is control."""
+        """The simplest equivalent method at this setting: control, if it has no effect."""
         return self
 
     def for_steps(self, n_steps: int) -> Method:
-        """The same in a training of so many steps, where a parameter counts in steps."""
+        """The method with parameters suited to a training of `n_steps` steps."""
         return self
 
     def note(self) -> str | None:
-        """What a reader of its results must know, such as that runs are not quite independent."""
+        """A note for readers of its results, such as that runs are not quite independent."""
         return None
 
     def __str__(self) -> str:
@@ -140,32 +139,32 @@ class Method:
         return written(self)
 
     def remark(self, n_steps: int) -> str | None:
-        """What a user should know before so many steps of training, such as a useless parameter."""
+        """A remark for the user before `n_steps` steps, such as on a useless parameter."""
         return None
 
     def trained(self) -> Method:
-        """The method whose training this one's is: without what only serves other weights of it.
+        """The method with the same training, without parts that only change which weights serve.
 
-        Methods with the same answer are trained together in a study, for the price of one.
+        Methods that return the same are trained together in a study, for the price of one.
         """
         return self
 
     # Before training
 
     def members(self) -> Sequence[Method]:
-        """Independent fits whose probabilities are averaged: of an ensemble, several."""
+        """Independent fits whose probabilities are averaged; several for an ensemble."""
         return (self,)
 
     def candidates(self) -> Sequence[Method]:
-        """Independent fits of which `pick` has one serve."""
+        """Independent fits of which `pick` chooses one to serve."""
         return (self,)
 
     def pick(self, held: Sequence[Float32]) -> int:
-        """Which candidate serves, by what each says of the held-out examples, (n, L)."""
+        """Position of the candidate that serves, by each one's held-out probabilities, (n, L)."""
         return 0
 
     def reference(self) -> Need | None:
-        """Which other model `targets` and `extras` will look at, if any."""
+        """The reference that `targets` and `extras` need; None if they need none."""
         return None
 
     def targets(self, t: Float32, reference: Reference) -> Float32:
@@ -177,18 +176,18 @@ class Method:
         return w
 
     def extras(self, n: int, reference: Reference, rng: np.random.Generator) -> Extras:
-        """More of each of n examples than its target, by name, such as a teacher's logits."""
+        """Further arrays for each of n examples, by name, such as a teacher's logits."""
         return {}
 
     def holds_out(self) -> float:
-        """The share of the examples that this fit is not trained on, but may look at.
+        """The share of the examples held out of this fit's training, for its hooks to use.
 
         Its references are trained on all examples.
         """
         return 0.0
 
     def sample(self, rng: np.random.Generator, n: int) -> Rows | None:
-        """Which of the n examples this fit sees, such as a bootstrap; None: all."""
+        """The rows, of n examples, that this fit sees, such as a bootstrap; None if all."""
         return None
 
     # In training
@@ -198,17 +197,17 @@ class Method:
         return net
 
     def start(self, net: nn.Module, weights: Weights) -> None:
-        """Give a network that was just made other weights, by those of its reference.
+        """Set the weights of a new network from those of its reference.
 
-        Called only for what needs them (`Need.weights`).
+        Called only for methods that need them (`Need.weights`).
         """
 
     def begin(self, nets: Sequence[nn.Module], n_steps: int) -> Fit:
-        """The state of one fit of these networks, which takes so many steps."""
+        """The state of one fit of these networks, which takes `n_steps` steps."""
         return self.fit_class(self, nets, n_steps)
 
     def epochs(self, epochs: int) -> int:
-        """How many epochs a training takes, where plain training takes so many."""
+        """Number of epochs of a training, given plain training's."""
         return epochs
 
     def learning_rate(self, progress: float) -> float:
@@ -216,25 +215,25 @@ class Method:
         return 1.0
 
     def weight_decay(self) -> float:
-        """How much of the weights each step takes away, times the learning rate (AdamW)."""
+        """The weight decay of AdamW: the share of the weights lost by a step, per learning rate."""
         return 0.0
 
     def batch(self, batch: Batch, rng: np.random.Generator) -> Batch:
-        """A batch as it was drawn -> what to train on."""
+        """A batch as drawn -> the batch to train on."""
         return batch
 
     def loss(self, logits: Sequence[Tensor], batch: Batch, step: int) -> Tensor:
-        """One (n, L) tensor per network -> one value per example; in the place of cross-entropy."""
+        """One (n, L) tensor per network -> one value per example, instead of cross-entropy."""
         return reduce(lambda a, b: a + b, [cross_entropy(z, batch.targets) for z in logits])
 
     def penalty(self, logits: Sequence[Tensor], batch: Batch, step: int) -> Tensor | None:
-        """What is added to the loss, one value per example; None: nothing."""
+        """A term to add to the loss, one value per example; None if there is none."""
         return None
 
     # Afterwards
 
     def settle(self, nets: list[nn.Module], reference: Reference, held: HeldOut) -> list[nn.Module]:
-        """The networks that a fit has serve -> those that do."""
+        """The networks that a fit would serve -> those that will serve."""
         return nets
 
     def probabilities(self, logits: Sequence[Tensor]) -> Tensor:
@@ -242,7 +241,7 @@ class Method:
         return logits[0].softmax(dim=1)
 
     def serve(self, new: Float32, base: Float32) -> Float32:
-        """What it and its reference say, (n, L) probabilities -> what is served."""
+        """Probabilities, (n, L), of the new model and its reference -> the served ones."""
         return new
 
 
@@ -252,5 +251,5 @@ def cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 def overrides(method: Method, hook: str) -> bool:
-    """Whether a method, or one of a combination, has a hook of its own."""
+    """Whether a method, or a part of a combination, overrides a hook."""
     return any(getattr(type(one), hook) is not getattr(Method, hook) for one in method.combined)

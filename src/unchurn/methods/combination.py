@@ -1,4 +1,4 @@
-"""Methods that add up: `knn_ls+ema` calls the hooks of both in turn."""
+"""Combine methods: `knn_ls+ema` calls the hooks of both in turn."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Combination(Method):
         return self.methods
 
     def check(self) -> None:
-        """Refuse methods that cannot be had together, and say why."""
+        """Refuse methods that cannot be combined, with the reason."""
         for one in self.methods:
             one.check()
         kinds = [type(one) for one in self.methods]
@@ -97,12 +97,12 @@ class Combination(Method):
 
     @property
     def n_nets(self) -> int:  # type: ignore[override]
-        """As many as the one that trains several in tandem."""
+        """Number of networks of the one method that trains several in tandem, else 1."""
         return max(one.n_nets for one in self.methods)
 
     @property
     def n_served(self) -> int:  # type: ignore[override]
-        """As many as the one of which several predict."""
+        """Number of serving networks of the one method that serves several, else 1."""
         return max(one.n_served for one in self.methods)
 
     def simplest(self) -> Method:
@@ -129,7 +129,7 @@ class Combination(Method):
         return self._several("candidates")
 
     def _several(self, hook: str) -> Sequence[Method]:
-        """Each of the fits of the one method that has several, with all others."""
+        """Combine each fit of the one method that has several with all other methods."""
         each = {one: getattr(method, hook)() for one, method in enumerate(self.methods)}
         several = next((one for one, fits in each.items() if len(fits) > 1), None)
         if several is None:
@@ -213,7 +213,7 @@ class Combination(Method):
         return self._own("serve").serve(new, base)
 
     def _own(self, hook: str) -> Method:
-        """The one with a hook of its own, or plain training."""
+        """The method that overrides a hook, or plain training."""
         return next((one for one in self.methods if overrides(one, hook)), Control())
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -246,7 +246,7 @@ class Combination(Method):
 
 
 class _Fits(Fit):
-    """The fits of all methods; at most one of them serves other networks."""
+    """The states of all methods' fits; at most one of them serves other networks."""
 
     def __init__(self, method: Combination, nets: Sequence[nn.Module], n_steps: int) -> None:
         super().__init__(method, nets, n_steps)
@@ -270,5 +270,5 @@ class _Fits(Fit):
 
 
 def _serves_others(method: Method) -> bool:
-    """Whether other networks serve than those that were trained, as far as can be seen."""
+    """Whether a method serves other networks than those trained, as far as its hooks show."""
     return overrides(method, "begin") or method.fit_class.served is not Fit.served

@@ -1,4 +1,4 @@
-"""What a method costs, counted in plain trainings and in networks that are served."""
+"""The cost of a method: number of plain trainings, and of networks that serve."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PLAIN = 100  # epochs, of which a method may make more
 
 
 def n_fits(method: Method) -> int:
-    """Fits of one run: of the members, their candidates, and the references."""
+    """Number of fits of one run: members, their candidates, and references."""
     need = method.reference()
     fits = sum(len(member.candidates()) for member in method.members())
     return fits + (0 if need is None else need.m)

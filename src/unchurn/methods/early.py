@@ -39,10 +39,10 @@ class _Best(Fit):
 
 @dataclass
 class Early(Method):
-    """Hold `part` of the examples out, and serve what had the lowest cross-entropy on them.
+    """Hold out `part` of the examples, and serve the weights with the lowest loss on them.
 
-    Training goes on to its end: only what serves is of an earlier epoch. It costs the held-out
-    examples.
+    Training goes on to its end: only the served weights are of an earlier epoch. It costs the
+    held-out examples.
     """
 
     part: float = 0.1

@@ -18,7 +18,7 @@ from unchurn.methods.control import Control
 
 
 def ema_decay(decay: float, step: int) -> float:
-    """How much of the average is kept after a step, the first being 0: less while it is young."""
+    """The share of the average that a step keeps (the first step is 0): less in early steps."""
     return min(decay, (1 + step) / (10 + step))
 
 
@@ -46,5 +46,5 @@ class Ema(Method):
         return Control()
 
     def share(self, step: int, n_steps: int) -> float:
-        """What a step adds to the average."""
+        """The share of a step's weights in the average."""
         return 1 - ema_decay(self.decay, step)

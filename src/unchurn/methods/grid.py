@@ -1,4 +1,4 @@
-"""The settings of a method that are worth trying: its grid, but for what is written."""
+"""The settings of a method that are worth trying: its grid, with written parameters fixed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Named = list[tuple[str, Method]]
 
 
 def as_written(written: Written, n_steps: int | None) -> Named:
-    """The methods as they are written, suited to a training of so many steps."""
+    """The methods as written, suited to a training of `n_steps` steps."""
     return [(name, _suited(name, {}, given, n_steps)) for name, given in written]
 
 
@@ -34,7 +34,7 @@ def worth_trying(written: Written, n_steps: int | None) -> list[Named]:
 
 
 def _values(name: str, given: dict[str, Any]) -> list[dict[str, Any]]:
-    """What is tried of one method: its grid, but for what is written."""
+    """The settings to try of one method: its grid, with written parameters fixed."""
     tried = {p: values for p, values in METHODS[name].grid.items() if p not in given}
     return [dict(zip(tried, chosen, strict=True)) for chosen in product(*tried.values())]
 
@@ -42,7 +42,7 @@ def _values(name: str, given: dict[str, Any]) -> list[dict[str, Any]]:
 def _suited(
     name: str, values: dict[str, Any], given: dict[str, Any], n_steps: int | None
 ) -> Method:
-    """A method suited to a training of so many steps; what is written stays as it is."""
+    """A method suited to a training of `n_steps` steps; written parameters stay as they are."""
     method = named_method(name, **{**values, **given})
     if n_steps is None:
         return method

@@ -1,1 +1,1 @@
-"""Ground: churn, the intervals around it, and the registry of what is shown."""
+"""Ground: churn, intervals, budgets, and the registry of metrics that studies show."""

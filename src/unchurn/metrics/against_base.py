@@ -1,6 +1,6 @@
-"""Runs held against an older model: what it had right and they have not, and the other way round.
+"""Metrics of runs compared with an older model: bad flips, good flips, churn to it.
 
-Masks are (R, n), of R runs and n examples; numbers are a run's, then a mean over runs.
+Masks are (R, n), of R runs and n examples; numbers are means over runs.
 """
 
 from __future__ import annotations
@@ -22,44 +22,44 @@ Mask = npt.NDArray[np.bool_]
 
 
 def right(runs: Runs) -> Mask:
-    """What a run has right."""
+    """Mask of the examples that each run gets right."""
     return np.asarray(runs.predictions == runs.labels)
 
 
 def right_before(runs: Runs) -> Mask:
-    """What the older model had right."""
+    """Mask of the examples that the older model got right."""
     return np.asarray(_base(runs) == runs.labels)
 
 
 def moved(runs: Runs) -> Mask:
-    """What a run predicts otherwise than the older model."""
+    """Mask of the examples that a run predicts differently from the older model."""
     return np.asarray(runs.predictions != _base(runs))
 
 
 def bad_flips(runs: Runs) -> Mask:
-    """Right before, wrong now."""
+    """Mask of the examples that were right before and are wrong now."""
     return right_before(runs) & ~right(runs)
 
 
 def good_flips(runs: Runs) -> Mask:
-    """Wrong before, right now."""
+    """Mask of the examples that were wrong before and are right now."""
     return right(runs) & ~right_before(runs)
 
 
 def against_first(runs: Runs) -> Runs:
-    """The same runs, held against the first model of their chain."""
+    """The same runs, compared with the first model of their chain."""
     return replace(runs, base=runs.first)
 
 
 def rate(mask: Mask) -> MeanSd:
-    """The share of the examples, over runs."""
+    """Mean and deviation over runs of a mask's share of the examples."""
     return mean_sd(mask.mean(axis=1))
 
 
 def flip_index(runs: Runs) -> MeanSd:
-    """Of what a run has wrong, the share that was right before (the negative-flip index).
+    """The share of a run's wrong examples that were right before (the negative-flip index).
 
-    A run without an error has none.
+    Runs without an error are left out.
     """
     wrong = (~right(runs)).sum(axis=1)
     bad = bad_flips(runs).sum(axis=1)
@@ -67,7 +67,7 @@ def flip_index(runs: Runs) -> MeanSd:
 
 
 def churn_among(runs: Runs) -> MeanSd:
-    """Churn between runs that are held against the same older model, over their pairs."""
+    """Churn between runs that are compared with the same older model, over their pairs."""
     same = same_base(runs)
     pairs = [(i, j) for i, j in combinations(range(len(same)), 2) if same[i] == same[j]]
     own = runs.predictions
@@ -75,7 +75,7 @@ def churn_among(runs: Runs) -> MeanSd:
 
 
 def same_base(runs: Runs) -> IntArray:
-    """A number for each run, equal where the older models predict the same."""
+    """A number for each run, equal for runs whose older models predict the same."""
     numbers: IntArray = np.unique(_base(runs), axis=0, return_inverse=True)[1].reshape(-1)
     return numbers
 

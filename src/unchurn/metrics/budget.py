@@ -1,4 +1,4 @@
-"""`Budget`: how much may change, and which of several settings is the best that keeps it."""
+"""`Budget`: limits on bad flips and churn, and the choice of the best setting within them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass
 from unchurn.core.arrays import as_fraction
 from unchurn.core.errors import InputError
 
-DIGITS = 12  # means that differ by less than these are equal: the last bits are the order's
+DIGITS = 12  # means that agree in these are equal: the last bits depend on the order of sums
 
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """The most bad flips, and the most changed predictions, as shares of all; None: no limit."""
+    """The most bad flips, and the most changed predictions, as shares; None if unlimited."""
 
     max_bad_flips: float | None = None
     max_churn: float | None = None
@@ -29,12 +29,12 @@ class Budget:
 
     @property
     def given(self) -> dict[str, float]:
-        """The limits that there are, by name."""
+        """The limits that are set, by name."""
         return {name: limit for name, limit in asdict(self).items() if limit is not None}
 
 
 def excess(measured: Mapping[str, float], limits: Mapping[str, float]) -> float:
-    """By how much the limit that is exceeded most is, as a share of all; 0 if all are kept.
+    """The largest excess above a limit, as a share of all predictions; 0 if all are kept.
 
     >>> excess({"bad_flips": 0.003, "churn": 0.01}, {"bad_flips": 0.002, "churn": 0.02})
     0.001
@@ -46,9 +46,9 @@ def excess(measured: Mapping[str, float], limits: Mapping[str, float]) -> float:
 def best_within(
     accuracy: Sequence[float], churn: Sequence[float], excesses: Sequence[float]
 ) -> int:
-    """The most accurate setting that keeps a budget; where none does, what exceeds it least.
+    """Position of the most accurate setting within a budget; if none is, of the least excess.
 
-    Of equals, the one of lower churn. Gives the position.
+    Of equals, the one with lower churn.
 
     >>> best_within(accuracy=[0.98, 0.97, 0.96], churn=[0.03, 0.02, 0.01], excesses=[0.01, 0, 0])
     1

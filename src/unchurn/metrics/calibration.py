@@ -1,4 +1,4 @@
-"""How well probabilities tell how often they are right."""
+"""Calibration error and log loss of probabilities."""
 
 from __future__ import annotations
 
@@ -24,6 +24,6 @@ def calibration_error(probabilities: Array, labels: Array) -> float:
 
 
 def log_loss(probabilities: Array, labels: Array) -> float:
-    """Mean −log of the label's probability, which is never taken for less than 1e-7."""
+    """Mean −log of the label's probability, which counts as at least 1e-7."""
     own = probabilities[np.arange(len(labels)), labels].astype(np.float64)
     return float(-np.log(own.clip(min=1e-7)).mean())

@@ -17,7 +17,7 @@ from unchurn.core.arrays import Array, FloatArray, IntArray
 from unchurn.core.errors import InputError
 from unchurn.metrics.label_kinds import alike
 
-Given = Literal["either", "first"]  # the runs of a pair whose right predictions are looked at
+Given = Literal["either", "first"]  # the runs of a pair whose right predictions count
 
 
 def churn(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
@@ -67,7 +67,7 @@ class Flips:
 
 
 def flips(first: npt.ArrayLike, second: npt.ArrayLike, labels: npt.ArrayLike) -> Flips:
-    """Sort the examples by what happened to them between two models, given the true labels.
+    """Count how examples change between two models, given the true labels.
 
     >>> flips(first=[0, 1, 1, 0], second=[0, 0, 1, 2], labels=[0, 1, 0, 1])
     Flips(n=4, unchanged_right=1, unchanged_wrong=1, bad_flips=1, good_flips=0, wrong_to_wrong=1)
@@ -139,8 +139,8 @@ def churn_summary(
 ) -> ChurnSummary:
     """Summarise R ≥ 2 retrainings: `predictions` is (R, n), or R arrays of n labels each.
 
-    With given="first", correct and incorrect churn are among what the first run of a pair i < j got
-    right and wrong, as the paper has them: they then depend on the order of the runs.
+    With given="first", correct and incorrect churn are among the examples that the first run of a
+    pair i < j got right and wrong, as in the paper: they then depend on the order of the runs.
 
     >>> churn_summary([[0, 1, 1, 0], [0, 1, 0, 0], [0, 1, 1, 1]], labels=[0, 1, 1, 1])
     ChurnSummary of 3 runs on 4 examples
@@ -182,9 +182,9 @@ def churn_summary(
 
 
 def _among(moved: FloatArray, base: IntArray, name: str, kind: str, notes: list[str]) -> MeanSd:
-    """Mean churn over pairs, each the mean over its runs (sides, pairs) that have such examples.
+    """Mean churn over pairs, each the mean over its runs that have such examples.
 
-    `notes` is told which pairs were left out.
+    Arrays are (sides, pairs). A note on pairs that are left out is added to `notes`.
     """
     defined = base > 0
     there = defined.any(axis=0)

@@ -33,9 +33,9 @@ class Interval:
     freedom: float = field(default=math.inf, repr=False, compare=False)  # Student's, if it is his
 
     def at(self, level: float) -> Interval:
-        """The same at another level: its ends as much farther away as Student's quantiles are.
+        """The interval at another level: its ends are moved by the ratio of Student's quantiles.
 
-        For differences over runs, where several are looked at and the level is corrected for it.
+        For differences over runs, when several are tested and the level is corrected for it.
         """
         from scipy.special import stdtrit
 
@@ -47,18 +47,17 @@ class Interval:
         return replace(self, low=low, high=high)
 
     def to_dict(self) -> dict[str, float | str | None]:
-        """As JSON has it: what is not a number is null, no note is no note."""
+        """The interval for JSON: NaN is null, an empty note is left out."""
         numbers = {"value": self.value, "low": self.low, "high": self.high}
         plain = {k: None if math.isnan(v) else v for k, v in numbers.items()}
         return {**plain, **({"note": self.note} if self.note else {})}
 
 
 def level_of_all(found: Sequence[Interval]) -> float:
-    """The level at which several differences are told from zero so that few of them are by chance.
+    """Benjamini–Hochberg level for several differences; 95 % for one alone.
 
-    Benjamini and Hochberg's: of those that lie wholly below zero at that level, no more than a
-    fortieth are expected to be no lower; where none is, any is told that seldom. One alone is told
-    at 95 %.
+    Among differences declared below zero at this level, at most 1/40 are expected to be false; if
+    none is truly below zero, any is declared so with at most this probability.
     """
     count = len(found)
     for k in range(count, 1, -1):
@@ -71,8 +70,8 @@ def level_of_all(found: Sequence[Interval]) -> float:
 def proportion(events: int, n: int, level: float = LEVEL) -> Interval:
     """A rate: Wilson's interval; Clopper and Pearson's, which is exact, under five events.
 
-    So it is at any level but 95 %: far out, as a correction for many slices asks for, Wilson's ends
-    are passed by rare events twice as often as they should.
+    Above 95 %, as in a correction for many slices, it is always exact: there rare events exceed
+    Wilson's ends twice as often as they should.
 
     >>> proportion(30, 1000)
     Interval(value=0.03, low=0.0210..., high=0.0425..., note='')
@@ -98,11 +97,11 @@ def _wilson(events: int, n: int, level: float) -> tuple[float, float]:
 
 
 def clustered_proportion(events: Array, sizes: Array, level: float = LEVEL) -> Interval:
-    """A rate whose examples come in clusters: events and examples of each cluster.
+    """A rate of examples in clusters, from the events and examples of each cluster.
 
     Clusters are left out one at a time (jackknife); the interval is Student's on the logit scale,
-    with degrees of freedom that fall where few clusters have most of the events. With events in
-    fewer than five clusters it is Korn and Graubard's.
+    with fewer degrees of freedom if few clusters have most of the events. With events in fewer than
+    five clusters it is Korn and Graubard's.
     """
     clusters = sizes > 0
     events, sizes = events[clusters].astype(np.float64), sizes[clusters].astype(np.float64)
@@ -116,9 +115,9 @@ def clustered_proportion(events: Array, sizes: Array, level: float = LEVEL) -> I
 
 
 def paired_difference(gained: float, lost: float, n: float, level: float = LEVEL) -> Interval:
-    """Of two rates on the same n examples, gained and lost by so many.
+    """The difference of two rates on the same n examples, from the numbers gained and lost.
 
-    Tango's score interval; under five events one after an exact manner.
+    Tango's score interval; under five events `_exact_manner`.
 
     >>> paired_difference(12, 5, 100)
     Interval(value=0.07, low=-0.0118..., high=0.1574..., note='')
@@ -133,14 +132,14 @@ def paired_difference(gained: float, lost: float, n: float, level: float = LEVEL
 
 
 def _exact_manner(gained: float, lost: float, n: float, level: float) -> tuple[float, float]:
-    """The ends of a paired difference from the exact intervals of what was gained and what lost.
+    """The ends of a paired difference, from the exact intervals of gains and of losses.
 
-    The distances of their ends from the two rates add up as standard errors do, those of correlated
+    The distances of their ends from the two rates are added like standard errors of correlated
     rates (Zou and Donner). Tango's score would take four losses and no gain for a certain loss.
     """
     up, down = gained / n, lost / n
     (up_low, up_high), (down_low, down_high) = (_exact(k, n, level) for k in (gained, lost))
-    # What is gained cannot be lost; half an event more of each keeps them apart in few examples.
+    # Gains cannot be losses, so they correlate; half an event more keeps odds positive and finite.
     odds = ((k + 0.5) / (n - k + 0.5) for k in (gained, lost))
     correlation = math.sqrt(math.prod(odds))
 
@@ -198,9 +197,9 @@ def _tango(gained: float, lost: float, n: float, level: float) -> tuple[float, f
 def clustered_difference(
     gained: Array, lost: Array, sizes: Array, level: float = LEVEL
 ) -> Interval:
-    """A paired difference whose examples come in clusters, left out one at a time.
+    """A paired difference of examples in clusters, which are left out one at a time.
 
-    It is as for examples, for the number of independent ones that would vary as much.
+    As `paired_difference`, for the number of independent examples that would vary as much.
     """
     clusters = sizes > 0
     gained, lost, sizes = gained[clusters], lost[clusters], sizes[clusters]
@@ -214,15 +213,16 @@ def clustered_difference(
 
 
 def _over_clusters(found: Interval, count: int) -> Interval:
-    """Say what there are few of: clusters, if they are so few that events cannot be in more."""
+    """Note few clusters instead of few events, if there are fewer than FEW clusters."""
     return replace(found, note=FEW_CLUSTERS) if found.note and count < FEW else found
 
 
 def clustered_p_value(events: Array, sizes: Array, others: Array, other_sizes: Array) -> float:
-    """That two groups of examples have one rate: the events and examples of each, by cluster.
+    """The p-value that two groups have the same rate, from events and examples by cluster.
 
-    Student's t of the difference of logits, clusters left out one at a time, with as little freedom
-    as the group of fewer clusters has; Fisher's exact test of whole clusters where few have events.
+    Student's t of the difference of logits, by leaving out clusters one at a time, with no more
+    degrees of freedom than the group with fewer clusters; Fisher's exact test of whole clusters if
+    few have events.
     """
     from scipy.stats import fisher_exact, t
 
@@ -246,7 +246,7 @@ def clustered_p_value(events: Array, sizes: Array, others: Array, other_sizes: A
 
 
 def _logit(events: Array, sizes: Array) -> Float64:
-    """The logit of a rate, of half an event more on either side."""
+    """The logit of a rate, with half an event added on either side."""
     return np.asarray(np.log((events + 0.5) / (sizes - events + 0.5)))
 
 
@@ -270,7 +270,7 @@ class Spread:
     units: int
 
     def quantile(self, level: float = LEVEL) -> float:
-        """Student's."""
+        """Student's quantile for an interval of this level."""
         from scipy.special import stdtrit
 
         return float(stdtrit(self.freedom, (1 + level) / 2))
@@ -282,9 +282,9 @@ class Spread:
         return Interval(value, low, high, freedom=self.freedom)
 
     def effective(self, variance_of_one: float, n: float, level: float) -> float:
-        """How many independent examples would vary as much, fewer for a variance less certain.
+        """Number of independent examples that would vary as much; fewer if that is less certain.
 
-        After Korn and Graubard; with nothing that varies, as many as units were drawn.
+        After Korn and Graubard; the number of units if nothing varies.
         """
         from scipy.special import ndtri
 
@@ -294,7 +294,7 @@ class Spread:
         return min(variance_of_one / self.variance * certain**2, n)
 
     def rate(self, value: float, n: float, few: bool, level: float = LEVEL) -> Interval:
-        """A rate's, on the logit scale; exact for few events, with the effective examples."""
+        """The interval of a rate, on the logit scale; for few events exact, by `effective`."""
         from scipy.special import expit
 
         if few or self.variance == 0:
@@ -308,7 +308,7 @@ class Spread:
     def difference(
         self, gained: float, lost: float, n: float, few: bool, level: float = LEVEL
     ) -> Interval:
-        """A paired difference's, by Tango's score for the effective examples; of few, exact."""
+        """The interval of a paired difference, for `effective` examples: Tango's, or exact."""
         value = (gained - lost) / n
         effective = self.effective((gained + lost) / n - value**2, n, level)
         scale, ends = effective / n, _exact_manner if few else _tango
@@ -325,9 +325,9 @@ def jackknife(without: Float64) -> float:
 
 
 def _freedom(without: Float64) -> float:
-    """Degrees of freedom of that variance, from how unequally the units add to it (Satterthwaite).
+    """Degrees of freedom of the jackknife's variance (Satterthwaite).
 
-    The more of it a few of them make up, the less is known of it.
+    There are fewer if a few units make up most of the variance.
     """
     count = len(without)
     if _is_constant(without):

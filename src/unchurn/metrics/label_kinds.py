@@ -1,4 +1,4 @@
-"""Labels of several columns in one kind: 1, 1.0 and "1" are the same class, True and "true" too."""
+"""Bring label columns to one type: 1, 1.0 and "1" are the same class, True and "true" too."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ IN_64_BITS = "0|-?[1-9][0-9]{0,17}"
 
 
 def alike(**columns: npt.ArrayLike) -> list[Array]:
-    """Check that label columns have one length and index; give them as one kind, or refuse."""
+    """Label columns as one type; InputError if their lengths, indexes or kinds do not match."""
     arrays = {name: _labels(values, name) for name, values in columns.items()}
     (name, array), *others = arrays.items()
     for other_name, other in others:
@@ -45,7 +45,7 @@ def _labels(values: npt.ArrayLike, name: str) -> Array:
 
 
 def _numbers(texts: Array, name: str, other: str) -> Array:
-    """Text as the numbers that it is written for."""
+    """Text as the numbers that it spells; InputError if it is something else."""
     values, places = np.unique(texts, return_inverse=True)
     plain = plain_names(map(str, values))
     if {*plain} <= {*AS_BITS}:

@@ -1,6 +1,6 @@
-"""Intervals over retrainings: of churn, of differences between settings, and for one run more.
+"""Intervals over retrainings: churn, differences between settings, and prediction of one more.
 
-Runs and examples are both drawn at random. See `intervals.py` for those over examples alone.
+Runs and examples are both drawn at random. See `intervals.py` for intervals over examples alone.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from unchurn.metrics.intervals import (
     jackknife,
 )
 
-FEWEST_RUNS = 3  # that give churn an interval: without one of two runs there is no pair left
+FEWEST_RUNS = 3  # for an interval of churn: without one of two runs no pair is left
 
 ROUNDING = 1e-12  # of a variance that is taken off another
 
 
 def churn_difference(first: Array, second: Array) -> Interval:
-    """Churn of the first setting's runs less that of the second's; both (R, n), paired by run.
+    """Churn of the first setting's runs minus the second's; both (R, n), paired by run.
 
-    The variance is that of leaving out one run at a time (jackknife) plus that of the examples.
-    Runs are never drawn with replacement: a run paired with itself has no churn.
+    The variance is the jackknife's over runs plus that of the examples. Runs are not bootstrapped:
+    a run paired with itself would have no churn.
     """
     each = _pairwise(first) - _pairwise(second)
     pairs = list(combinations(range(len(first)), 2))
@@ -41,7 +41,7 @@ def churn_difference(first: Array, second: Array) -> Interval:
 
 
 def accuracy_difference(first: Array, second: Array, labels: Array) -> Interval:
-    """Accuracy of the first setting's runs less that of the second's, as `churn_difference`."""
+    """Accuracy of the first setting's runs minus the second's, as `churn_difference`."""
     each = (first == labels).astype(np.int8) - (second == labels).astype(np.int8)
     return _student(each, _others(len(each)), same=np.array_equal(first, second))
 
@@ -49,11 +49,11 @@ def accuracy_difference(first: Array, second: Array, labels: Array) -> Interval:
 def rate_difference(
     first: Array, second: Array, groups: Array | None = None, *, same: bool = False
 ) -> Interval:
-    """The share of the first setting's mask less that of the second's; both (R, n), paired by run.
+    """The share of the first setting's mask minus the second's; both (R, n), paired by run.
 
-    Runs of one group, as of one older model, are not independent: groups are then left out one at a
-    time, if there are several. `same`: all that the runs predict is the same. Two masks can be
-    alike, as where neither has an event, of runs that are not.
+    Runs of one group, such as one older model, are not independent: if there are several groups,
+    these are left out one at a time. `same` says that the runs predict the same, which equal masks
+    do not show, as if neither has an event.
     """
     each = first.astype(np.int8) - second.astype(np.int8)
     numbers = np.unique(groups) if groups is not None else ()
@@ -63,9 +63,9 @@ def rate_difference(
 
 
 def churn_over_runs(moved: Array, clusters: Array | None = None) -> Interval:
-    """The mean churn of R retrainings, from what each of them moved, (R, n): on the logit scale.
+    """The mean churn of R retrainings, from masks of their changes, (R, n); on the logit scale.
 
-    `clusters` has the number of each example's cluster, where examples are not independent.
+    `clusters` has the number of each example's cluster, if examples are not independent.
     """
     units = moved if clusters is None else _by_cluster(moved, clusters)
     value, variances = _over_runs(units, _others(len(moved)))
@@ -78,21 +78,21 @@ def churn_over_runs(moved: Array, clusters: Array | None = None) -> Interval:
 
 @dataclass(frozen=True, kw_only=True)
 class Excess:
-    """How far one model, (n,), lies from the mean of R retrainings, (R, n), and how surely.
+    """The rate of one model's mask, (n,), minus the mean of R retrainings', (R, n).
 
-    Masks are of what moved, or of what is right.
+    Masks mark changed predictions, or right ones.
     """
 
     value: float
     variances: Variances | None
-    gained: float  # examples, by the mean retraining, that the one model has and these have not
-    lost: float
+    gained: float  # mean number of examples in the model's mask and not in a retraining's
+    lost: float  # the other way round
     n: int
-    few: bool  # examples, or clusters, in which they differ
+    few: bool  # whether few examples, or clusters, differ
 
     @classmethod
     def of(cls, one: Array, runs: Array, clusters: Array | None = None) -> Excess:
-        """Measure it; `clusters` are as for `churn_over_runs`."""
+        """The excess from masks; `clusters` as in `churn_over_runs`."""
         each = one.astype(np.int8) - runs.astype(np.int8)
         units = each if clusters is None else _by_cluster(each, clusters)
         value, variances = _over_runs(units, _others(len(each)))
@@ -104,17 +104,17 @@ class Excess:
 
     @property
     def units(self) -> int:
-        """How many examples, or clusters of them, there are."""
+        """Number of examples, or of clusters."""
         return self.n if self.variances is None else self.variances.n
 
     def reversed(self) -> Excess:
-        """How far the retrainings' mean lies from the one model."""
+        """The retrainings' mean minus the one model."""
         return replace(self, value=-self.value, gained=self.lost, lost=self.gained)
 
     def interval(self, examples: float = 1.0, runs: float = 1.0) -> Interval:
-        """Student's, or of few examples that differ the paired difference's.
+        """Student's interval; if few examples differ, that of a paired difference.
 
-        Or what it would be with so many times as many examples, or retrainings, like these.
+        `examples` and `runs` are factors: the interval with so many times as many like these.
         """
         if self.variances is None:
             return Interval(self.value, NAN, NAN)
@@ -126,7 +126,7 @@ class Excess:
 
 
 def churn_standard_error(runs: Array) -> float:
-    """Of the mean churn of (R, n) runs, by leaving out one run at a time: pairs share runs."""
+    """Standard error of the mean churn of runs, (R, n), by jackknife, as pairs share runs."""
     n_runs = len(runs)
     if n_runs < FEWEST_RUNS:
         return NAN
@@ -138,12 +138,12 @@ def churn_standard_error(runs: Array) -> float:
 
 
 def prediction_interval(floor: Float64, n: int, runs: int | None = None) -> tuple[float, float]:
-    """Where the churn of one more retraining lies, from those of R ≥ 2 on n examples.
+    """Prediction interval of one more retraining's churn, from R ≥ 2 churns on n examples.
 
-    Student's interval for a new draw, R − 1 degrees of freedom, on the log scale: churn is positive
-    and skewed. A retraining without any flip counts as half a flip. Flips are whole, so the
-    variance of rounding is added (Sheppard): two equal counts promise no third. With `runs`, where
-    it would lie if so many retrainings varied as much.
+    Student's interval for a new draw, with R − 1 degrees of freedom, on the log scale: churn is
+    positive and skewed. A retraining without a flip counts as half a flip. As flips are integers,
+    the variance of rounding is added (Sheppard): two equal counts do not promise a third. With
+    `runs`, the interval if so many retrainings varied as much.
     """
     if len(floor) < 2:
         return NAN, NAN
@@ -155,7 +155,7 @@ def prediction_interval(floor: Float64, n: int, runs: int | None = None) -> tupl
 def accuracy_prediction_interval(
     accuracies: Float64, n: int, runs: int | None = None
 ) -> tuple[float, float]:
-    """Where the accuracy of one more retraining lies, as `prediction_interval`, without the log."""
+    """Prediction interval of one more's accuracy, as `prediction_interval` without the log."""
     if len(accuracies) < 2:
         return NAN, NAN
     low, high = _of_one_more(accuracies, 1 / n, runs)
@@ -163,7 +163,7 @@ def accuracy_prediction_interval(
 
 
 def _of_one_more(values: Float64, step: float, count: int | None) -> tuple[float, float]:
-    """Student's interval for one more of some values, or of a count; they are rounded to steps."""
+    """Student's interval for one more value, as if `count` were known; values have steps."""
     from scipy.special import stdtrit
 
     count, middle = count or len(values), float(values.mean())
@@ -175,10 +175,10 @@ def _of_one_more(values: Float64, step: float, count: int | None) -> tuple[float
 def _student(
     each: Array, without: Sequence[Sequence[bool]], *, same: bool, pairs: bool = False
 ) -> Interval:
-    """Student's interval for the mean over runs and examples; `same`: of what does not differ.
+    """Student's interval for the mean over runs and examples; `same` if nothing differs.
 
-    Where it does, and yet nothing is left that varies, as of one example that flips in other runs,
-    no interval is known.
+    If something differs and yet nothing varies, such as one example that flips in other runs, the
+    interval is unknown.
     """
     value, variances = _over_runs(each, without, pairs)
     if variances is None:
@@ -190,14 +190,14 @@ def _student(
 
 
 def _units(events: Array, clusters: Array | None) -> int:
-    """In how many examples, or clusters of them, there is an event."""
+    """Number of examples, or of clusters, with an event."""
     return len(np.flatnonzero(events) if clusters is None else np.unique(clusters[events]))
 
 
 def _by_cluster(each: Array, clusters: Array) -> Float64:
-    """Values by (rows, examples) as values by (rows, clusters) of the same means over a row.
+    """Values (rows, examples) as values (rows, clusters) with the same mean.
 
-    A cluster has its sum's distance from what its size would give (a ratio, linearised): clusters
+    A cluster's value is its sum minus the sum expected for its size (a linearised ratio): clusters
     then vary as much as they move the mean. Clusters of one example each are the examples.
     """
     sizes = np.bincount(clusters)
@@ -215,7 +215,10 @@ def _others(n_runs: int) -> list[list[bool]]:
 def _over_runs(
     each: Array, without: Sequence[Sequence[bool]], pairs: bool = False
 ) -> tuple[float, Variances | None]:
-    """The mean of values by (rows, examples); `without` says which rows a run has no part in."""
+    """The mean of values, (rows, examples), and its variances; None if these are unknown.
+
+    `without` says for each run which rows do not involve it.
+    """
     n_runs, n = len(without), each.shape[1]
     by_example = each.mean(axis=0, dtype=np.float64)
     value = float(by_example.mean())
@@ -238,9 +241,9 @@ def _over_runs(
 
 @dataclass(frozen=True, kw_only=True)
 class Variances:
-    """Of a mean over runs and examples, which are both drawn at random.
+    """Variances of a mean over runs and examples, which are both drawn at random.
 
-    What varies by example and run alone is in both variances, and so is taken off once.
+    The variance of run and example together is in both others, and so is subtracted once.
     """
 
     of_runs: float
@@ -251,15 +254,15 @@ class Variances:
     are_pairs: bool
 
     def spread(self, examples: float = 1.0, runs: float = 1.0) -> Spread:
-        """Both together, with Satterthwaite's degrees of freedom.
+        """The total variance, with Satterthwaite's degrees of freedom.
 
-        Or what they would be with so many times as many examples, or runs, like these.
+        `examples` and `runs` are factors: the variance with so many times as many like these.
         """
         of_both, of_examples = self.of_both / (examples * runs), self.of_examples / examples
         of_runs = max(self.of_runs - self.of_both * (1 - 1 / examples), 0.0) / runs
         variance = of_examples + max(of_runs - of_both, 0.0)
-        # Of pairs, leaving out runs overstates the variance (Efron and Stein), up to fourfold for
-        # three runs: then runs that vary no more than their examples do are not held against it.
+        # For pairs, the jackknife overstates the variance (Efron and Stein), up to fourfold for
+        # three runs: so runs that vary no more than their examples cost no degrees of freedom.
         uncertain = 0.0 if self.are_pairs and of_runs <= of_both else of_runs
         n = self.n * examples
         doubt = uncertain**2 / (self.n_runs * runs - 1) + of_examples**2 / (n - 1)
@@ -268,6 +271,6 @@ class Variances:
 
 
 def _pairwise(runs: Array) -> npt.NDArray[np.int8]:
-    """Which examples differ, for each pair of runs: (pairs, n)."""
+    """Mask of the examples that differ, for each pair of runs: (pairs, n)."""
     pairs = combinations(range(len(runs)), 2)
     return np.stack([(runs[i] != runs[j]).astype(np.int8) for i, j in pairs])

@@ -1,7 +1,7 @@
-"""What a study shows of a setting's runs. A new metric is one entry here.
+"""The metrics that a study shows of a setting's runs. A new metric is one entry here.
 
-METRICS are of runs among each other, AGAINST_BASE of runs that are held against an older model, and
-OVER_RELEASES of runs that are a chain of models, each held against the one before and the first.
+METRICS compare runs with each other, AGAINST_BASE with an older model, and OVER_RELEASES each model
+of a chain with the one before and the first.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ Better = Literal["higher", "lower"] | None
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Runs:
-    """What metrics are of: the classes that R runs predicted, (R, n), and the true ones, (n,).
+    """The input of metrics: classes predicted by R runs, (R, n), and the true ones, (n,).
 
-    Where every run is held against an older model, `base` has what that predicted, (R, n); where it
-    is a chain of models, `first` has what the first of all predicted.
+    `base` has the predictions of the older model that each run is compared with, (R, n); `first`
+    those of the first model, if runs are chains of models.
     """
 
     predictions: npt.NDArray[np.integer]
     labels: npt.NDArray[np.integer]
     base: npt.NDArray[np.integer] | None = None
     first: npt.NDArray[np.integer] | None = None
-    given: Given = "either"  # of a pair, for churn among right and wrong predictions
+    given: Given = "either"  # see `churn_summary`
 
     @cached_property
     def summary(self) -> ChurnSummary:
-        """Accuracy and churn, counted once for all metrics that they serve."""
+        """Accuracy and churn, computed once for all metrics."""
         return churn_summary(self.predictions, self.labels, given=self.given)
 
     def only(self, kept: npt.NDArray[np.bool_]) -> Runs:
-        """The same of some of the examples."""
+        """The runs restricted to some examples."""
         return replace(
             self,
             predictions=self.predictions[:, kept],
@@ -54,16 +54,16 @@ class Runs:
 class Metric:
     """A number of a setting's runs, as a fraction."""
 
-    name: str  # of its column in table.csv
+    name: str  # its column in table.csv
     heading: str
     of: Callable[[Runs], MeanSd]
-    better: Better  # None: neither is, and no setting is best in it
+    better: Better  # None if neither direction is better
 
 
 def _share(
     name: str, heading: str, better: Better, mask: Callable[[Runs], npt.NDArray[np.bool_]]
 ) -> Metric:
-    """The share of a run's examples that a mask has."""
+    """A metric: the share of a run's examples in a mask."""
     return Metric(
         name=name,
         heading=heading,
@@ -113,7 +113,7 @@ AGAINST_BASE: dict[str, Metric] = {
         Metric(
             name="churn_among", heading="churn of two", better="lower", of=against_base.churn_among
         ),
-        # Neither is better: it is the same whatever comes after it.
+        # Neither is better: it does not depend on the runs.
         _share("accuracy_base", "base's accuracy", None, against_base.right_before),
     )
 }
@@ -122,7 +122,7 @@ AGAINST_BASE: dict[str, Metric] = {
 def _share_to_first(
     name: str, heading: str, better: Better, mask: Callable[[Runs], npt.NDArray[np.bool_]]
 ) -> Metric:
-    """The share of a run's examples that a mask has, held against the first model."""
+    """A metric: the share of a run's examples in a mask against the first model."""
     return _share(name, heading, better, lambda runs: mask(against_base.against_first(runs)))
 
 

@@ -1,1 +1,1 @@
-"""Ground that knows no subject: tables, numbers, charts and pages."""
+"""Ground: tables, numbers, charts and pages, for any subject."""

@@ -1,4 +1,4 @@
-"""Charts of any subject as files: SVG or PNG, drawn here and offline."""
+"""Save charts as SVG or PNG files, offline."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def save(chart: alt.TopLevelMixin, path: Path) -> None:
 
 
 def _renumbered(svg: str) -> str:
-    """Ids numbered from 1: Vega counts through all charts of a process, so bytes would differ."""
+    """Number ids from 1: Vega counts them over all charts of a process, so bytes would differ."""
     numbers: dict[str, int] = {}
 
     def renumber(found: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""The formats of a `Table`; FORMATS names them. A new one is a function and a line there."""
+"""Render a `Table` as text, Markdown, LaTeX, CSV, JSON or HTML; FORMATS names the functions."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from unchurn.report.table import Cell, Note, Table
 
 GAP = "  "  # between the columns of text
 SHORTEST = 12  # letters of a column that is shortened
-SPREADS = 2  # columns that may go sooner than this go before the spreads do, others after them
-NO_WIDTH = "&#8203;"  # a space of no width, as HTML
-# What a forge makes a link of, up to where a space of no width keeps it from that.
+SPREADS = 2  # columns with a higher `may_go` are dropped before the spreads, others after them
+NO_WIDTH = "&#8203;"  # a zero-width space, as HTML
+# Text that a forge makes a link of; a zero-width space behind the match prevents it.
 LINKED = re.compile(
     r"@(?=\w)|#(?=\w)|\bGH-(?=\d)|\b(?:https?|ftp):(?=//)|\bmailto:|\bxmpp:|\bwww\.", re.IGNORECASE
 )
@@ -36,7 +36,7 @@ def render(table: Table, form: str) -> str:
 def text(table: Table, width: int | None = None) -> str:
     """Aligned columns, the best marked by an asterisk.
 
-    What is wider than `width` goes without the columns that may go, then without the spreads.
+    To fit into `width`, columns with a high `may_go` are dropped, then spreads, then others.
     """
     shown = list(range(len(table.columns)))
     with_spread = any(cell.spread for row in table.rows for cell in row)
@@ -71,7 +71,7 @@ def text(table: Table, width: int | None = None) -> str:
 
 
 def markdown(table: Table) -> str:
-    """A Markdown table; text of the user's data shows as it is, also `<b>` or `a|b`."""
+    """A Markdown table; text of the user's data is shown literally, even `<b>` or `a|b`."""
     headings = [_text_in_markdown(c.heading, c.is_foreign) for c in table.columns]
     lines = ["| " + " | ".join(headings) + " |"]
     lines.append("|" + "".join(" --- |" if c.is_text else " ---: |" for c in table.columns))
@@ -98,7 +98,7 @@ def latex(table: Table) -> str:
 
 
 def csv_(table: Table) -> str:
-    """Comma-separated values, without notes; no cell is taken for a formula."""
+    """Comma-separated values, without notes, safe from spreadsheet formulas."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow([safe_cell(c.heading) if c.is_foreign else c.heading for c in table.columns])
@@ -109,9 +109,9 @@ def csv_(table: Table) -> str:
 
 
 def json_(table: Table) -> str:
-    """A list of objects by heading, of values rather than text; what is no number is null.
+    """An object with "rows", by heading, of values rather than text, and "notes"; NaN is null.
 
-    A short row is null where cells are missing, and has a "reason".
+    A short row has null for missing cells, and a "reason".
     """
     notes = [note.text for note in table.notes if not note.explains_mark]
     rows = [_object(table.headings, row) for row in table.rows]
@@ -145,10 +145,10 @@ FORMATS: dict[str, Callable[[Table], str]] = {
 
 
 def in_markdown(words: str) -> str:
-    """Text of the user's data as Markdown shows it as it is: no link, no mention, no markup.
+    """Escape text of the user's data so that Markdown shows it literally, without links.
 
-    A forge links `@name`, `#1` and bare addresses also where they are escaped; only what stands
-    between, a space of no width, keeps it from that.
+    A forge links `@name`, `#1` and bare URLs even if they are escaped; only a zero-width space in
+    between prevents it.
     """
     words = re.sub(r"&(?=#?\w+;)", "&amp;", " ".join(visible(words).split()))  # `&lt;` is no `<`
     words = words.replace("<", "&lt;").replace(">", "&gt;")
@@ -158,7 +158,7 @@ def in_markdown(words: str) -> str:
 
 
 def visible(words: str) -> str:
-    """Text on one line; what would move a terminal's cursor or hide from the eye is a space."""
+    """Text on one line, with a space for every unprintable character."""
     return "".join(c if c.isprintable() else " " for c in words)
 
 
@@ -168,7 +168,7 @@ def notes_of(table: Table, left_out: Iterable[str] = ()) -> list[str]:
 
 
 def _notes(table: Table, mark: str, left_out: Iterable[str] = ()) -> Iterable[str]:
-    """The notes of what is shown."""
+    """The notes of a table, without those on columns that are all left out."""
     gone = set(left_out)
 
     def is_shown(note: Note) -> bool:
@@ -178,7 +178,7 @@ def _notes(table: Table, mark: str, left_out: Iterable[str] = ()) -> Iterable[st
 
 
 def _sizes(table: Table, shown: list[int], with_spread: bool) -> list[int]:
-    """Widths of the columns; a short row's last cell, which stands for the rest, has no say."""
+    """Widths of the columns; short rows do not count."""
     full = [row for row in table.rows if len(row) == len(table.columns)]
     return [
         max(
@@ -192,7 +192,7 @@ def _sizes(table: Table, shown: list[int], with_spread: bool) -> list[int]:
 
 
 def _can_shorten(table: Table, shown: list[int], sizes: list[int], width: int) -> bool:
-    """Take what is too much off the columns that may be shortened, the last first, if it can be."""
+    """Shorten columns to fit, changing `sizes`, the last first; whether that is possible."""
     too_much = _total(sizes) - width
     may = [at for at, column in enumerate(shown) if table.columns[column].may_shorten]
     if sum(max(sizes[at] - SHORTEST, 0) for at in may) < too_much:
@@ -209,7 +209,7 @@ def _total(sizes: list[int]) -> int:
 
 
 def _line(table: Table, shown: list[int], sizes: list[int], cells: list[str]) -> str:
-    """One line of text; the last cell of a short row may be as long as it is."""
+    """One line of text; the last cell of a short row is not cut."""
     padded = []
     for i, size in zip(shown, sizes, strict=True):
         if i < len(cells):
@@ -232,14 +232,14 @@ def _text_in_markdown(words: str, is_foreign: bool) -> str:
 
 
 def _in_latex(words: str) -> str:
-    """Text with what LaTeX takes for commands escaped."""
+    """Text with the special characters of LaTeX escaped or dropped."""
     words = re.sub(r"[\\^~]", " ", words)
     words = re.sub(r"([&%$#_{}])", r"\\\1", words)
     return words.replace("−", "$-$").replace("–", "--")
 
 
 def _object(headings: tuple[str, ...], row: tuple[Cell, ...]) -> dict[str, float | str | None]:
-    """A row as JSON has it."""
+    """A row as a JSON object."""
     if len(row) == len(headings):
         return {h: _plain(cell) for h, cell in zip(headings, row, strict=True)}
     *cells, reason = row
@@ -249,14 +249,14 @@ def _object(headings: tuple[str, ...], row: tuple[Cell, ...]) -> dict[str, float
 
 
 def _plain(cell: Cell) -> float | str | None:
-    """A cell as JSON has it, which knows neither NaN nor infinity."""
+    """A cell's value for JSON, which has neither NaN nor infinity."""
     if cell.value is None:
         return cell.text or None
     return cell.value if isinstance(cell.value, str) or math.isfinite(cell.value) else None
 
 
 def _in_html(cell: Cell, table: Table, column: int, n: int) -> str:
-    """A cell with what it is sorted by; a short row's last reaches to the end."""
+    """A table cell with its value for sorting; the last of a short row spans the rest."""
     is_rest = column == n - 1 and n < len(table.columns)
     span = f' colspan="{len(table.columns) - column}"' if is_rest else ""
     is_known = cell.value is not None and cell.value == cell.value  # NaN alone is not itself

@@ -1,4 +1,4 @@
-"""What every HTML page shares: one file, everything escaped, charts that are drawn offline."""
+"""`write_page`: write a self-contained HTML page, with everything escaped and charts offline."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from unchurn.core.files import atomic_write
 
 
 def write_page(path: Path, template: Path, charts: list[dict[str, Any]], **values: Any) -> None:
-    """Fill a room's own template, which extends `base.html` here, and write it.
+    """Fill a layer's own template, which extends `base.html` here, and write it.
 
-    A chart is a dict with a `title` and the Vega-Lite `spec`, and whatever else the template shows;
-    where it has another spec for a phone, that is `narrow`.
+    A chart is a dict with a `title`, the Vega-Lite `spec`, perhaps another spec for a phone,
+    `narrow`, and further values that the template shows.
     """
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader([template.parent, Path(__file__).parent]),
@@ -43,5 +43,5 @@ def _vega() -> str:
 
 
 def _in_script(value: Any) -> str:
-    """JSON that cannot end the script element it stands in."""
+    """JSON that cannot end the script element around it."""
     return json.dumps(value).replace("<", "\\u003c")

@@ -1,4 +1,4 @@
-"""Where the names of a chart's points stand: near their points, and none upon another."""
+"""Place the names of a chart's points: near their points, without overlap."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from itertools import product
 
 FONT = 11  # pixels
-LETTER = 0.62 * FONT  # of a wide font: what is shown is rather narrower
+LETTER = 0.62 * FONT  # of a wide font: most text is narrower
 DOT = 6  # half the size of a point
-NEAR = 10  # pixels: so near to another's point, a name would be taken for that one's
-GAPS = (9, 15, 23)  # from a point to its name: the farthest that is still seen to be its own
-ASLANT = 0.7  # of a gap in both directions, where a name stands aslant: off the point itself
-OWN = 3  # so much more a line counts that goes through the point itself
+NEAR = 10  # pixels: a name so near to another point would be taken for that point's
+GAPS = (9, 15, 23)  # from a point to its name; farther, it would not be seen as its own
+ASLANT = 0.7  # of a gap in both directions, for a name in a diagonal position
+OWN = 3  # extra cost of covering a line through the point itself
 SIDES = ((1, 0), (-1, 0), (0, -1), (0, 1), (1, -1), (1, 1), (-1, -1), (-1, 1))
 Point = tuple[float, float]  # pixels from the left and the top
 
@@ -27,7 +27,7 @@ class Box:
     bottom: float
 
     def meets(self, other: Box) -> bool:
-        """Whether they have an inner point in common."""
+        """Whether the two boxes overlap."""
         return (
             self.left < other.right
             and other.left < self.right
@@ -36,11 +36,11 @@ class Box:
         )
 
     def grown(self, by: float) -> Box:
-        """The same with so much more on every side."""
+        """The box, larger by `by` on every side."""
         return Box(self.left - by, self.top - by, self.right + by, self.bottom + by)
 
     def nearest(self, x: float) -> tuple[float, str]:
-        """Where text in it begins or ends that is to stand near a point at x, and its alignment."""
+        """The x position and alignment of text in the box, next to a point at x."""
         if self.left >= x:
             return self.left, "left"
         return (
@@ -50,7 +50,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Placed:
-    """A box for each name, and whether all of them are clear of one another and of all points."""
+    """A box for each name, and whether none overlaps another or a point."""
 
     boxes: tuple[Box, ...]
     is_clear: bool
@@ -64,8 +64,8 @@ def place(
 ) -> Placed:
     """Give each point's name a place inside a chart of this size.
 
-    One after another they take a place that is free: near their own point rather than another's,
-    and off the lines, such as intervals. Who finds none comes first in another try.
+    One after another takes a free place: near its own point rather than another's, and off lines,
+    such as intervals. Names without a free place come first in the next try.
     """
     dots = [Box(x - DOT, y - DOT, x + DOT, y + DOT) for x, y in points]
     order = sorted(range(len(points)), key=lambda i: -_crowd(points, i))
@@ -87,15 +87,15 @@ def _in_turn(
     lines: Sequence[Box],
     order: list[int],
 ) -> tuple[tuple[Box, ...], list[int]]:
-    """The boxes of names that are placed in this order, and who found no free place."""
+    """Place names in this order; return their boxes, and the names without a free place."""
     taken: dict[int, Box] = {}
     lost: list[int] = []
     wider = [dot.grown(NEAR) for dot in dots]
 
     def cost(at: int, i: int, box: Box) -> float:
-        """The farther, the nearer to other points, and the more lines it covers, its own above all.
+        """Cost of a box: distance, nearness to other points, and lines covered.
 
-        A bar that ends below its point's own name is taken for a shorter one.
+        The point's own lines cost more: a bar that ends behind its name looks shorter.
         """
         others = sum(box.meets(dot) for j, dot in enumerate(wider) if j != i)
         covered = [line for line in lines if box.meets(line)]
@@ -115,7 +115,7 @@ def _in_turn(
 
 
 def _box(point: Point, width: float, height: float, gap: float, side: tuple[int, int]) -> Box:
-    """A name's box on a side of its point: its nearest edge is a gap away."""
+    """A name's box on a side of its point, with its nearest edge a gap away."""
     (x, y), (right, down) = point, side
     aslant = ASLANT if right and down else 1.0
     left = x + right * gap * aslant + (-width / 2, 0, -width)[right]
@@ -128,6 +128,6 @@ def _is_inside(box: Box, size: tuple[float, float]) -> bool:
 
 
 def _crowd(points: Sequence[Point], i: int) -> float:
-    """How near the other points are: those in the middle of many choose first."""
+    """How crowded a point is: names in a crowd choose first."""
     x, y = points[i]
     return sum(1 / (20 + abs(x - a) + abs(y - b)) for a, b in points)

@@ -1,4 +1,4 @@
-"""Names within the places there are, and still told from one another."""
+"""Shorten names to a width, and keep them distinct."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 
 def places(words: str) -> int:
-    """How many places a terminal gives to it: letters of the East take two, accents none."""
+    """Width of text in a terminal: wide (East Asian) characters take two places, accents none."""
     return sum(
         0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF")
         for c in words
@@ -15,9 +15,9 @@ def places(words: str) -> int:
 
 
 def shortened(names: Sequence[str], size: int) -> list[str]:
-    """Names of at most so many places; an ellipsis stands for what is cut off.
+    """Names of at most `size` places, with an ellipsis for the part that is cut.
 
-    It is the end, unless names are alike then: they may share a beginning, as paths do.
+    The end is cut, unless names would become equal: they may share a beginning, as paths do.
 
     >>> shortened(["team=north-west-1", "team=north-west-2", "team=all"], 11)
     ['team=…est-1', 'team=…est-2', 'team=all']
@@ -32,7 +32,7 @@ def shortened(names: Sequence[str], size: int) -> list[str]:
 
 
 def _cut(name: str, size: int, head: int) -> str:
-    """A name without what is behind so many places of it, but for as much of its end as fits."""
+    """A name cut to `size` places: its first `head` places, an ellipsis, and as much of its end."""
     if places(name) <= size:
         return name
     start, end = name, name

@@ -1,6 +1,6 @@
-"""Numbers as text, everywhere alike: percent, points, intervals. All take fractions.
+"""Format numbers as text: percent, points, intervals. All take fractions.
 
-The format's `z` keeps what rounds to zero from being −0.00.
+The format's `z` avoids −0.00 for numbers that round to zero.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ EXACT = 0.001  # of itself by which a limit may be shown otherwise than it was s
 
 
 class Estimate(Protocol):
-    """A value between two ends; ends that are NaN are not known."""
+    """A value with the two ends of its interval; NaN if these are unknown."""
 
     @property
     def value(self) -> float:
@@ -29,7 +29,7 @@ class Estimate(Protocol):
 
 
 def percent(value: float, digits: int = 2) -> str:
-    """With its sign, for sentences: 1.23%."""
+    """Percent with its sign, for sentences: 1.23%."""
     return NONE if math.isnan(value) else f"{value:z.{digits}%}"
 
 
@@ -54,12 +54,12 @@ def limit_percent(value: float) -> str:
 
 
 def bare_percent(value: float, digits: int = 2) -> str:
-    """Without its sign, for columns whose table says percent: 1.23."""
+    """Percent without its sign, for columns whose table says percent: 1.23."""
     return NONE if math.isnan(value) else f"{100 * value:z.{digits}f}"
 
 
 def file_percent(value: float) -> str:
-    """Without its sign, for files that programs read: 1.2346, and nothing where it is not known."""
+    """Percent without its sign, for files that programs read: 1.2346; empty if unknown."""
     return "" if math.isnan(value) else f"{100 * value:z.4f}"
 
 
@@ -69,7 +69,7 @@ def with_spread(mean: float, sd: float) -> str:
 
 
 def spread(sd: float) -> str:
-    """A deviation as it stands behind a mean: (0.12)."""
+    """A deviation as written after a mean: (0.12)."""
     return f"({bare_percent(sd)})"
 
 
@@ -91,7 +91,7 @@ def difference(estimate: Estimate) -> str:
 
 
 def between(estimate: Estimate, *, in_points: bool = False) -> str:
-    """The ends alone: 1.00% to 1.50%, or +0.10 to +0.30."""
+    """The ends of an interval: 1.00% to 1.50%, or +0.10 to +0.30."""
     if math.isnan(estimate.low):
         return "no interval"
     show = signed if in_points else percent
@@ -99,5 +99,5 @@ def between(estimate: Estimate, *, in_points: bool = False) -> str:
 
 
 def behind(estimate: Estimate, *, in_points: bool = False) -> str:
-    """The ends in brackets as they stand behind a number in a sentence, where they are known."""
+    """The ends in brackets, as written after a number in a sentence; empty if unknown."""
     return "" if math.isnan(estimate.low) else f" ({between(estimate, in_points=in_points)})"

@@ -7,24 +7,26 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """A heading, and how its cells are set."""
+    """A heading, and how its cells are shown."""
 
     heading: str
-    is_text: bool = False  # set to the left; numbers stand to the right
+    is_text: bool = False  # aligned to the left; numbers to the right
     may_shorten: bool = False  # a narrow terminal may cut its cells
-    may_go: int = 0  # a narrow terminal goes without it, the higher the sooner; 0: never
-    is_foreign: bool = False  # a heading with text of the user's data
+    may_go: int = 0  # narrow terminals drop columns from the highest number down; 0 never
+    is_foreign: bool = False  # the heading has text of the user's data
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """What is shown, and the number or text that it stands for."""
+    """The text of a cell, and the number or text that it stands for."""
 
     text: str
-    value: float | str | None = None  # what it is sorted by, and what JSON has
-    spread: str = ""  # a deviation behind it: a narrow terminal goes without after SPREADS columns
+    value: float | str | None = None  # for sorting, and in JSON
+    # Standard deviation in parentheses; narrow terminals drop it when no column with a `may_go`
+    # above `formats.SPREADS` is left.
+    spread: str = ""
     is_best: bool = False
-    is_foreign: bool = False  # text of the user's data, which a format must not take for its own
+    is_foreign: bool = False  # text of the user's data, which formats must escape
 
     @property
     def whole(self) -> str:
@@ -34,16 +36,16 @@ class Cell:
 
 @dataclass(frozen=True, kw_only=True)
 class Note:
-    """A line below a table: of some of its columns, or saying what the mark of the best means."""
+    """A line below a table, about some of its columns or about the mark of the best."""
 
     text: str
-    of: tuple[str, ...] = ()  # headings: where none of them is shown, nor is the note
+    of: tuple[str, ...] = ()  # headings; if none of them is shown, the note is dropped
     explains_mark: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """Columns and rows; the last cell of a short row, a reason, stands for all that it lacks."""
+    """Columns and rows; the last cell of a short row, a reason, stands for the missing ones."""
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]

@@ -1,4 +1,4 @@
-"""`bench`: a study from what a caller or the command line asks for; both come this way."""
+"""`bench`: run a study, for Python callers and the command line alike."""
 
 from __future__ import annotations
 
@@ -83,12 +83,12 @@ def bench(
     aside
         Columns of a table that are no features, such as ids, dates and notes.
     id
-        The column that names its rows, and is no feature: in predictions that are written, and on
-        the page. What an older model says is joined by it. If not given, it is one that is called
-        `id` or `customer_id`, or the only one aside that tells all rows apart, and joins what an
-        older model says where that has the column, too; else rows have their numbers, from 0.
+        The column that identifies rows in written predictions and on the page, and by which an
+        older model's predictions are joined; no feature. If not given, it is a column called `id`,
+        `customer_id` or the like, or the only column aside that is unique, and it joins an older
+        model's predictions if they have it, too; else rows are numbered from 0.
     form
-        How a table of text is written where not with commas, decimal points and in UTF-8.
+        How a text file is written, if not with commas, decimal points and in UTF-8.
     methods
         Names in `METHODS`, with parameters and combined as one likes ("control, knn_ls(k=5)+ema"),
         methods such as `KnnLS(k=5) + Ema()`, or settings; if not given, those of the preset.
@@ -100,8 +100,8 @@ def bench(
         What is trained: the name of a network ("mlp", "lenet5"); a function (shape, n_classes) ->
         `torch.nn.Module`; an estimator with scikit-learn's interface, or its class; a function
         train(X, targets, seed) -> predict, where predict(X) gives probabilities; or
-        "module:name" of any of these. `model_args` are given to it by name. What is not a network
-        takes part with the methods that only change targets, and ensembles.
+        "module:name" of any of these. `model_args` are given to it by name. A model that is no
+        network is trained with methods that only change targets, and in ensembles.
     learner
         Another name for `model`, for a training function.
     epochs, batch_size, learning_rate, device
@@ -126,8 +126,8 @@ def bench(
     out
         A folder to keep finished runs and results in; the same call goes on where it stopped.
     workers
-        Processes; one per core if not given. The results do not depend on it. What is done before
-        other processes would have started is done in this one.
+        Processes; one per core if not given. The results do not depend on it. A study that is done
+        sooner than other processes would start runs in this one.
     engine
         Where runs execute: "local", or "ray" (`pip install 'unchurn[ray]'`) for the cluster at
         `ray_address` or, if none is given, one that is made of this machine's cores.
@@ -170,7 +170,7 @@ def run_bench(
         n_before = len(trainings_of(made))
         made.append(more)
         n = len(trainings_of(made))
-        n_again = n_before + more.n_trainings - n  # references that are there already
+        n_again = n_before + more.n_trainings - n  # references that are trained already
         return carry_out(
             more,
             store,
@@ -193,7 +193,7 @@ def _learner(
     training: Training,
     arguments: dict[str, Any] | None,
 ) -> Learner:
-    """What trains: a model of whatever kind, or a training function."""
+    """The learner for a model of any kind, or for a training function."""
     if train is None:
         found = make_learner(model, training, arguments)
         if found.remark is not None:
@@ -207,7 +207,7 @@ def _learner(
 def check_asked(
     methods: Methods, preset: str, scenario: str | Scenario, budget: Budget | None = None
 ) -> None:
-    """Say what is wrong with names before anything that takes long, such as reading data."""
+    """Check names and budget before anything slow, such as reading data; InputError if wrong."""
     if preset not in preset_names():
         raise InputError(unknown("preset", preset, preset_names()))
     make_scenario(scenario).limits(budget or Budget())
@@ -217,7 +217,7 @@ def check_asked(
 
 
 def joining(scenario: Scenario, id: str | None) -> Scenario:
-    """The scenario with the column by which its base is joined, where one is given."""
+    """The scenario; an upgrade with a given base is told the id column by which to join it."""
     if id is None or not isinstance(scenario, Upgrade) or scenario.base is None:
         return scenario
     if scenario.id not in (None, id):
@@ -233,11 +233,10 @@ def load_data(
     aside: str | Sequence[str] = (),
     id: str | None = None,
 ) -> Dataset:
-    """A dataset as it is or by name; a table by its path, or a frame.
+    """Load data: a Dataset as it is, a dataset by name, a table by path, or a frame.
 
-    Columns of a table that a scenario looks at, and its id, are no features. A table with the
-    columns of that of a model before is prepared as that was, so that new models can start from its
-    weights.
+    The id and the columns that a scenario uses are no features. A table with the same columns as
+    the older model's is prepared as that one was, so that new models can start from its weights.
     """
     if isinstance(data, Dataset) or (isinstance(data, str) and not is_table(data)):
         if isinstance(data, str) and data not in DATASETS and target is not None:
@@ -268,21 +267,21 @@ def load_data(
         return loaded
     features = set(loaded.preparation.names)
     ids = set() if loaded.aside is None else set(loaded.aside.columns) - set(left_out)
-    if not features <= set(before.names) <= features | ids:  # which may have been features then
+    if not features <= set(before.names) <= features | ids:  # ids may have been features then
         return loaded
     alike = load_as(preparation=before)
     return replace(alike, notes=(*alike.notes, "prepared as the table of the base was"))
 
 
 def _with_id(data: Dataset, id: str | None) -> Dataset:
-    """The data, if they have such an id."""
+    """The data; InputError if the column `id` is not unique."""
     if id is not None:
         check_id(data, id)
     return data
 
 
 def is_table(data: str) -> bool:
-    """Whether a text names a file of the user's own, and no dataset."""
+    """Whether a text is the path of a table rather than the name of a dataset."""
     return data not in DATASETS and ending(Path(data)) in (*TABLES, *OTHER_WORKBOOKS)
 
 
@@ -300,7 +299,7 @@ def make_experiment(
     form: TextForm | None = None,
     id: str | None = None,
 ) -> Experiment:
-    """The experiment that was asked for; what is wrong with it is said here."""
+    """The experiment for these options; InputError if they do not fit together."""
     learner = learner or make_learner()
     methods = listed(methods)
     if validation is None:
@@ -334,7 +333,7 @@ def make_experiment(
 def _settings(
     methods: Sequence[str | Method | Setting] | None, preset: str, dataset: str, n_steps: int | None
 ) -> Sequence[Setting]:
-    """Settings as given, or those of a preset."""
+    """The given settings, or the preset's if `methods` is None."""
     if methods is None:
         return preset_settings(preset, dataset, None, n_steps)
     if not methods:

@@ -1,4 +1,4 @@
-"""What `unchurn bench` is asked for, from options and a TOML file, checked field by field."""
+"""`BenchConfig`: the options of `unchurn bench`, from the command line and a TOML file, checked."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from unchurn.training.learners.make import make_learner
 from unchurn.training.learners.torch import TorchLearner
 from unchurn.training.loop.config import Training
 
-# The fields that are parameters of scenarios.
+# Fields that are parameters of scenarios.
 OF_SCENARIOS = ("share", "same_seed", "base_share", "per_base", "base_column", "time", "split",
                 "base", "every")  # fmt: skip
 OF_NETWORKS = ("epochs", "batch_size", "learning_rate", "device")
 
 
 class BenchConfig(BaseModel):
-    """The fields of a TOML file, and the options of the same names; defaults are `bench`'s."""
+    """The fields of a TOML file, and options of the same names; defaults as in `bench`."""
 
     model_config = ConfigDict(extra="forbid", protected_namespaces=())
 
     data: str = "phishing"
     target: str | None = None
-    aside: str | tuple[str, ...] = ()  # a text is by comma
+    aside: str | tuple[str, ...] = ()  # a text is split at commas
     id: str | None = None
     delimiter: str | None = None
     decimal: str | None = None
@@ -68,7 +68,7 @@ class BenchConfig(BaseModel):
 
     @property
     def folder(self) -> Path:
-        """Where finished runs are kept."""
+        """The folder of finished runs and results."""
         name = stem(Path(self.data)) if is_table(self.data) else self.data
         kind = self._scenario().name
         return self.out or Path(
@@ -76,7 +76,7 @@ class BenchConfig(BaseModel):
         )
 
     def check(self) -> None:
-        """Say what is wrong with names before anything that takes long."""
+        """Check names and budget before anything slow; InputError if one is wrong."""
         check_asked(self.methods, self.preset, self._scenario(), self._budget)
 
     @property
@@ -90,7 +90,7 @@ class BenchConfig(BaseModel):
         return Budget(max_bad_flips=self.max_bad_flips, max_churn=self.max_churn)
 
     def experiment(self) -> Experiment:
-        """The experiment that was asked for, as `unchurn.bench` makes it."""
+        """The experiment for these fields, as `unchurn.bench` makes it."""
         self.check()
         scenario = self._scenario()
         form = TextForm(delimiter=self.delimiter, decimal=self.decimal, encoding=self.encoding)
@@ -112,7 +112,7 @@ class BenchConfig(BaseModel):
         )
 
     def _check_for_networks(self, learner: Learner) -> None:
-        """Refuse what was given and would be ignored, as what is trained is no network."""
+        """Refuse options of networks that would be ignored because the model is none."""
         given = [name for name in OF_NETWORKS if name in self.model_fields_set]
         if given and not isinstance(learner, TorchLearner):
             raise InputError(
@@ -121,14 +121,14 @@ class BenchConfig(BaseModel):
             )
 
     def _scenario(self) -> Scenario:
-        """What happens between two models, with the parameters that were given."""
+        """The scenario, with the parameters that were given."""
         given = {name: getattr(self, name) for name in OF_SCENARIOS}
         there = {name: value for name, value in given.items() if value is not None}
         return joining(make_scenario(self.scenario, **there), self.id)
 
 
 def make_config(path: Path | None, options: dict[str, Any]) -> BenchConfig:
-    """Read a TOML file, if given; options that were given go before it."""
+    """Read a TOML file, if given; options that were given override it."""
     fields: dict[str, Any] = {}
     if path is not None:
         fields = read_plain(path)

@@ -1,1 +1,1 @@
-"""What may be wrong with the files that are compared: cautions and doubts."""
+"""Check the compared files for mistakes: cautions (warnings) and doubts (no promotion)."""

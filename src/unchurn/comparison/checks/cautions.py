@@ -1,4 +1,4 @@
-"""What may make an answer another than was meant: the warnings above it."""
+"""Warnings shown above a comparison when the input may not be what the user meant."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from unchurn.comparison.read import Inputs
 from unchurn.core.arrays import IntArray
 from unchurn.report.numbers import percent
 
-MAX_MISSING = 0.01  # of base's rows, up to which it goes without saying that they are left out
+MAX_MISSING = 0.01  # share of base's rows that may be left out without a warning
 STRIKING = 3  # standard deviations from half and half that are no accident
 
 
 def find_cautions(given: Inputs, cover: str | None, floor: Floor | None = None) -> tuple[str, ...]:
-    """Everything that a reader should be warned of, each once."""
+    """All warnings on the inputs of a comparison."""
     models, paired = [given.base, given.candidate, *given.retrains], given.paired
     found = [*paired.warnings, *(warning for model in models for warning in model.warnings)]
     if cover == "all":  # labels on flips alone are mostly on what one of the two has wrong
@@ -32,7 +32,7 @@ def find_cautions(given: Inputs, cover: str | None, floor: Floor | None = None) 
 
 
 def _missing(given: Inputs) -> tuple[str, ...]:
-    """That the candidate fails to predict what base does."""
+    """Warn when the candidate has no prediction for many of base's rows."""
     paired = given.paired
     if paired.missing <= MAX_MISSING:
         return ()
@@ -44,7 +44,7 @@ def _missing(given: Inputs) -> tuple[str, ...]:
 
 
 def _spaces(parts: Sequence[Predictions | Labels]) -> tuple[str, ...]:
-    """Classes that have spaces around their names."""
+    """Warn of classes with spaces around their names."""
     spaced = [part for part in parts if part.spaced is not None]
     if not spaced:
         return ()
@@ -54,10 +54,10 @@ def _spaces(parts: Sequence[Predictions | Labels]) -> tuple[str, ...]:
 
 
 def _mostly_the_other(model: Predictions, paired: Paired, predicted: IntArray) -> tuple[str, ...]:
-    """That what one column has below one half is mostly of its class, by the true labels.
+    """Warn when most rows scored below 0.5 really are of the positive class.
 
-    So it is with logits, which are above 0 where the class is the likelier one, and with the
-    probability of the other class; no probability of the class itself does that.
+    The score is then a logit, which is above 0 where the class is likelier, or the probability of
+    the other class; a probability of the class itself does not do that.
     """
     if model.halved is None or paired.labels is None:
         return ()

@@ -1,9 +1,8 @@
-"""Do rows that are paired by their place belong together? Models of one task agree beyond chance.
+"""Doubt the row order of files paired by position if their predictions agree only by chance.
 
-Of two files in different orders, predictions agree as often as chance has it. So do hardly any two
-classifiers of one task in the same order, but for two reasons, which are told apart here: one that
-predicts nearly always the same class, which leaves nothing to agree on, and weak ones of which
-each is right beyond chance, as true labels show.
+Two classifiers of one task in the same row order agree beyond chance, with two exceptions, which
+are not doubted: a model that nearly always predicts the same class, which leaves nothing to agree
+on, and weak models that are both right beyond chance, as true labels show.
 """
 
 from __future__ import annotations
@@ -16,16 +15,16 @@ from unchurn.comparison.read import Inputs
 from unchurn.core.arrays import IntArray
 from unchurn.report.numbers import percent
 
-ENOUGH = 50  # rows from which agreement is told from chance
-HARDLY = 0.2  # of the way from chance to the most that the classes' shares allow
-BY_CHANCE = 2.5  # standard errors within which nearly every shuffled file is
-SURELY_LESS = 0.4  # of that way, by two standard errors
+ENOUGH = 50  # fewest rows for which agreement can be told from chance
+HARDLY = 0.2  # of the way from chance to the largest agreement that the classes' shares allow
+BY_CHANCE = 2.5  # standard errors within which nearly every shuffled file lies
+SURELY_LESS = 0.4  # of the same way; agreement plus two standard errors must be below
 TINY = 1e-9  # for sums of floats
 STRIKING = 3  # standard errors of agreement with labels that are no accident
 
 
 def doubt_order(given: Inputs) -> str | None:
-    """That rows are paired by their place and hardly agree; None if nothing speaks against it."""
+    """Warn that rows paired by position hardly agree; None if there is no reason for doubt."""
     paired = given.paired
     if given.base.has_ids or given.candidate.has_ids or paired.n < ENOUGH:
         return None
@@ -34,7 +33,7 @@ def doubt_order(given: Inputs) -> str | None:
     room = most - chance
     error = float(np.sqrt(agree * (1 - agree) / paired.n))
     beyond = agree - chance
-    # Far fewer than by chance is no shuffled file either: classes may be swapped, say.
+    # Far less agreement than by chance is no shuffled file either: perhaps classes are swapped.
     is_chance = abs(beyond) < min(HARDLY * room, BY_CHANCE * error)
     if not is_chance or beyond + 2 * error >= SURELY_LESS * room:
         return None
@@ -47,15 +46,18 @@ def doubt_order(given: Inputs) -> str | None:
 
 
 def _agreement(one: IntArray, two: IntArray, n_classes: int) -> tuple[float, float, float]:
-    """The share of rows in which two agree; by chance; the most that the classes' shares allow."""
+    """Shares of rows on which two agree: measured, by chance, and the most possible.
+
+    Chance and the most possible follow from each side's shares of the classes.
+    """
     ours, theirs = (count(side, n_classes) / len(side) for side in (one, two))
     return float((one == two).mean()), float(ours @ theirs), float(np.minimum(ours, theirs).sum())
 
 
 def _are_both_right_beyond_chance(paired: Paired) -> bool:
-    """Whether each model goes with the true labels, and so with the rows of the other.
+    """Whether each model agrees with the true labels beyond chance, and so is in their order.
 
-    Labels of a single class do not tell; there each errs on few rows, and rarely on the other's.
+    Labels of a single class cannot tell, and count as agreement.
     """
     if paired.labels is None:
         return False

@@ -1,4 +1,4 @@
-"""Doubts in what was given: each stands above the answer, and a gate promotes nothing by it."""
+"""Problems with the inputs so serious that the gate must not promote; also shown as warnings."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Doubt:
-    """Why an answer may be none."""
+    """A reason why a comparison may be meaningless."""
 
-    check: str  # what a gate calls it
+    check: str  # its name in a gate's verdict
     reason: str  # in a few words
     warning: str
 
@@ -54,9 +54,9 @@ def _doubt_itself(given: Inputs) -> str | None:
 
 
 def _doubt_gaps(given: Inputs) -> str | None:
-    """That what counts as a class seems to be a missing value: it is spelled so on one side alone.
+    """Warn that a class on one side only is spelled as a missing value, such as "NA".
 
-    A class of that name, as None may be, is known to both models, or to one and the labels.
+    A real class of that name, as "None" may be, is on at least two sides: models and labels.
     """
     sides = {given.base.name: given.base.predicted, given.candidate.name: given.candidate.predicted}
     if given.labels is not None:
@@ -79,10 +79,10 @@ def _doubt_gaps(given: Inputs) -> str | None:
 
 
 def _spelled_as_gaps(column: pl.Series) -> dict[str, int]:
-    """How often each name that stands for a gap is among labels."""
+    """Count each value of a column that is spelled as a missing one."""
     import polars as pl
 
     if column.dtype != pl.String:
         return {}
-    found = column.cast(pl.Enum(MISSING), strict=False).drop_nulls()  # sooner than by `is_in`
+    found = column.cast(pl.Enum(MISSING), strict=False).drop_nulls()  # faster than `is_in`
     return dict(found.alias("").value_counts().iter_rows())  # a column may be called count

@@ -1,4 +1,4 @@
-"""Are classes numbered from 0 in one file and from 1 in the other? Then nearly all rows differ."""
+"""Doubt files whose classes are numbered from different starts, such as 0 and 1."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from unchurn.comparison.inputs.classes import count
 from unchurn.comparison.inputs.pairs import Paired
 from unchurn.report.numbers import percent
 
-ENOUGH = 20  # rows of which most agree by no accident
+ENOUGH = 20  # fewest rows of which most cannot agree by accident
 MOST = 0.5
-ABSENT = -1  # the place of a class that there is none of
+ABSENT = -1  # position of a class that does not exist
 
 
 def doubt_numbers(paired: Paired) -> str | None:
-    """That most rows differ, and agree if all classes of one model are counted from elsewhere."""
+    """Warn that most rows differ, but agree if one model's class numbers are shifted; or None."""
     if paired.n < ENOUGH or not all(re.fullmatch("-?[0-9]+", name) for name in paired.classes):
         return None
     numbers = np.array([int(name) for name in paired.classes], object)  # of any size

@@ -1,1 +1,1 @@
-"""What callers bring (files, frames, arrays) as two models' predictions side by side."""
+"""Read files, frames and arrays of predictions, and pair those of two models."""

@@ -1,4 +1,4 @@
-"""Values of a column as labels, ids, probabilities or text: the same whatever type holds them."""
+"""Cast a column to labels, ids, probabilities or text, so that its type makes no difference."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ EXACT = {"Float16": 2**11, "Float32": 2**24, "Float64": 2**53}
 
 
 def as_labels(column: pl.Series, name: str, *, is_written: bool = False) -> pl.Series:
-    """Labels as whole numbers or text: 1, 1.0 and "1" are the same class, and so are True and true.
+    """Labels as integers or text: 1, 1.0 and "1" are the same class, and so are True and true.
 
     In a column of numbers or booleans, NA, NaN and the like are missing values; spaces around a
-    class's name do not count. What `is_written` in a text file is a number if it looks like one.
+    class's name are ignored. With `is_written`, from a text file, text like a number is one.
     """
     import polars as pl
 
@@ -50,7 +50,7 @@ def as_labels(column: pl.Series, name: str, *, is_written: bool = False) -> pl.S
 
 
 def with_spaces(column: pl.Series) -> str | None:
-    """A class of a column that has spaces around its name."""
+    """A class of a column with spaces around its name; None if there is none."""
     import polars as pl
 
     if column.dtype not in (pl.String, pl.Categorical, pl.Enum):
@@ -61,7 +61,7 @@ def with_spaces(column: pl.Series) -> str | None:
 
 
 def whole_numbers(names: pl.Series) -> pl.Series:
-    """Plain names of classes as whole numbers, if all are; else as they are."""
+    """Plain names of classes as integers, if all are; else unchanged."""
     import polars as pl
 
     numbers = names.cast(pl.Int64, strict=False)
@@ -69,14 +69,14 @@ def whole_numbers(names: pl.Series) -> pl.Series:
 
 
 def fits_int64(kind: pl.DataType) -> bool:
-    """Whether it is a type of whole numbers that 64 bits hold."""
+    """Whether all values of an integer type fit into Int64."""
     import polars as pl
 
     return kind in (pl.Int64, pl.Int32, pl.Int16, pl.Int8, pl.UInt32, pl.UInt16, pl.UInt8)
 
 
 def _from_floats(column: pl.Series, name: str) -> pl.Series:
-    """Labels from floats, which must be whole, and few enough digits for the float to hold."""
+    """Labels from floats, which must be whole and small enough to be exact."""
     import polars as pl
 
     column = column.fill_nan(None)
@@ -93,39 +93,39 @@ def _from_floats(column: pl.Series, name: str) -> pl.Series:
 
 
 def as_ids(column: pl.Series, name: str, *, is_written: bool = False) -> pl.Series:
-    """Ids as whole numbers if all are, else as text; NaN is no id.
+    """Ids as integers if all are, else as text; NaN is no id.
 
-    1, 1.0, "1" and a decimal 1.00 are one id; 001 is another. What is not all plain numbers stays
-    as it is written. Bytes, as UUIDs may be stored, go by their hexadecimal digits. Floats that may
-    have lost their last digits are refused: they would pair rows that do not belong together.
+    1, 1.0, "1" and a decimal 1.00 are one id; 001 is another. A column that is not all plain
+    numbers stays as it is. Bytes, as UUIDs may be stored, become hexadecimal digits. Floats that
+    may have lost their last digits are refused: they would pair the wrong rows.
     """
     import polars as pl
 
     if fits_int64(column.dtype) or column.dtype in (pl.UInt64, pl.Date):
         return column
-    if column.dtype.is_float():  # what pandas makes of whole numbers that had gaps once
+    if column.dtype.is_float():  # pandas turns integers with gaps into floats
         return _whole_ids(column.fill_nan(None), name)
     if column.dtype == pl.Binary:
         return column.bin.encode("hex")
     text = as_text(column, name, "ids")
     numbers = text.cast(pl.Int64, strict=False)
     if numbers.null_count() == text.null_count() and numbers.cast(pl.String).equals(text):
-        return numbers  # at a fraction of the pattern's time
+        return numbers  # much faster than by the pattern
     given = text.set(text.is_in(MISSING), None)
     if given.null_count() == len(given) or not given.str.contains(NUMBER).all():
         return text
     if given.str.contains(WHOLE).all():
         plain = given.str.replace(WHOLE, "${1}")
-        if is_written and given.str.contains(".", literal=True).any():  # floats, once
+        if is_written and given.str.contains(".", literal=True).any():  # written from floats
             _check_exact(given.cast(pl.Float64), name, "ids")
         return whole_numbers(plain)
-    if is_written and given.str.contains("(?i)e").any():  # so floats are written that are large
+    if is_written and given.str.contains("(?i)e").any():  # written from large floats
         return _whole_ids(given.cast(pl.Float64), name)
     return text
 
 
 def _whole_ids(column: pl.Series, name: str) -> pl.Series:
-    """Ids that are floats, as whole numbers if all are."""
+    """Ids from floats: as integers if all are whole, else as they are."""
     import polars as pl
 
     _check_exact(column, name, "ids")
@@ -134,7 +134,7 @@ def _whole_ids(column: pl.Series, name: str) -> pl.Series:
 
 
 def _check_exact(column: pl.Series, name: str, what: str) -> None:
-    """Refuse numbers so large that a float no longer holds each of them."""
+    """Refuse numbers so large that a float does not hold every integer of that size."""
     limit = EXACT[str(column.dtype)]
     large = column.abs() >= limit
     if large.any():
@@ -146,9 +146,9 @@ def _check_exact(column: pl.Series, name: str, what: str) -> None:
 
 
 def as_probabilities(column: pl.Series, name: str, hint: Callable[[], str]) -> pl.Series:
-    """Numbers from 0 to 1; NaN, and text that stands for it, is a gap.
+    """Numbers from 0 to 1; NaN, and text that stands for it, is a missing value.
 
-    `hint` says, where they are none, what they may be instead.
+    `hint` says in an error what other numbers may be.
     """
     import polars as pl
 
@@ -161,7 +161,7 @@ def as_probabilities(column: pl.Series, name: str, hint: Callable[[], str]) -> p
         is_comma = column.dtype == pl.String and column.str.contains("^-?[0-9]*,[0-9]+$").any()
         comma = ": of decimal commas say decimal= ," if is_comma else ""
         raise InputError(f"{name}: column {column.name!r} is not all numbers{comma}") from error
-    if numbers.is_between(0, 1).all():  # gaps do not count
+    if numbers.is_between(0, 1).all():  # missing values do not count
         return numbers
     outside = (numbers < -ROUNDING) | (numbers > 1 + ROUNDING)
     if outside.any():
@@ -173,9 +173,9 @@ def as_probabilities(column: pl.Series, name: str, hint: Callable[[], str]) -> p
 
 
 def as_text(column: pl.Series, name: str, what: str) -> pl.Series:
-    """Any column of single values as text; `what` it should be is for the error.
+    """A column of scalar values as text; errors call the values `what`.
 
-    An instant reads alike whatever its unit and time zone, a whole number whatever its type.
+    Equal instants give equal text in any unit and time zone, equal integers in any type.
     """
     import polars as pl
 
@@ -197,7 +197,7 @@ def as_text(column: pl.Series, name: str, what: str) -> pl.Series:
 
 
 def shown(column: pl.Series) -> str:
-    """A column by its name; that of an array has none."""
+    """A column's name for an error; ARRAY for the nameless column of an array."""
     return ARRAY if column.name in ("", ARRAY) else f"column {column.name!r}"
 
 

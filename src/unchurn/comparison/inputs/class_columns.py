@@ -1,4 +1,4 @@
-"""Columns of probabilities that are called as classes, which only another file's classes tell."""
+"""Suggest probabilities= when a file has no prediction but columns named like classes."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from unchurn.core.errors import InputError
 
 
 def check_predictions(models: Sequence[Source], labels: Source | None, asked: Columns) -> None:
-    """Refuse a file without a prediction whose columns are called as classes: which option helps.
+    """Refuse a file without a prediction; if columns are named like classes, suggest the option.
 
-    That they are probabilities is not taken for granted: features may be called so, too.
+    They are not assumed to be probabilities: features may have such names, too.
     """
     for source in models:
         try:
@@ -36,12 +36,12 @@ def check_predictions(models: Sequence[Source], labels: Source | None, asked: Co
                 f"{source.name}: which column is the prediction? Some are called as classes are: "
                 f"if they are their probabilities, give probabilities= {shown}; {source.in_words()}"
             ) from error
-        except InputError:  # it is said where the file is read
+        except InputError:  # reported when the file is read
             continue
 
 
 def _classes(models: Sequence[Source], labels: Source | None, asked: Columns) -> set[str]:
-    """The classes that any of the files tells, as predictions or true labels."""
+    """The classes in any of the files, among predictions or true labels."""
     found: set[str] = set()
     for source in models:
         found |= _told(source, chosen_or_none(source, asked))
@@ -57,7 +57,7 @@ def _labels(source: Source, asked: Columns) -> Chosen | None:
 
 
 def _told(source: Source, chosen: Chosen | None) -> set[str]:
-    """The values of predictions and labels; none of columns that hold something else."""
+    """The classes in a source's columns of predictions and labels, without unreadable columns."""
     columns = () if chosen is None else (chosen.prediction, chosen.label)
     found: set[str] = set()
     for column in columns:

@@ -1,6 +1,6 @@
-"""Values as the numbers of their classes: numbered in few bytes, put in order, counted.
+"""Encode classes as small integers, reorder and count them, and check that sides share classes.
 
-Millions of rows go in blocks that stay in a core's cache, on all cores.
+Millions of rows are processed in blocks that stay in a core's cache, on all cores.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 UNLABELLED = -1
-NARROW = 1 << 15  # whole numbers within this range are numbered without a search
+NARROW = 1 << 15  # integers within a range of this size are numbered without a search
 SIZE = 1 << 16  # rows of a block: small enough for the cache, large enough for NumPy's overhead
 Found = TypeVar("Found")
 IntTable = npt.NDArray[np.int64]
@@ -31,15 +31,15 @@ Side = tuple[str, npt.NDArray[np.bool_]]  # a model or the labels, and which cla
 
 @dataclass(frozen=True, kw_only=True)
 class Coded:
-    """Predictions of two models, and true labels if any, as numbers of `classes`."""
+    """Predictions of two models, and true labels if any, as positions in `classes`."""
 
     classes: tuple[str, ...]
     base: IntArray
     candidate: IntArray
-    labels: IntArray | None  # UNLABELLED where there is none
+    labels: IntArray | None  # UNLABELLED for rows without one
 
     def without_unused(self) -> Coded:
-        """Leave out classes that no row has: of rows left out, or between whole numbers."""
+        """Drop classes that no row has: of excluded rows, or between integer classes."""
         used = self.has(self.base) | self.has(self.candidate)
         if self.labels is not None:
             used |= self.has(self.labels)
@@ -50,7 +50,7 @@ class Coded:
         return self._renumbered(classes, new)
 
     def against_rest(self, one: str, rest: str) -> Coded:
-        """Number the class `one` as 1 and all others, which are called `rest`, as 0."""
+        """Number the class `one` as 1 and all others, together named `rest`, as 0."""
         new = np.array([*(name == one for name in self.classes), UNLABELLED], np.int8)
         return self._renumbered((rest, one), new)
 
@@ -59,7 +59,7 @@ class Coded:
         return count(numbers, len(self.classes)) > 0
 
     def _renumbered(self, classes: tuple[str, ...], new: IntArray) -> Coded:
-        """Other classes; `new` has their numbers by the present ones, and last of UNLABELLED."""
+        """Renumber classes; `new` has the new number of each, the last entry is for UNLABELLED."""
         labels = None if self.labels is None else new[self.labels]
         return Coded(
             classes=classes, base=new[self.base], candidate=new[self.candidate], labels=labels
@@ -75,11 +75,11 @@ def check_classes(
     are_places: bool = False,
     scored: Collection[str] = (),
 ) -> list[str]:
-    """Notes on classes that only one side knows; sides of nothing in common are an error.
+    """Notes on classes that only one side has; InputError if sides have none in common.
 
-    `are_places`: numbers may be the places of classes among columns of probabilities. `score` is
-    the only column of them, of a class that its name does not tell. `scored` are classes of which
-    both models have probabilities.
+    `are_places` says that numbers may be positions of columns of probabilities. `score` is the
+    single column of probabilities, whose class is unknown. `scored` are the classes of which both
+    models have probabilities.
     """
     before, after = coded.has(coded.base), coded.has(coded.candidate)
     names = np.array(coded.classes)
@@ -101,10 +101,10 @@ def _may_differ(
     after: npt.NDArray[np.bool_],
     scored: Collection[str],
 ) -> bool:
-    """Whether two models may have no class in common, and be of one task all the same.
+    """Whether two models without a common class may still be of one task.
 
-    They may if one of them predicts always the same, and if the labels, or what both have
-    probabilities of, have classes of either.
+    They may if one of them always predicts the same class, or if classes of each are among the
+    labels or the classes of both models' probabilities.
     """
     names = np.array(coded.classes)
     if _are_numbers(names[before]) != _are_numbers(names[after]):
@@ -127,7 +127,7 @@ def but_for_writing(name: str) -> str:
 
 
 def _but_for_case(one: npt.NDArray[np.str_], two: npt.NDArray[np.str_]) -> str:
-    """What an error adds where classes are the same but for case, spaces and hyphens."""
+    """A hint for an error if classes differ only in case, spaces or hyphens; else empty."""
     ours, theirs = (
         {but_for_writing(str(name)): str(name) for name in names} for names in (one, two)
     )
@@ -141,7 +141,7 @@ def _but_for_case(one: npt.NDArray[np.str_], two: npt.NDArray[np.str_]) -> str:
 
 
 def _by_name(names: npt.NDArray[np.str_], score: str | None) -> str:
-    """How to call columns of probabilities that go by numbers, where other classes have names."""
+    """A hint how to name numbered columns of probabilities, if classes have names; else empty."""
     words = [str(name) for name in names if not _are_numbers(np.array([name]))]
     if not words:
         return ""
@@ -159,7 +159,7 @@ def _by_name(names: npt.NDArray[np.str_], score: str | None) -> str:
 def _unshared(
     names: npt.NDArray[np.str_], one: Side, two: Side, fix: str, *, must_share: bool
 ) -> list[str]:
-    """Notes on classes that only one of two sides knows; `fix` is what an error adds."""
+    """Notes on classes that only one of two sides has; an error ends with the hint `fix`."""
     (first, a), (second, b) = one, two
     if must_share and not (a & b).any():
         raise InputError(
@@ -178,9 +178,10 @@ def _are_numbers(names: npt.NDArray[np.str_]) -> bool:
 
 
 def number(columns: list[pl.Series]) -> tuple[pl.Series, list[IntArray]]:
-    """The values in order, and each column as their numbers; a missing one is UNLABELLED.
+    """The sorted values of all columns, and each column as positions in them.
 
-    Of whole numbers that lie close together, those between are taken for values too.
+    A missing value is UNLABELLED. If the values are integers in a narrow range, all integers of the
+    range count as values.
     """
     import polars as pl
 
@@ -201,7 +202,7 @@ def number(columns: list[pl.Series]) -> tuple[pl.Series, list[IntArray]]:
 
 
 def _alike(columns: list[pl.Series]) -> list[pl.Series]:
-    """Labels of one type: whole numbers if all are, else text."""
+    """Columns of one type: integers if all are, else text."""
     import polars as pl
 
     if all(column.dtype == pl.Int64 for column in columns):
@@ -210,9 +211,9 @@ def _alike(columns: list[pl.Series]) -> list[pl.Series]:
 
 
 def _narrowed(column: pl.Series, low: int, size: int) -> IntArray:
-    """Whole numbers less the lowest, in as few bytes as they need; a gap is UNLABELLED."""
+    """Integers minus the lowest, in as few bytes as possible; a missing one is UNLABELLED."""
     numbers, start = np.empty(len(column), _narrowest(size)), 0
-    for chunk in column.fill_null(low).get_chunks():  # as it lies in memory: nothing is copied
+    for chunk in column.fill_null(low).get_chunks():  # by chunk, without a copy
         end = start + len(chunk)
         np.subtract(chunk.to_numpy(), low, out=numbers[start:end], casting="unsafe")
         start = end
@@ -227,7 +228,7 @@ def _narrowest(size: int) -> np.dtype[np.signedinteger]:
 
 
 def in_blocks(work: Callable[[slice], Found], n: int) -> list[Found]:
-    """What `work` gives for each block of n rows. NumPy lets other threads run meanwhile."""
+    """Results of `work` for each block of n rows, in threads: NumPy lets others run meanwhile."""
     import polars as pl
 
     blocks = [slice(start, min(start + SIZE, n)) for start in range(0, max(n, 1), SIZE)]
@@ -238,7 +239,7 @@ def in_blocks(work: Callable[[slice], Found], n: int) -> list[Found]:
 
 
 def in_order(numbers: npt.NDArray[Any], rows: IntArray | None) -> npt.NDArray[Any]:
-    """The numbers of these rows, or all if None; of a row that is not there, UNLABELLED."""
+    """The numbers in these rows, or all if None; UNLABELLED for a negative row."""
     if rows is None:
         return numbers
     found = np.empty(len(rows), numbers.dtype)

@@ -1,4 +1,4 @@
-"""What is asked of one model's file: an option is one for all, and not every file has it."""
+"""Adapt the column options, given once for all files, to one file."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from unchurn.core.errors import InputError
 
 
 def asked_of(source: Source, models: Sequence[Source], asked: Columns) -> Columns:
-    """What is asked of one of the models, which are base, candidate and then retrainings.
+    """The options for one of the models, which are base, candidate and then retrainings.
 
-    The prediction that only another file calls so is here the column that is called as predictions
-    are; and probabilities that only others have are not asked of one that has predictions instead.
+    A prediction column that only another file has is found here by the usual names. Probabilities
+    that only other files have are not required of a file that has predictions.
     """
     is_candidate = source is models[1]
     asked = replace(asked, threshold=asked.thresholds[is_candidate])
@@ -35,7 +35,7 @@ def asked_of(source: Source, models: Sequence[Source], asked: Columns) -> Column
 
 
 def chosen_or_none(source: Source, asked: Columns) -> Chosen | None:
-    """A model's columns; None where they cannot be told."""
+    """A model's columns; None if they cannot be determined."""
     try:
         return choose_columns(source, asked)
     except InputError:
@@ -43,18 +43,18 @@ def chosen_or_none(source: Source, asked: Columns) -> Chosen | None:
 
 
 def _with_own_prediction(source: Source, models: Sequence[Source], asked: Columns) -> Columns:
-    """The same with the name that the prediction has in this file."""
+    """The options with the name of the prediction column in this file."""
     named = prediction_names(asked, models)
     if len(named) > 1:
         own = named[source is models[1]]
         is_retraining = not any(source is one for one in models[:2])
-        if is_retraining:  # of base's recipe, and may call it as either
+        if is_retraining:  # may use the name of either
             own = next((name for name in named if name in source.names), own)
         return replace(asked, prediction=own)
     if asked.prediction is None or asked.prediction in source.names:
         return asked
     has = next((one for one in models if asked.prediction in one.names), None)
-    if has is None:  # it is said where the file is read
+    if has is None:  # reported when the file is read
         return asked
     guessed = replace(asked, prediction=None)
     chosen = chosen_or_none(source, guessed)

@@ -1,4 +1,4 @@
-"""Columns of a table of predictions: which is what, by what was asked for or by their names."""
+"""Choose the columns of a table of predictions (id, prediction, label …), by option or name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from unchurn.core.class_names import plain_names
 from unchurn.core.errors import InputError, unknown
 from unchurn.core.frames import INDEXES
 
-# Names that are taken for what they say, in this order; case, spaces and hyphens do not matter.
+# Usual names of columns, in order of preference; case, spaces and hyphens do not matter.
 NAMES = {
     "id": ("id", "example_id", "row_id", "uid", "uuid", "key", "index"),
     "prediction": ("prediction", "predicted", "pred", "predicted_label", "prediction_label",
@@ -31,12 +31,12 @@ SEVERAL = ("id", "prediction", "probabilities")  # of which there may be several
 
 
 class NoPredictionError(InputError):
-    """Nothing tells which column is the prediction."""
+    """The column of predictions cannot be determined."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Columns:
-    """Which column is what. What is not named is guessed.
+    """Names of the columns by their role; those not given are guessed.
 
     `id` may be several columns by comma, which tell the rows together; `customer_id=cust` is one
     that other files than the base call `cust`.
@@ -65,7 +65,7 @@ class Columns:
 
     @property
     def thresholds(self) -> tuple[float | None, float | None]:
-        """The base's, which is the retrainings' too, and the candidate's."""
+        """The thresholds of base (and retrainings) and of the candidate."""
         given = self.threshold
         return given if isinstance(given, tuple) else (given, given)
 
@@ -82,7 +82,7 @@ def _as_name(given: Any, field: str) -> str | None:
 
 
 def as_columns(given: Columns | Mapping[str, Any] | None) -> Columns:
-    """Which column is what, also from a dict of the fields' names."""
+    """`Columns` from itself, a dict of its fields, or None."""
     if given is None or isinstance(given, Columns):
         return given or Columns()
     if not isinstance(given, Mapping):
@@ -104,26 +104,26 @@ def as_columns(given: Columns | Mapping[str, Any] | None) -> Columns:
 
 @dataclass(frozen=True, kw_only=True)
 class Chosen:
-    """The columns of one source by what they are, as far as it has them."""
+    """The columns of one source by role; None or empty for roles that it lacks."""
 
     id: str | None
     prediction: str | None = None
     label: str | None = None
     probabilities: tuple[str, ...] = ()  # one, of the positive class, or one for each class
-    classes: tuple[str, ...] = ()  # of the probabilities, where there is one for each class
+    classes: tuple[str, ...] = ()  # of the probabilities, if there is one for each class
     slices: tuple[str, ...] = ()
     cluster: str | None = None
 
     @property
     def needed(self) -> list[str]:
-        """All of them, each once."""
+        """All chosen columns, each once."""
         single = (self.id, self.prediction, self.label, self.cluster)
         every = (*single, *self.slices, *self.probabilities)
         return list(dict.fromkeys(c for c in every if c is not None))  # an index is called ""
 
 
 def choose_columns(source: Source, asked: Columns, *, by_index: bool = False) -> Chosen:
-    """Choose a model's columns: as they were asked for, else by their names."""
+    """Choose a model's columns: as asked for, else by their names."""
     names = source.names
     for column in (asked.id, asked.prediction):
         if not _is_there(column, source):
@@ -181,14 +181,14 @@ def choose_labels(source: Source, asked: Columns, *, by_index: bool = False) -> 
 
 
 def _is_there(column: str | None, source: Source) -> bool:
-    """Whether a column that was asked for, if any, is there; an index goes by pandas' names."""
+    """Whether the source has the column, or None was asked; an index may have any pandas name."""
     if column in INDEXES:
         return index_column(source) is not None
     return column is None or column in source.names
 
 
 def _id_column(source: Source, asked: Columns, by_index: bool) -> str | None:
-    """The column to join by: as asked for, by its name, or the index that pandas wrote."""
+    """The column to join by: as asked for, by its name, or, `by_index`, a pandas index."""
     if asked.id in INDEXES:
         return index_column(source)
     named = asked.id or _guess(source.names, "id", *filter(is_index, source.names))
@@ -196,12 +196,12 @@ def _id_column(source: Source, asked: Columns, by_index: bool) -> str | None:
 
 
 def has_ids(source: Source, asked: Columns) -> bool:
-    """Whether a column is named, or is called, as ids are."""
+    """Whether an id column was named, or one has a usual name of ids."""
     return _id_column(source, asked, by_index=False) is not None
 
 
 def id_column(source: Source, asked: Columns) -> str | None:
-    """The column that is named, or is called, as ids are, if the file has it."""
+    """The id column that was named or has a usual name, if the file has it; else None."""
     column = _id_column(source, asked, by_index=False)
     return column if column in source.names else None
 
@@ -215,15 +215,15 @@ def has_probabilities(source: Source, given: str) -> bool:
 
 
 def has_any_probability(source: Source, given: str) -> bool:
-    """Whether it has all, or some of those that were listed by their names."""
+    """Whether a file has all columns of probabilities asked for, or any of a list of names."""
     listed = {name.strip() for name in given.split(",")}
     return bool(listed & set(source.names)) or has_probabilities(source, given)
 
 
 def prediction_names(asked: Columns, sources: Sequence[Source]) -> tuple[str, ...]:
-    """What was asked for as the prediction: one name, or the base's and the candidate's.
+    """The prediction names asked for: none, one, or the base's and the candidate's.
 
-    A column that is called so, comma and all, is that column.
+    A name with a comma that a file has is one name.
     """
     if asked.prediction is None:
         return ()
@@ -239,7 +239,7 @@ def prediction_names(asked: Columns, sources: Sequence[Source]) -> tuple[str, ..
 
 
 def told_by_model(source: Source, asked: Columns) -> set[str]:
-    """The columns that hold what a model said, by their names or as asked for."""
+    """The columns of predictions and probabilities, by their names or as asked for."""
     names = source.names
     named = {name for name in prediction_names(asked, [source]) if name in names}
     prediction = next(iter(named), None) or _guess(names, "prediction")
@@ -253,7 +253,10 @@ def told_by_model(source: Source, asked: Columns) -> set[str]:
 
 
 def said_by_models(sources: Sequence[Source], asked: Columns) -> set[str]:
-    """What models said in any of the sources; base, the first, may call it by no such name."""
+    """The columns of predictions and probabilities in any source.
+
+    If base, the first, has none with a usual name, its only other column counts.
+    """
     said = {column for source in sources for column in told_by_model(source, asked)}
     base = sources[0]
     only = _only(base.names, asked.label or _guess(base.names, "label"))
@@ -261,21 +264,21 @@ def said_by_models(sources: Sequence[Source], asked: Columns) -> set[str]:
 
 
 def is_index(name: str) -> bool:
-    """Whether a column is called as pandas calls an index, which may have numbered rows anew."""
+    """Whether a column has a name that pandas gives an index, which may be a new row number."""
     return name in INDEXES or is_called_index(name)
 
 
 def is_called_index(name: str) -> bool:
-    """Whether it is called so by a name of its own, as `reset_index` does."""
+    """Whether a column is called `index`, as after `reset_index`."""
     return name.lower() == INDEX
 
 
 def index_column(source: Source) -> str | None:
-    """The column of a pandas index: one called so, or of one level without a name."""
+    """The column of a pandas index: one called `index`, else a nameless one of a single level."""
     if source.is_array:
         return None
     if called := [name for name in source.names if is_called_index(name)]:
-        return called[0]  # beside one without a name, which then is the newer one
+        return called[0]  # a nameless one beside it is newer
     if set(FURTHER_INDEXES) & set(source.names):
         return None
     first = source.names[0] if source.names else None
@@ -285,13 +288,13 @@ def index_column(source: Source) -> str | None:
 
 
 def says_what_it_is(name: str) -> bool:
-    """Whether a column is called as ids, predictions, labels or probabilities are."""
+    """Whether a column has a usual name of ids, predictions, labels or probabilities."""
     plain = plain_name(name)
     return plain.startswith(PREFIXES) or any(plain in known for known in NAMES.values())
 
 
 def by_plain_name(names: Iterable[str]) -> dict[str, str]:
-    """Columns by their plain names; the first of those that have the same."""
+    """Columns by their plain names; the first, if several have the same."""
     return {plain_name(name): name for name in reversed([*names])}
 
 
@@ -301,26 +304,26 @@ def plain_name(column: str) -> str:
 
 
 def _guess(names: Iterable[str], kind: str, *used: str | None) -> str | None:
-    """The column whose name says what it is, unless it is used for something else."""
+    """The column with a usual name of this kind, unless it is used for another purpose."""
     plain = by_plain_name(names)
     there = (plain[n] for n in NAMES[kind] if n in plain)
     return next((column for column in there if column not in used), None)
 
 
 def _only(names: Iterable[str], *used: str | None) -> str | None:
-    """The only column that is used for nothing else: it can be but what is still missing."""
+    """The only unused column, which must be the missing one; None if there is not exactly one."""
     others = [name for name in names if name not in used and not is_index(name)]
     return others[0] if len(others) == 1 else None
 
 
 def _beginning(names: Iterable[str], *used: str | None) -> str | None:
-    """How the columns of probabilities begin, or the name of the only one."""
+    """The prefix of the columns of probabilities, or the name of a single one; None if none."""
     several = (p for p in PREFIXES if sum(c.lower().startswith(p) for c in names) > 1)
     return next(several, None) or _guess(names, "probability", *used)
 
 
 def _of_probabilities(source: Source, given: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The columns of probabilities and their classes; of the one of that name no class is known."""
+    """The columns of probabilities and their classes; no class for a single column."""
     if given in source.names:
         return (given,), ()
     several = tuple(c for c in source.names if c.lower().startswith(given.lower()))

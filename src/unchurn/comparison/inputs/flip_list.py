@@ -1,4 +1,4 @@
-"""The list of flips that `--flips` wrote, back from its labeller."""
+"""Read true labels, also from the list of flips that `--flips` wrote and somebody labelled."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from unchurn.comparison.inputs.predictions import Predictions
     from unchurn.comparison.inputs.sources import Source
 
-COLUMNS = {"id", "base", "candidate", "label"}  # which no other table of labels has together
+COLUMNS = {"id", "base", "candidate", "label"}  # no other table of labels has all of these
 
 
 def is_flip_list(source: Source, asked: Columns) -> bool:
-    """Whether a table of labels is such a list."""
+    """Whether a table of labels is a list of flips."""
     return set(source.names) >= COLUMNS and asked.label in (None, "label")
 
 
@@ -29,9 +29,9 @@ def read_truth(
 ) -> tuple[Labels | None, bool]:
     """True labels, and whether they came as a labelled list of flips.
 
-    Of a list, ids and classes are made those of the models again, whatever the names of the models'
-    columns; where the models have no ids, those of the list are the rows' places. A list of no
-    flips has no labels.
+    Ids and classes of a list are restored to those of the models, whatever the models' columns are
+    called; if the models have no ids, the list's are row positions. A list without flips has no
+    labels (None).
     """
     if not is_flip_list(source, asked):
         return read_labels(source, "labels", asked, by_index=by_index), False
@@ -49,7 +49,7 @@ def read_truth(
 
 
 def _unescaped(values: pl.Series) -> pl.Series:
-    """Text as it was before it was made safe for spreadsheets."""
+    """Text as it was before `safe_cell` escaped it for spreadsheets."""
     import polars as pl
 
     if values.dtype != pl.String:

@@ -1,4 +1,4 @@
-"""Two models' predictions side by side: joined by id, classes numbered, labels beside."""
+"""Pair two models' predictions by id or position, with classes numbered and labels attached."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 class Probabilities:
     """A model's probabilities in the order of the examples; `[rows]` gives (rows, classes).
 
-    They are looked up when they are asked for: of millions of rows no second copy is made.
+    They are looked up on demand, without a second copy of millions of rows.
     """
 
     columns: tuple[npt.NDArray[np.float64], ...]
-    rows: IntArray | None  # of the columns; None: as they stand
+    rows: IntArray | None  # of each example in the columns; None if they are in order
     has_gaps: bool  # rows of NaN
 
     def __getitem__(self, at: slice | IntArray) -> npt.NDArray[np.float64]:
@@ -51,26 +51,26 @@ class Probabilities:
 
 @dataclass(frozen=True, kw_only=True)
 class Paired:
-    """The examples that both models predicted; predictions and labels are numbers of `classes`."""
+    """The examples that both models predicted; classes are positions in `classes`."""
 
     ids: pl.Series
     classes: tuple[str, ...]
     base: IntArray
     candidate: IntArray
-    labels: IntArray | None  # UNLABELLED where there is none
+    labels: IntArray | None  # UNLABELLED for examples without one
     probabilities: tuple[Probabilities, Probabilities] | None  # of base and candidate
-    scored_classes: tuple[str, ...]  # that the probabilities are of; of two, the positive last
+    scored_classes: tuple[str, ...]  # of the probabilities; of two, the positive one last
     one_class: str | None  # set if the models only separate this class from the rest
     slices: dict[str, pl.Series]
     clusters: IntArray | None
-    n_base: int  # rows that base predicts, also those that the candidate does not
+    n_base: int  # rows that base predicts, with or without the candidate
     excluded: dict[str, int]  # rows left out, by reason
     notes: tuple[str, ...]
     warnings: tuple[str, ...] = ()  # what may make the answer another than was meant
 
     @property
     def n(self) -> int:
-        """How many examples there are."""
+        """Number of examples."""
         return len(self.base)
 
     @property
@@ -81,13 +81,13 @@ class Paired:
 
 @dataclass(frozen=True)
 class _Labelled:
-    """True labels, and the row of each example among them; None: as they stand."""
+    """True labels, and the row of each example among them; None if they are in order."""
 
     labels: Labels
     rows: IntArray | None
 
     def at(self, column: pl.Series) -> pl.Series:
-        """A column of theirs in the order of the examples; of one that is not there, a gap."""
+        """A column of the labels' table in the order of the examples; null if one is missing."""
         if self.rows is None:
             return column
         longer = column.extend_constant(None, 1)
@@ -96,7 +96,7 @@ class _Labelled:
 
 @dataclass(frozen=True)
 class _SharedRows:
-    """The rows of each model that are compared, in the order of base's; None: all as they stand."""
+    """The compared rows of each model, in base's order; None if all rows, in order."""
 
     base: IntArray | None
     candidate: IntArray | None
@@ -112,8 +112,8 @@ def pair(
 ) -> Paired:
     """Join two models' predictions by id; rows that only one has are left out and counted.
 
-    Slices and clusters are the columns that were `asked` for and `groups`. With `one_class`,
-    predictions tell it from all others and no more.
+    Slices and clusters are the columns `asked` for and the arrays in `groups`. With `one_class`,
+    predictions are reduced to this class and the rest.
     """
     asked = asked or Columns()
     _check_same_rows(base, candidate)
@@ -176,12 +176,12 @@ def pair(
 
 
 def _go_by_numbers(model: Predictions) -> bool:
-    """Whether columns of probabilities are called by numbers, which may be places of classes."""
+    """Whether columns of probabilities are named by numbers, which may be positions of classes."""
     return bool(model.probabilities) and all(name.isdecimal() for name in model.probabilities)
 
 
 def _check_same_rows(one: Predictions | Labels, two: Predictions | Labels) -> None:
-    """Rows without ids are told by their place: then both have as many."""
+    """Refuse two tables if only one has ids, or none has and their numbers of rows differ."""
     first, second = one.n_rows_if_no_ids, two.n_rows_if_no_ids
     if (first is None) != (second is None):
         has, lacks = (one, two) if first is None else (two, one)
@@ -205,7 +205,7 @@ def _shared_rows(base: pl.Series, candidate: pl.Series) -> _SharedRows:
 
 
 def _labelled(base: Predictions, labels: Labels, ids: pl.Series) -> _Labelled:
-    """The labels beside the examples."""
+    """The labels, with the row of each example."""
     _check_same_rows(base, labels)
     return _Labelled(labels, find(*alike(ids, labels.ids)))
 
@@ -221,9 +221,9 @@ def _coded(
     ids: pl.Series,
     labelled: _Labelled | None,
 ) -> tuple[Coded, list[str]]:
-    """Predictions, and true labels if any, as numbers of their classes; notes.
+    """Predictions, and true labels if any, as class numbers; and notes.
 
-    Columns are numbered as they stand and brought into order as numbers: a byte each, not eight.
+    Columns are numbered first and reordered as numbers: one byte each, not eight.
     """
     sides = ((base, rows.base), (candidate, rows.candidate))
     truths = [(model.labels, at) for model, at in sides if model.labels is not None]
@@ -254,7 +254,7 @@ def _coded(
 
 
 def _agreed(truths: list[IntArray], classes: pl.Series, ids: pl.Series) -> IntArray:
-    """The true labels, which must be the same beside both models; either may have gaps."""
+    """Merge the true labels of both models, which must agree; either may have gaps."""
     agreed, *others = truths
     for other in others:
         if np.array_equal(agreed, other):
@@ -272,7 +272,7 @@ def _agreed(truths: list[IntArray], classes: pl.Series, ids: pl.Series) -> IntAr
 
 
 def _against_rest(coded: Coded, one: str) -> Coded:
-    """Predictions and labels as one class and all others."""
+    """Reduce predictions and labels to one class and the rest."""
     if coded.labels is not None:
         there = [c for c, is_there in zip(coded.classes, coded.has(coded.labels), strict=True)
                  if is_there]  # fmt: skip
@@ -282,7 +282,7 @@ def _against_rest(coded: Coded, one: str) -> Coded:
 
 
 def _scored_classes(base: Predictions, candidate: Predictions) -> tuple[str, ...]:
-    """The classes of the probabilities, where both have the same; of two, the positive last."""
+    """The classes of both models' probabilities, the positive one last; empty if they differ."""
     if set(base.probabilities) != set(candidate.probabilities):
         return ()
     classes = tuple(base.probabilities)
@@ -338,7 +338,7 @@ def _groups(
 
 
 def _of_size(values: pl.Series, name: str, n: int) -> pl.Series:
-    """Values that were given as an array, one for each example."""
+    """The values, if there is one for each of n examples; InputError if not."""
     if len(values) != n:
         raise InputError(f"{name} has {len(values)} values for {n} examples")
     return values

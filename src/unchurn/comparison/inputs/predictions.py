@@ -1,4 +1,4 @@
-"""One model's predictions, or true labels, read and checked: from a file, a frame or an array."""
+"""Read and check one model's predictions, or true labels, from a file, a frame or an array."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ NO_IDS = "the row's place"
 
 @dataclass(frozen=True, kw_only=True)
 class Predictions:
-    """One model's predictions: every series has a value for each row that has a prediction."""
+    """One model's predictions; series have one value for each row with a prediction."""
 
     name: str
     ids: pl.Series
     predicted: pl.Series
-    labels: pl.Series | None  # the true ones that stand beside it
+    labels: pl.Series | None  # true labels in the same file
     probabilities: dict[str, pl.Series]  # by class
     slices: dict[str, pl.Series]  # by column
     cluster: pl.Series | None
@@ -64,22 +64,22 @@ class Predictions:
     all_columns: tuple[str, ...]  # that the source has by name
     unused: tuple[str, ...]  # those of them that were taken for nothing
     id_column: str | None
-    n_rows_if_no_ids: int | None  # rows without ids are told by their place
-    spaced: str | None  # a class that has spaces around its name
-    one_score: str | None  # the one column that decides, of the positive class
-    halved: str | None  # the one column, of the positive class, that decides at one half
-    warnings: tuple[str, ...]  # what may make the answer another than was meant
+    n_rows_if_no_ids: int | None  # rows without ids are identified by position
+    spaced: str | None  # a class with spaces around its name
+    one_score: str | None  # the single score column, when predictions come from it
+    halved: str | None  # the single score column, when predictions use threshold 0.5
+    warnings: tuple[str, ...]  # that the input may not be what was meant
     notes: tuple[str, ...]
     contradiction: str | None  # that predictions go against their own probabilities
 
     @property
     def has_ids(self) -> bool:
-        """Whether ids tell the rows, and not their place."""
+        """Whether ids identify the rows, rather than positions."""
         return self.n_rows_if_no_ids is None
 
     @property
     def only_class(self) -> str | None:
-        """The class whose probability is all that the model tells."""
+        """The class that the model only separates from the rest; None if there is none."""
         classes = tuple(self.probabilities)
         is_one = len(classes) == 2 and classes[0] == REST + classes[1]
         return classes[1] if is_one else None
@@ -87,27 +87,27 @@ class Predictions:
 
 @dataclass(frozen=True, kw_only=True)
 class Labels:
-    """True labels by id, and slices and clusters that stand beside them."""
+    """True labels by id, and slices and clusters of the same file."""
 
     name: str
     ids: pl.Series
     labels: pl.Series
     slices: dict[str, pl.Series]  # by column
     cluster: pl.Series | None
-    taken: dict[str, str]  # what each of their columns was taken for
-    all_columns: tuple[str, ...]  # that the source has by name
+    taken: dict[str, str]  # the column used for each role
+    all_columns: tuple[str, ...]  # names of the source's columns; empty for an array
     n_rows_if_no_ids: int | None
     spaced: str | None
 
     @property
     def has_ids(self) -> bool:
-        """Whether ids tell the rows, and not their place."""
+        """Whether ids identify the rows, rather than positions."""
         return self.n_rows_if_no_ids is None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Groups:
-    """Slices and clusters that were given as arrays, a value for each example that is compared."""
+    """Slices and clusters given as arrays, with a value for each compared example."""
 
     slices: dict[str, pl.Series]
     cluster: pl.Series | None
@@ -118,7 +118,7 @@ def read_predictions(
 ) -> Predictions:
     """Read a model's predictions: a file, a Polars or pandas frame, labels or probabilities.
 
-    With `by_index`, an index that pandas wrote is the id where no other column is.
+    With `by_index`, an index that pandas wrote is the id if no other column is.
     """
     opened = open_source(source, name)
     chosen = choose_columns(opened, asked, by_index=by_index)
@@ -129,7 +129,7 @@ def read_predictions(
         written = opened.is_text
         return None if column is None else as_labels(table[column], name, is_written=written)
 
-    threshold, _ = asked.thresholds  # which are one, of one file
+    threshold, _ = asked.thresholds  # both are equal for one file
     is_given = chosen.prediction is not None and threshold is None
     given = labels_in(chosen.prediction) if is_given else None
     is_one = len(chosen.probabilities) == 1
@@ -187,7 +187,7 @@ def read_predictions(
 
 
 def read_labels(source: Any, name: str, asked: Columns, *, by_index: bool = False) -> Labels:
-    """Read true labels from a file, a frame or an array, with an id where there is one."""
+    """Read true labels from a file, a frame or an array, with ids if there are any."""
     opened = open_source(source, name)
     chosen = choose_labels(opened, asked, by_index=by_index)
     table = opened.read(chosen.needed)
@@ -210,7 +210,7 @@ def read_labels(source: Any, name: str, asked: Columns, *, by_index: bool = Fals
 
 
 def read_groups(slices: dict[str, Any], cluster: Any) -> Groups:
-    """Read slices and clusters that were given as arrays."""
+    """Read slices and clusters given as arrays."""
     return Groups(
         slices={n: as_text(as_series(v).alias(n), "slices", "slices") for n, v in slices.items()},
         cluster=None if cluster is None else as_text(as_series(cluster), "cluster", "clusters"),
@@ -219,22 +219,22 @@ def read_groups(slices: dict[str, Any], cluster: Any) -> Groups:
 
 @dataclass(frozen=True, kw_only=True)
 class _WithPrediction:
-    """Which rows have a prediction; None if all have."""
+    """Mask of the rows with a prediction (None if all have one), and the number of others."""
 
     mask: pl.Series | None
     n_gone: int
 
     def kept(self, values: pl.Series) -> pl.Series:
-        """The values of the rows that have one."""
+        """The values of the rows with a prediction."""
         return values if self.mask is None else values.filter(self.mask)
 
     def gone(self, values: pl.Series) -> pl.Series:
-        """The values of the others."""
+        """The values of the rows without a prediction."""
         return values.clear() if self.mask is None else values.filter(~self.mask)
 
 
 def _rows_with(deciding: list[pl.Series], name: str) -> _WithPrediction:
-    """The rows in which nothing that decides the prediction is missing."""
+    """The rows in which no column that decides the prediction is missing."""
     gone = reduce(or_, [values.is_null() for values in deciding])
     if gone.all():
         raise InputError(f"{name}: no row has a prediction")
@@ -249,7 +249,7 @@ def _spaced(table: pl.DataFrame, *columns: str | None) -> str | None:
 
 
 def _one_sided(column: str, probabilities: dict[str, pl.Series], name: str) -> tuple[str, ...]:
-    """A warning that one column of probabilities predicts the same class in every row."""
+    """Warn that a single column of probabilities predicts the same class in every row."""
     rest, one = probabilities
     low, high = probabilities[one].min(), probabilities[one].max()
     if not (isinstance(low, float) and isinstance(high, float)) or low <= HALF < high:
@@ -262,7 +262,7 @@ def _one_sided(column: str, probabilities: dict[str, pl.Series], name: str) -> t
 
 
 def _taken(chosen: Chosen, rule: Rule, scores: Scores) -> dict[str, str]:
-    """What columns were taken for, and by which rule there are predictions without one."""
+    """The column used for each role, or the rule by which probabilities give predictions."""
     taken = {}
     if scores.problem:
         taken["probabilities"] = f"none ({scores.problem})"
@@ -280,14 +280,14 @@ def _taken(chosen: Chosen, rule: Rule, scores: Scores) -> dict[str, str]:
 
 
 def _shown_id(source: Source, chosen: Chosen) -> str:
-    """The column of the ids as a reader knows it: that of an index has no name of its own."""
+    """The name of the id column for a reader; an index has none of its own."""
     if chosen.id in INDEXES:
         return BY_INDEX
     return NO_IDS if chosen.id is None else source.renamed.get(chosen.id, chosen.id)
 
 
 def _ids(table: pl.DataFrame, name: str, column: str | None, *, is_written: bool) -> pl.Series:
-    """The ids, or the rows' places."""
+    """The ids, or the rows' positions."""
     import polars as pl
 
     if column is None:
@@ -296,7 +296,7 @@ def _ids(table: pl.DataFrame, name: str, column: str | None, *, is_written: bool
 
 
 def _check_header(source: Source, table: pl.DataFrame, chosen: Chosen) -> None:
-    """Refuse a text whose first line is an example, not names: one of its cells is there again."""
+    """Refuse a text without a header: a "name" in its first line is also a value of its column."""
     if not source.is_text or any(says_what_it_is(name) for name in source.names):
         return
     for column in (chosen.prediction, chosen.label, chosen.cluster, *chosen.slices):
@@ -309,7 +309,7 @@ def _check_header(source: Source, table: pl.DataFrame, chosen: Chosen) -> None:
 
 
 def _check_ids(ids: pl.Series, name: str, others: pl.Series | None = None) -> None:
-    """Refuse ids that are missing or twice there, also among `others`, without a prediction."""
+    """Refuse ids that are missing, repeated, or also among `others`, without a prediction."""
     if ids.null_count():
         row = first(ids.is_null())
         raise InputError(f"{name}: {ids.null_count():,} rows have no id, first row {row}")

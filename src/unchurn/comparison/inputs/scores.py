@@ -1,4 +1,4 @@
-"""Probabilities by class: read, checked, and how predictions come from them."""
+"""Read and check probabilities by class, and derive predictions from them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ TOLERANCE = 1e-3  # by which a row's probabilities may miss the sum of 1
 ROUNDED = (3, 2)  # decimals to which they may be rounded: half a unit each may be missing then
 DIGITS = 1e-3  # of a unit by which what is rounded may miss it: what a float of 32 bits does
 TINY = 1e-9  # for sums of floats
-HALF = 0.5  # from which one of two classes is predicted
-PERCENT = 2  # by which a row of rounded percent may miss 100
+HALF = 0.5  # threshold between two classes
+PERCENT = 2  # how far a row of rounded percentages may sum to other than 100
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """How predictions come from probabilities: by the largest, or by a threshold."""
+    """How predictions are derived from probabilities: the largest, or a threshold."""
 
     name: str
     positive: str | None
@@ -41,7 +41,7 @@ class Rule:
             return whole_numbers(pl.Series(names, dtype=pl.String))
 
         if self.threshold is None:
-            # Of equal ones the first by name, whatever the order of the columns.
+            # Ties go to the first class by name, whatever the order of the columns.
             ordered = sorted(probabilities, key=_by_number_then_name)
             table = pl.DataFrame({c: probabilities[c] for c in ordered}).to_numpy()
             return as_given(ordered).gather(table.argmax(axis=1))
@@ -51,18 +51,18 @@ class Rule:
         return as_given([negative, positive]).gather(above.cast(pl.UInt32))
 
     def in_words(self, classes: list[str]) -> str:
-        """The same for a reader."""
+        """The rule in words, for a reader."""
         if self.threshold is None:
             return "the most probable class"
         return f"{self._of_threshold(classes)} from a probability of {self.threshold:g}"
 
     def named_positive(self, classes: list[str]) -> str | None:
-        """The positive class, as it was named or by its name."""
+        """The positive class: as given, else the only one called 1 or true; None if unknown."""
         usual = [c for c in classes if c.lower() in ("1", "true")]
         return self.positive or (usual[0] if len(usual) == 1 else None)
 
     def _of_threshold(self, classes: list[str]) -> str:
-        """The class that a threshold is for; never by its place, in which files may differ."""
+        """The class that the threshold is for; never by column position, which may differ."""
         if len(classes) != 2:
             raise InputError(f"a threshold is for two classes, not {len(classes)}")
         positive = self.named_positive(classes)
@@ -74,24 +74,24 @@ class Rule:
 
 
 def _by_number_then_name(name: str) -> tuple[bool, int, str]:
-    """Classes that are numbers first, 9 before 10; then names, also those of other digits (²)."""
+    """Sort key: numeric classes first, 9 before 10; then names, including digits such as ²."""
     is_number = re.fullmatch("0|[1-9][0-9]*", name) is not None
     return (not is_number, len(name) if is_number else 0, name)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scores:
-    """Probabilities by class, which sum to 1; or none, and the `problem` why a guess was wrong."""
+    """Probabilities by class, which sum to 1; or none, and the `problem` with guessed columns."""
 
     by_class: dict[str, pl.Series]
     problem: str | None = None
-    decimals: int | None = None  # to which they are rounded, where that keeps sums from 1
+    decimals: int | None = None  # of rounded probabilities, if their sums are not 1
 
 
 def own_positive(asked: str | None, known: Collection[str]) -> str | None:
-    """The positive class as a file of these classes spells it: `true` is 1 in one of 0 and 1.
+    """The positive class as a file with these classes spells it: `true` is 1 if they are 0 and 1.
 
-    None where it was not named, unless the classes are true and false.
+    None if it was not named, unless the classes are true and false.
     """
     for own, other in ((TRUTH, BITS), (BITS, TRUTH)):
         if known and {*known} <= {*own}:
@@ -111,8 +111,8 @@ def read_scores(
 ) -> Scores:
     """Read the probabilities, if there are any.
 
-    Only where there is a prediction besides may a guess be wrong: a score need be no probability.
-    `said` are the classes of these predictions.
+    `may_be_wrong`: the columns were guessed beside a prediction, so a score that is no probability
+    is a problem, not an error. `said` are the classes of the predictions.
     """
     try:
         by_class = _by_class(table, chosen, rule)
@@ -132,14 +132,14 @@ def read_scores(
 
 
 def _some_of(classes: Sequence[str]) -> str:
-    """Some of the classes to choose from."""
+    """Some classes to choose from, as text."""
     return f"{' or '.join(classes[:5])}{' …' if len(classes) > 5 else ''}"
 
 
 def _like_a_logit(said: Collection[str], by_class: dict[str, pl.Series], name: str) -> str | None:
-    """Why one column is no probability of the class that is predicted in every row, if so.
+    """The reason why a column looks like a logit rather than a probability; else None.
 
-    Of logits within 0 and 1, all are above 0, and predict the positive class.
+    Logits between 0 and 1 are all positive, and so predict the positive class in every row.
     """
     positive = list(by_class)[1]
     least = by_class[positive].min()
@@ -150,9 +150,9 @@ def _like_a_logit(said: Collection[str], by_class: dict[str, pl.Series], name: s
 
 
 def in_words(chosen: Chosen, classes: Sequence[str]) -> str:
-    """Which columns the probabilities are; of one whose name does not say it, what it is taken for.
+    """The columns of probabilities in words; for a single one, the class it is taken for.
 
-    Whether a single column within 0 and 1 is a probability, its values do not tell.
+    The values of a single column between 0 and 1 do not show whether it is a probability.
     """
     columns = chosen.probabilities
     if len(columns) > 1:
@@ -164,7 +164,7 @@ def in_words(chosen: Chosen, classes: Sequence[str]) -> str:
 
 
 def _by_class(table: pl.DataFrame, chosen: Chosen, rule: Rule) -> dict[str, pl.Series]:
-    """Columns of probabilities by the classes they are of; NaN is a gap."""
+    """Probabilities by class; NaN is a missing value."""
     columns, classes, positive = chosen.probabilities, chosen.classes, rule.positive
 
     def hint() -> str:
@@ -186,9 +186,9 @@ def _by_class(table: pl.DataFrame, chosen: Chosen, rule: Rule) -> dict[str, pl.S
 
 
 def _check_sums(probabilities: list[pl.Series], name: str) -> int | None:
-    """Refuse probabilities that do not sum to 1, unless rounding explains it: to how many decimals.
+    """Refuse probabilities that do not sum to 1; return their decimals if rounding explains it.
 
-    Rows with a gap are left out later.
+    Rows with a missing value are left out later.
     """
     import polars as pl
 
@@ -218,7 +218,7 @@ def _check_sums(probabilities: list[pl.Series], name: str) -> int | None:
 
 
 def _what_else(table: pl.DataFrame) -> str:
-    """What columns are that are no probabilities: percent, of which a row has 100; else logits."""
+    """A hint what columns are that are no probabilities: percentages or logits."""
     import polars as pl
 
     numbers = table.select(pl.all().cast(pl.Float64, strict=False))

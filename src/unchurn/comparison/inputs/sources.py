@@ -1,4 +1,4 @@
-"""Anything that holds a table, opened: the names of its columns first, then those needed."""
+"""`Source`: an opened file, frame or array; column names first, then only the columns needed."""
 
 from __future__ import annotations
 
@@ -50,24 +50,24 @@ class NoRowsError(InputError):
 class Source:
     """An opened table: `names` are its columns, `read` gives those that are needed."""
 
-    name: str  # what errors call it
+    name: str  # in errors
     names: tuple[str, ...]
     held: pl.DataFrame | TextTable | Path  # the table, or the Parquet file to read columns from
-    is_array: bool = False  # of labels: one column, without a name of its own
-    made: Mapping[str, Callable[[], pl.Series]] = field(default_factory=dict)  # of other columns
-    renamed: Mapping[str, str] = field(default_factory=dict)  # what columns are called in the file
+    is_array: bool = False  # of labels: one nameless column
+    made: Mapping[str, Callable[[], pl.Series]] = field(default_factory=dict)  # derived columns
+    renamed: Mapping[str, str] = field(default_factory=dict)  # original names of renamed columns
 
     @property
     def is_text(self) -> bool:
-        """Whether it is a text file, in which a number is told by its looks."""
+        """Whether it is a text file, whose columns have no types."""
         return isinstance(self.held, TextTable)
 
     def read(self, columns: Sequence[str], numbers: Iterable[str] = ()) -> pl.DataFrame:
-        """The columns of these names, no other is read; of a text, only `numbers` as numbers."""
+        """Read only these columns; from a text file, all but `numbers` as text."""
         held, numeric = self.held, set(numbers)
         own = [column for column in columns if column not in self.made]
         if isinstance(held, TextTable):
-            written = self.names[: len(held.names)]  # what is made of them comes behind
+            written = self.names[: len(held.names)]  # derived columns come last
             table = _read_text(held, written, own, numeric)
         elif isinstance(held, Path):
             table = _read_parquet(held, own)
@@ -81,12 +81,12 @@ class Source:
         return table
 
     def columns(self, names: Sequence[str]) -> Iterator[pl.Series]:
-        """Columns one by one, read some at a time: a large file's must not fill the memory."""
+        """Columns one by one, read N_AT_ONCE at a time so that a large file fits into memory."""
         for start in range(0, len(names), N_AT_ONCE):
             yield from self.read(names[start : start + N_AT_ONCE])
 
     def no_column(self, name: str) -> InputError:
-        """The error that there is none of this name."""
+        """The error that there is no column of this name."""
         if self.is_array:
             return InputError(f"{self.name}: no column {name!r}: it is an array")
         return InputError(f"{self.name}: {unknown('column', name, self.names)}")
@@ -101,7 +101,7 @@ class Source:
 def open_source(source: Any, name: str, form: TextForm | None = None) -> Source:
     """Open a file's path, a Polars or pandas frame, labels (n,) or probabilities (n, classes).
 
-    What is open already stays so.
+    A Source is returned as it is.
     """
     if isinstance(source, Source):
         return source
@@ -116,13 +116,13 @@ def open_source(source: Any, name: str, form: TextForm | None = None) -> Source:
 
 
 def _of_table(table: pl.DataFrame, name: str) -> Source:
-    """A table that is in memory."""
+    """A source for a table in memory."""
     names = tuple(table.columns)
     return Source(name=name, names=names, held=table, is_array=names == (ARRAY,))
 
 
 def _open_file(path: Path, name: str, form: TextForm | None) -> Source:
-    """Open a file of any of the kinds."""
+    """Open a file of any supported kind."""
     import polars as pl
 
     kind = check_ending(path, OTHER_KINDS)
@@ -150,14 +150,14 @@ def _of_array(source: Any, name: str) -> pl.DataFrame:
 
 
 def _read_parquet(path: Path, columns: Sequence[str]) -> pl.DataFrame:
-    """Some columns of a file."""
+    """Read some columns of a Parquet file."""
     import polars as pl
 
     return guarded(path, lambda: pl.read_parquet(path, columns=list(columns), glob=False))
 
 
 def _read(path: Path) -> pl.DataFrame:
-    """A whole table: JSON, NumPy's files, Arrow or a workbook."""
+    """Read a whole table: JSON, a NumPy file, Arrow or a workbook."""
     import polars as pl
 
     kind = ending(path)
@@ -187,7 +187,7 @@ def _read(path: Path) -> pl.DataFrame:
 def _read_text(
     text: TextTable, names: Sequence[str], columns: Sequence[str], numbers: set[str]
 ) -> pl.DataFrame:
-    """Some columns of a text; where names have spaces around them, what they name may too."""
+    """Read some columns of a text; if names had spaces around them, values are stripped, too."""
     import polars as pl
 
     own = dict(zip(names, text.names, strict=True))
@@ -199,13 +199,13 @@ def _read_text(
 
 
 def _stripped(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Names without the spaces that some put behind a CSV's commas."""
+    """Names without spaces around them, such as after a CSV's commas, if they stay distinct."""
     stripped = tuple(name.strip() for name in names)
     return names if len(set(stripped)) < len(names) else stripped
 
 
 def _read_npz(path: Path) -> pl.DataFrame:
-    """Arrays of one dimension as columns; of two, a column per class, named by `classes`."""
+    """Arrays of one dimension as columns; of two dimensions as a column per class in `classes`."""
     import polars as pl
 
     columns: dict[str, Any] = {}

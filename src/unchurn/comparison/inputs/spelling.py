@@ -1,6 +1,6 @@
-"""Classes of all files in one spelling, the first's: 1 where it says 1, and not true.
+"""Bring the class names of all files to the first model's spelling, such as 1 instead of true.
 
-Whatever goes by a class's name comes after it: pairs, probabilities, what a blend writes.
+This comes before all steps that use class names: pairing, probabilities, writing a blend.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def in_one_spelling(
     models: Sequence[Predictions], labels: Labels | None = None
 ) -> tuple[list[Predictions], Labels | None]:
-    """The same models and labels, their classes called as the first model calls them."""
+    """Rename the classes of models and labels to the first model's spelling."""
     models = list(models)
     for find in (_truth_values, _rest):
         if names := find(models, labels):
@@ -32,14 +32,14 @@ def in_one_spelling(
 
 
 def _truth_values(models: Sequence[Predictions], labels: Labels | None) -> dict[str, str]:
-    """True and false by the names of 1 and 0, or these by theirs; of any other classes none."""
+    """New names for true and false, or for 1 and 0, as the first model has them; else empty."""
     import polars as pl
 
     columns = [model.predicted for model in models] + _truths(models, labels)
     scored = {name for model in models for name in model.probabilities}
     are_numbers = {column.dtype == pl.Int64 for column in columns}
     if len(are_numbers) == 1 and not scored & {*(TRUTH if True in are_numbers else BITS)}:
-        return {}  # as most: no column need be looked through
+        return {}  # the usual case: no column has to be searched
     rests = {REST + str(model.only_class) for model in models}
     known = [_names(column) - rests for column in columns]
     if not all(names <= {*TRUTH} or names <= {*BITS} for names in known):
@@ -50,12 +50,12 @@ def _truth_values(models: Sequence[Predictions], labels: Labels | None) -> dict[
 
 
 def _rest(models: Sequence[Predictions], labels: Labels | None) -> dict[str, str]:
-    """What `not fraud` is called, where a file names the only other class, as `ok`."""
+    """The new name of `not fraud`, if a file names the only other class, such as `ok`."""
     one = next((model.only_class for model in models if model.only_class is not None), None)
     if one is None:
         return {}
     true = {name for column in _truths(models, labels) for name in _names(column)}
-    if true and one not in true:  # a class that there is none of: it is refused later
+    if true and one not in true:  # no label is of this class, which is refused later
         return {}
     said = {name for model in models for name in _names(model.predicted)}
     others = (true | said) - {one, REST + one}
@@ -74,7 +74,7 @@ def _names(column: pl.Series) -> set[str]:
 
 
 def _renamed(model: Predictions, names: dict[str, str]) -> Predictions:
-    """A model whose classes have other names, as far as there are others for them."""
+    """The model with classes renamed as in `names`; others stay."""
     return replace(
         model,
         predicted=_with_names(model.predicted, names),
@@ -85,7 +85,7 @@ def _renamed(model: Predictions, names: dict[str, str]) -> Predictions:
 
 
 def _with_names(column: pl.Series, names: dict[str, str]) -> pl.Series:
-    """Labels by other names, whole numbers as such."""
+    """A column with classes renamed, as integers if all are."""
     import polars as pl
 
     values = column.unique().drop_nulls()

@@ -1,1 +1,1 @@
-"""What is measured of two models' predictions: flips, probabilities, slices."""
+"""Measures of two models' paired predictions: flips, probabilities, slices."""

@@ -1,8 +1,8 @@
-"""What true labels cover: a share of all examples drawn by lot, or the flips.
+"""Find out which examples have true labels: a random sample of all, or the flips.
 
-Only flips change accuracy: with a label on each of them, bad flips, good flips and the difference
-in accuracy are known of all n examples, whatever the others' labels are. Taken for a sample of all
-examples, the same labels would give rates that are too large by n over the number of labels.
+Only flips change accuracy: if each has a label, bad flips, good flips and the difference in
+accuracy are known for all n examples, whatever the other labels. If the same labels were taken for
+a random sample, rates would be too large by the factor n / number of labels.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from unchurn.report.numbers import percent
 
 Cover = Literal["all", "flips"]
 COVERS: tuple[Cover, ...] = ("all", "flips")
-ALIKE = 1.05  # churn among the labelled over that of all: up to here either reading is the same
-BY_LOT = 0.001  # probability under which so many labels on flips are no accident
+ALIKE = 1.05  # ratio of churn among labelled to churn of all, up to which it makes no difference
+BY_LOT = 0.001  # below this probability, so many labels on flips are no accident
 LIST = "a list of the flips is written by compare --flips FILE"
 
 
 def find_cover(outcomes: Outcomes, asked: str | None = None) -> Cover | None:
-    """What the labels cover, as asked or as the labels themselves show; None if there are none.
+    """Which examples have labels: as asked, or inferred; None if there are no labels.
 
-    Refused where it would change the answer and cannot be told: "all" if the labels were drawn
-    without a look at what flips, "flips" if the flips were labelled because they flip.
+    "all" if labels were drawn without regard to flips, "flips" if flips were labelled because they
+    flip. InputError if the answer depends on it and it cannot be inferred.
     """
     from scipy.stats import hypergeom
 
@@ -63,7 +63,7 @@ def find_cover(outcomes: Outcomes, asked: str | None = None) -> Cover | None:
 
 
 def cover_note(outcomes: Outcomes, cover: Cover | None) -> list[str]:
-    """What it means that some examples have no label."""
+    """A note on examples without a label; empty if all have one."""
     gone = len(outcomes.codes) - outcomes.number(LABELLED)
     if cover is None or not gone:
         return []

@@ -1,4 +1,4 @@
-"""What happened to each example between two models, and how often, with intervals."""
+"""Outcome of each example between two models, such as a bad flip; counts, rates and intervals."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from unchurn.metrics.intervals import (
 )
 
 Mask = npt.NDArray[np.bool_]
-# What can happen to an example; it is kept as the number of its outcome, a byte.
+# The outcomes of an example, stored as their number, one byte.
 OUTCOMES = ("unlabelled", "unlabelled, flipped", "right", "wrong", "bad", "good", "wrong to wrong")
 N_OUTCOMES = len(OUTCOMES)
-OutcomeSet = Mask  # which of the seven outcomes are meant
+OutcomeSet = Mask  # a subset of the seven outcomes
 
 
 def _set(*names: str) -> OutcomeSet:
@@ -38,12 +38,12 @@ FLIPPED = ~_set("unlabelled", "right", "wrong")
 RIGHT_BEFORE, RIGHT_AFTER = _set("right", "bad"), _set("right", "good")
 WRONG_BEFORE = LABELLED & ~RIGHT_BEFORE
 BAD, GOOD, WRONG_TO_WRONG = _set("bad"), _set("good"), _set("wrong to wrong")
-# From what is true of an example: flipped (1), right before (2), right after (4), labelled (8).
+# Outcomes by bits: flipped (1), right before (2), right after (4), labelled (8).
 _NAME_BY_BITS = {
     0: "unlabelled", 1: "unlabelled, flipped", 8 | 2 | 4: "right", 8: "wrong", 8 | 1 | 2: "bad",
     8 | 1 | 4: "good", 8 | 1: "wrong to wrong",
 }  # fmt: skip
-# Other bits, such as right both times and yet flipped, cannot be.
+# Other combinations, such as right both times and yet flipped, cannot occur.
 _BY_BITS = np.array(
     [OUTCOMES.index(_NAME_BY_BITS.get(bits, "unlabelled")) for bits in range(16)], np.uint8
 )
@@ -51,13 +51,13 @@ _BY_BITS = np.array(
 
 @dataclass(frozen=True)
 class Outcomes:
-    """What happened to each example: the number of its outcome; masks where they are asked for."""
+    """The number of each example's outcome; masks are computed on demand."""
 
     codes: npt.NDArray[np.uint8]
 
     @classmethod
     def of(cls, paired: Paired) -> Outcomes:
-        """Sort the examples of two models."""
+        """Determine the outcome of each paired example."""
         codes = np.empty(paired.n, np.uint8)
 
         def one(block: slice) -> None:
@@ -76,7 +76,7 @@ class Outcomes:
 
     @cached_property
     def counts(self) -> npt.NDArray[np.int64]:
-        """How many examples have each outcome."""
+        """Number of examples with each outcome."""
         return count(self.codes, N_OUTCOMES)
 
     def number(self, wanted: OutcomeSet) -> int:
@@ -90,33 +90,33 @@ class Outcomes:
 
     @cached_property
     def flipped(self) -> Mask:
-        """Predicted otherwise by the candidate."""
+        """Examples that the candidate predicts differently."""
         return self.mask(FLIPPED)
 
     @cached_property
     def labelled(self) -> Mask:
-        """With a true label."""
+        """Examples with a true label."""
         return self.mask(LABELLED)
 
     @cached_property
     def bad(self) -> Mask:
-        """Right → wrong."""
+        """Examples that turn from right to wrong."""
         return self.mask(BAD)
 
     @cached_property
     def good(self) -> Mask:
-        """Wrong → right."""
+        """Examples that turn from wrong to right."""
         return self.mask(GOOD)
 
     @cached_property
     def wrong_to_wrong(self) -> Mask:
-        """Wrong → another wrong."""
+        """Examples that turn from one wrong class to another."""
         return self.mask(WRONG_TO_WRONG)
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Rates and paired differences of some examples, with intervals.
+    """Counts of some examples by outcome; gives rates and paired differences, with intervals.
 
     `table` has the number of examples by outcome; with clusters, a row for each of them. `judged`
     are the outcomes of which it is known whether they are bad or good flips, or neither: those with
@@ -145,7 +145,7 @@ class Counts:
         return int(self.each(wanted).sum())
 
     def each(self, wanted: OutcomeSet) -> npt.NDArray[np.int64]:
-        """The same for each cluster."""
+        """How many examples have one of these outcomes, for each cluster if there are any."""
         found: npt.NDArray[np.int64] = self.table[..., wanted].sum(axis=-1)
         return found
 
@@ -155,7 +155,7 @@ class Counts:
         return self.clusters is not None
 
     def units(self, wanted: OutcomeSet) -> int:
-        """How many examples have these outcomes, or how many clusters have such examples."""
+        """Number of examples with these outcomes; with clusters, of clusters that have any."""
         return int(np.count_nonzero(self.each(wanted))) if self.clustered else self.number(wanted)
 
     def rate(self, events: OutcomeSet, among: OutcomeSet = EVERY, level: float = LEVEL) -> Interval:
@@ -165,11 +165,11 @@ class Counts:
         return clustered_proportion(self.each(events & among), self.each(among), level)
 
     def rate_of_judged(self, events: OutcomeSet, level: float = LEVEL) -> Interval:
-        """The rate of flips of some kind, among the examples of which it is known."""
+        """The rate of a kind of flips, among the judged examples."""
         return self.rate(events, self.judged, level)
 
     def difference(self, level: float = LEVEL) -> Interval:
-        """The difference in accuracy: good flips less bad ones."""
+        """The difference in accuracy: the rate of good flips minus that of bad ones."""
         gained, lost, n = (self.each(wanted) for wanted in (GOOD, BAD, self.judged))
         if not self.clustered:
             return paired_difference(int(gained), int(lost), int(n), level)
@@ -178,10 +178,10 @@ class Counts:
 
 @dataclass(frozen=True)
 class Counting:
-    """How outcomes are counted: over examples, or over clusters of them."""
+    """Counts outcomes, by cluster if there are clusters."""
 
     clusters: IntArray | None = None
-    judged: OutcomeSet = field(default_factory=lambda: LABELLED)  # as of `Counts`
+    judged: OutcomeSet = field(default_factory=lambda: LABELLED)  # as in `Counts`
 
     def all(self, outcomes: Outcomes) -> Counts:
         """Count all examples."""
@@ -191,7 +191,7 @@ class Counting:
         return Counts(table, self.judged, np.arange(len(table)))
 
     def by_value(self, outcomes: Outcomes, numbers: IntArray, size: int) -> Iterator[Counts]:
-        """Count the examples of each value, which are numbered from 0 to size − 1."""
+        """Count the examples of each value; values are numbered from 0 to size − 1."""
         if self.clusters is None:
             for row in cross(numbers, outcomes.codes, (size, N_OUTCOMES)):
                 yield Counts(row, self.judged)

@@ -1,4 +1,4 @@
-"""How far probabilities moved between two models, and what other thresholds would flip."""
+"""Measure how far probabilities moved between two models, and churn at other thresholds."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ THRESHOLDS = tuple(round(0.05 * i, 2) for i in range(1, 20))
 TINY = 1e-300  # keeps 0 log 0 at 0, and changes no other probability
 Float64 = npt.NDArray[np.float64]
 N_BINS = len(THRESHOLDS) + 1
-EDGES = np.array([-np.inf, *THRESHOLDS, np.inf, np.inf])  # of the bins; two more, for 1 itself
+EDGES = np.array([-np.inf, *THRESHOLDS, np.inf, np.inf])  # of the bins; one more for p = 1
 LABELS = 4  # none, the negative class, the positive class, another one
 
 
 def movement(
     paired: Paired, before: Probabilities, after: Probabilities
 ) -> tuple[dict[str, float] | None, list[dict[str, float]]]:
-    """How far probabilities moved, and for two classes what flips at other thresholds.
+    """How far probabilities moved, and for two classes a row for each of THRESHOLDS.
 
-    Mean |Δp|, and mean Jensen–Shannon divergence in bits; churn, and both accuracies where there
-    are labels, at each threshold. Both from one reading: what is looked up by id is looked up once.
-    Rows without probabilities are left out.
+    The first has mean |Δp| and mean Jensen–Shannon divergence in bits; a row has churn, and both
+    accuracies if there are labels. One pass makes both, so that rows are looked up by id once. Rows
+    without probabilities are left out.
     """
     scored = paired.scored_classes
     two = len(scored) == 2
     labels = paired.labels if two and set(scored) & set(paired.classes) else None
-    # By class, and last of UNLABELLED, which is -1.
+    # By class; the last entry is for UNLABELLED, which is -1.
     kinds = np.array([*((*scored, c).index(c) + 1 for c in paired.classes), 0])
 
     def one(block: slice) -> tuple[int, float, float, npt.NDArray[np.int64]]:
@@ -65,7 +65,7 @@ def _relative_entropy(p: Float64, middle: Float64) -> float:
 
 
 def _bins(p: Float64) -> npt.NDArray[np.intp]:
-    """How many thresholds a probability reaches."""
+    """The number of thresholds that each probability reaches."""
     guess = (p * N_BINS).astype(np.intp)  # right but for rounding
     guess += p >= EDGES[guess + 1]
     guess -= p < EDGES[guess]

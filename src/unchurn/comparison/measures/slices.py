@@ -1,4 +1,4 @@
-"""Slices: do the examples with one value of a column flip more than the rest, or lose accuracy?"""
+"""Compare slices, the examples with one value of a column, with the rest: churn and accuracy."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from unchurn.comparison.inputs.pairs import Paired
     from unchurn.comparison.measures.outcomes import Counting, Outcomes
 
-MOST_VALUES = 1000  # of a column to slice by; more is an identifier
-NOTABLE = 0.05  # false discoveries, Benjamini–Yekutieli
+MOST_VALUES = 1000  # of a column to slice by; more mean an identifier
+NOTABLE = 0.05  # rate of false discoveries, Benjamini–Yekutieli
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class SliceCounts:
 
     @property
     def n(self) -> int:
-        """How many there are."""
+        """Number of examples."""
         return self.counts.number(EVERY)
 
 
@@ -55,7 +55,7 @@ class Slice:
 
     @property
     def is_notable(self) -> bool:
-        """Whether it differs from the rest beyond chance, among all slices that were looked at."""
+        """Whether its churn differs from the rest's beyond chance, allowing for all slices."""
         return self.q <= NOTABLE
 
     def to_dict(self) -> dict[str, Any]:
@@ -69,7 +69,7 @@ class Slice:
 
 
 def count_slices(paired: Paired, outcomes: Outcomes, counting: Counting) -> list[SliceCounts]:
-    """Count the examples of every value of the columns; a gap is a value too."""
+    """Count the outcomes of every value of the slice columns; a missing value is one, too."""
     counted = []
     for column, texts in paired.slices.items():
         values, (numbers,) = number([texts.fill_null("(missing)")])
@@ -84,7 +84,7 @@ def count_slices(paired: Paired, outcomes: Outcomes, counting: Counting) -> list
 
 
 def take_rare_together(counted: list[SliceCounts], min_size: int) -> list[SliceCounts]:
-    """Values of a column with too few examples as one slice, behind the others of the column."""
+    """Merge values of a column with too few examples into one slice, after its other values."""
     slices = []
     for column in dict.fromkeys(one.column for one in counted):
         values = [one for one in counted if one.column == column]
@@ -102,7 +102,7 @@ def take_rare_together(counted: list[SliceCounts], min_size: int) -> list[SliceC
 def compare_slices(
     counted: list[SliceCounts], everything: Counts, min_size: int
 ) -> tuple[list[Slice], list[str]]:
-    """Every slice against the rest, those that differ most first; notes on those too small."""
+    """Compare every slice with the rest, largest difference first; and notes on small slices."""
     from scipy.stats import false_discovery_control
 
     n_values = Counter(one.column for one in counted)

@@ -1,1 +1,1 @@
-"""The noise of retraining, and whether retrainings can tell it."""
+"""The noise of retraining, and checks that the given retrainings can measure it."""

@@ -15,7 +15,7 @@ ENOUGH = 10  # flips: two retrainings that have so many at random are not the sa
 def cautions_on_copies(
     base: str, names: Sequence[str], moved: npt.NDArray[np.bool_], said: IntArray
 ) -> tuple[str, ...]:
-    """A warning of each model whose very predictions are there again.
+    """A warning for each model whose predictions occur again in retrainings.
 
     `names` are of the candidate and R retrainings, `moved` is what differs from base and `said`
     what they predict, (1 + R, n). Where all retrainings are base's, retraining changes nothing,

@@ -1,4 +1,4 @@
-"""The noise floor: how much retraining alone moves predictions, and is a candidate beyond it?"""
+"""The noise floor: how many predictions retraining alone changes, and if a candidate exceeds it."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ from unchurn.report.numbers import percent
 if TYPE_CHECKING:
     import polars as pl
 
-ENOUGH = 3  # retrainings, to say what one more may do: of two, that is from almost none to all
-BASE_MODELS = "base-model-*"  # that a bench of upgrades holds its runs against
+ENOUGH = 3  # retrainings, to predict one more: two give an interval from almost 0 to all
+BASE_MODELS = "base-model-*"  # files of the models that a bench of upgrades compares runs with
 BENCH_RETRAININGS = "predictions/control-*.parquet"  # runs of plain training in a bench's folder
 
 
 @dataclass(frozen=True, kw_only=True)
 class Accuracies:
-    """Of base, candidate and each retraining, on the labelled examples that all of them have.
+    """Accuracies of base, candidate and each retraining, on the labelled examples that all have.
 
-    `lost` is by how much the candidate's is below the retrainings' mean; `expected` is where the
-    accuracy of one more retraining lies.
+    `lost` is the retrainings' mean accuracy minus the candidate's; `expected` is the prediction
+    interval of one more retraining's accuracy.
     """
 
     n: int
@@ -57,7 +57,7 @@ class Accuracies:
 
     @property
     def is_another_retraining(self) -> bool | None:
-        """Whether the candidate is as accurate as one more retraining; None if it is not known."""
+        """Whether the candidate is as accurate as one more retraining; None if unknown."""
         low, high = self.expected
         is_known = len(self.each) >= ENOUGH and not math.isnan(low)
         return low <= self.candidate <= high if is_known else None
@@ -67,7 +67,7 @@ class Accuracies:
         return replace(self, lost=replace(self.lost, variances=None), expected=(math.nan, math.nan))
 
     def expected_of(self, runs: int) -> tuple[float, float]:
-        """Where the accuracy of one more would lie, if so many retrainings varied as much."""
+        """Prediction interval of one more's accuracy, if `runs` retrainings varied as much."""
         return accuracy_prediction_interval(np.array(self.each), self.n, runs)
 
     def to_dict(self) -> dict[str, Any]:
@@ -85,10 +85,10 @@ class Accuracies:
 
 @dataclass(frozen=True, kw_only=True)
 class Floor:
-    """Churn between base and retrainings of its recipe, and what the candidate has beyond it.
+    """Churn between base and retrainings of its recipe, and how much the candidate exceeds it.
 
-    `churn` is the mean over retrainings; `beyond` is the candidate's churn less that mean, for this
-    base and this candidate; `expected` is where the churn of one more retraining lies.
+    `churn` is the mean over retrainings; `beyond` is the candidate's churn minus that mean, for
+    this base and this candidate; `expected` is the prediction interval of one more's churn.
     """
 
     n: int
@@ -104,12 +104,12 @@ class Floor:
 
     @cached_property
     def excess(self) -> Interval:
-        """The candidate's churn less the retrainings' mean."""
+        """The candidate's churn minus the retrainings' mean, with its interval."""
         return self.beyond.interval()
 
     @property
     def is_another_retraining(self) -> bool | None:
-        """Whether the candidate moves as one more retraining would; None if it is not known."""
+        """Whether the candidate's churn is as of one more retraining; None if unknown."""
         low, high = self.expected
         candidate = max(self.candidate, 0.5 / self.n)  # no flip counts as half, as there
         is_known = len(self.each) >= ENOUGH and not self.copies
@@ -129,7 +129,7 @@ class Floor:
         )
 
     def expected_of(self, runs: int) -> tuple[float, float]:
-        """Where the churn of one more would lie, if so many retrainings varied as much."""
+        """Prediction interval of one more's churn, if `runs` retrainings varied as much."""
         return prediction_interval(np.array(self.each), self.n, runs)
 
     def to_dict(self) -> dict[str, Any]:
@@ -153,9 +153,9 @@ def _ends(expected: tuple[float, float]) -> dict[str, float | None]:
 def retraining_files(
     paths: list[Path], base: Path | None = None, candidate: Path | None = None
 ) -> list[Path]:
-    """The files of retrainings, each once: as given; of a bench's folder, runs of plain training.
+    """The files of retrainings, each once; a bench's folder gives its runs of plain training.
 
-    Base and candidate are left out of a folder; given as a retraining, either is a mistake.
+    Base and candidate are left out of a folder, and refused as single files.
     """
     known = {path.resolve(): what for path, what in ((base, "base"), (candidate, "the candidate"))
              if path is not None}  # fmt: skip
@@ -168,7 +168,7 @@ def retraining_files(
                     f"{path}: no {BENCH_RETRAININGS} is there, as unchurn bench writes"
                 )
             files |= {file.resolve(): file for file in found if file.resolve() not in known}
-        elif not path.suffix and not path.exists():  # meant as a folder
+        elif not path.suffix and not path.exists():  # probably meant as a folder
             raise InputError(f"{path}: no such folder or file")
         elif (full := path.resolve()) in known or full in files:
             raise InputError(f"{path} is {known.get(full, 'there twice')}: no further retraining")
@@ -186,7 +186,7 @@ def retraining_files(
 
 
 def _is_upgrade_of(base: Path, file: Path) -> bool:
-    """Whether a bench of upgrades held the one against the other."""
+    """Whether a bench of upgrades trained `file` as a successor of `base`."""
     is_beside = file.resolve().parent == base.resolve().parent
     return is_beside and base.match(BASE_MODELS) and not file.match(BASE_MODELS)
 
@@ -198,7 +198,7 @@ def noise_floor(
     of_kind: str = SEED_ONLY,
     name: str = "candidate",
 ) -> Floor:
-    """Compare base with each retraining, on the rows that all have and the candidate has too.
+    """Compare base with each retraining, on the rows that all of them and the candidate have.
 
     `of_kind` says which kind of noise theirs is, and `name` what the candidate is called.
     """
@@ -227,9 +227,9 @@ def noise_floor(
 
 
 def moved_from_each(models: Sequence[Predictions], min_overlap: float) -> list[Array]:
-    """What differs from each model in all the others, on the rows that all have: (models − 1, n).
+    """For each model, where the others differ from it, on rows that all have: (models − 1, n).
 
-    None of them is base, so each is it in turn.
+    No model is base, so each is in turn.
     """
     (first, *others), _ = in_one_spelling(models)
     only = next((model.only_class for model in (first, *others) if model.only_class), None)
@@ -243,8 +243,8 @@ def moved_from_each(models: Sequence[Predictions], min_overlap: float) -> list[A
 
 
 def _shared(ids: list[pl.Series]) -> list[IntArray]:
-    """The rows in each table of the examples that all have, in the order of the first."""
-    found = [find(ids[0], other) for other in ids]  # None: in the same rows
+    """For each table, the rows of the examples that all tables have, in the first one's order."""
+    found = [find(ids[0], other) for other in ids]  # None if in the same rows
     there = [at >= 0 for at in found if at is not None]
     rows = np.flatnonzero(np.logical_and.reduce([np.ones(len(ids[0]), bool), *there]))
     if len(rows) == 0:
@@ -263,7 +263,10 @@ def _said(pairs: list[Paired], places: list[IntArray]) -> IntArray:
 def _right(
     candidate: Paired, rows: IntArray, pairs: list[Paired], places: list[IntArray]
 ) -> npt.NDArray[np.bool_]:
-    """Which labelled examples base, candidate and each retraining are right about: (2 + R, n)."""
+    """Mask of the labelled examples that base, candidate and each retraining get right.
+
+    Shape (2 + R, n).
+    """
     assert candidate.labels is not None  # noqa: S101
     labels = candidate.labels[rows]
     found = [candidate.base[rows] == labels, candidate.candidate[rows] == labels]
@@ -275,7 +278,10 @@ def _right(
 
 
 def accuracies_of(right: npt.NDArray[np.bool_], clusters: IntArray | None = None) -> Accuracies:
-    """From which examples base, candidate and R retrainings are right about: (2 + R, n)."""
+    """Accuracies from the mask of examples that base, candidate and R retrainings get right.
+
+    Shape of `right`: (2 + R, n).
+    """
     base, candidate, *each = right.mean(axis=1).tolist()
     excess = Excess.of(right[1], right[2:], clusters)
     n = right.shape[1]
@@ -295,7 +301,7 @@ def floor_of(
     clusters: IntArray | None = None,
     of_kind: str = SEED_ONLY,
 ) -> Floor:
-    """The floor from masks of what moved: (R, n) for the retrainings, (n,) for the candidate."""
+    """The floor from masks of changed predictions: (R, n) of retrainings, (n,) of the candidate."""
     n_runs, n = retrained.shape
     each = retrained.mean(axis=1)
     notes = [of_kind]

@@ -1,4 +1,4 @@
-"""Which noise retrainings show: a bench's result says what happened between its runs."""
+"""Tell which noise retrainings show (seed, data or both), from the result of their bench."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from unchurn.core.errors import InputError
 from unchurn.core.toml_json import read_plain
 
-RESULT = "result.json"  # of a bench, beside the folder that holds its predictions
+RESULT = "result.json"  # of a bench, beside its folder of predictions
 SEED_ONLY = (
     "retrainings that vary only the seed give the noise of the seed alone: new data or code may "
     "move more"
@@ -26,7 +26,7 @@ MIXED = (
 
 
 def kinds_of_noise(files: Iterable[Any]) -> set[str]:
-    """The notes that the kinds of retrainings call for; what no bench wrote varies the seed."""
+    """Notes on the kinds of noise of retrainings; files that no bench wrote count as seed only."""
     return {_kind(file) if isinstance(file, Path) else SEED_ONLY for file in files}
 
 
@@ -36,11 +36,11 @@ def note_on(kinds: set[str]) -> str:
 
 
 def _kind(file: Path) -> str:
-    """What a retraining's bench says of it."""
+    """The note for a retraining, by the scenario of its bench."""
     try:
         scenario = str(read_plain(file.parent.parent / RESULT)["subject"]["scenario"])
     except (OSError, InputError, LookupError, TypeError):
-        return SEED_ONLY  # none that we can read
+        return SEED_ONLY  # no readable result
     if scenario.startswith("upgrade"):
         return UPGRADED
     if not scenario.startswith("resample"):

@@ -1,4 +1,4 @@
-"""Are retrainings of another recipe than base's? Then their churn is no noise of retraining."""
+"""Warn when retrainings seem to be of another recipe than base: their churn is then no noise."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import numpy.typing as npt
 from unchurn.core.arrays import IntArray
 from unchurn.report.numbers import percent
 
-FARTHER = 1.5  # times as far from base as the two farthest retrainings are from one another
+FARTHER = 1.5  # times as far from base as the two farthest retrainings are from each other
 STRIKING = 3  # standard errors that are no accident of the examples
 
 
 def caution_on_recipe(
     moved: npt.NDArray[np.bool_], said: IntArray, clusters: IntArray | None = None
 ) -> str | None:
-    """A warning where retrainings agree far more with one another than base does with any of them.
+    """Warn when retrainings agree far more with each other than base does with any; else None.
 
-    `moved` is what differs from base and `said` what each of R retrainings predicts, (R, n). Of its
-    own recipe base is one more of them: then it is not as far from all of them, but by chance.
+    `moved` marks differences from base, `said` has the classes that each of R retrainings predicts,
+    (R, n). A base of the same recipe is one more retraining, and only by chance as far from all.
     """
     if len(said) < 2:
         return None
@@ -33,7 +33,7 @@ def caution_on_recipe(
         differs = one != two
         of_pairs.append(float(differs.mean()))
         beyond -= differs / len(pairs)
-    if max(of_pairs) == 0:  # copies of one model, of which is told elsewhere
+    if max(of_pairs) == 0:  # copies of one model: see `cautions_on_copies`
         return None
     if of_base.min() < FARTHER * max(of_pairs) or not _is_striking(beyond, clusters):
         return None
@@ -45,6 +45,6 @@ def caution_on_recipe(
 
 
 def _is_striking(beyond: npt.NDArray[np.float64], clusters: IntArray | None) -> bool:
-    """Whether what examples, or clusters of them, have beyond zero is more than their chance."""
+    """Whether the sum over examples, or clusters of them, is above zero beyond chance."""
     units = beyond if clusters is None else np.bincount(clusters, beyond)
     return float(units.sum()) > STRIKING * math.sqrt(float((units**2).sum()))

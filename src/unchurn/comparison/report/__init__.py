@@ -1,1 +1,1 @@
-"""A comparison for readers: words, tables, charts, a page."""
+"""Show a comparison: sentences, tables, charts, an HTML page."""

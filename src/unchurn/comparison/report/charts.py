@@ -1,4 +1,4 @@
-"""Charts of a comparison, as wide as the page allows; those whose data are there."""
+"""Charts of a comparison's page, as wide as it allows; charts without data are left out."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from unchurn.comparison.result import Comparison
     from unchurn.metrics.intervals import Interval
 
-N_SLICES = 20  # that differ most
+N_SLICES = 20  # shown: those that differ most
 WIDE: dict[str, Any] = {"width": "container"}  # charts fit a phone, and half a screen
 
 
@@ -46,7 +46,7 @@ def charts(comparison: Comparison) -> list[dict[str, Any]]:
 
 
 def _measures(comparison: Comparison) -> Drawn | None:
-    """Churn and its parts; churn alone stands in the first sentence."""
+    """Churn and its parts; None for churn alone, which is in the first sentence already."""
     names = {"churn": "churn", "bad_flips": "bad flips", "good_flips": "good flips",
              "wrong_to_wrong": "wrong → wrong"}  # fmt: skip
     found = shown_estimates(comparison)
@@ -68,7 +68,7 @@ def _measures(comparison: Comparison) -> Drawn | None:
 
 
 def _slices(comparison: Comparison) -> Drawn | None:
-    """Each slice's churn beside that of all examples."""
+    """Each slice's churn, with a line for the churn of all examples."""
     shown = comparison.slices[:N_SLICES]
     if not shown:
         return None
@@ -104,7 +104,7 @@ def _slices(comparison: Comparison) -> Drawn | None:
 
 
 def _noise_floor(comparison: Comparison) -> Drawn | None:
-    """The retrainings' churn, where one more would lie, and the candidate."""
+    """Churn of the retrainings and the candidate, and the interval expected of one more."""
     floor = comparison.floor
     if floor is None:
         return None
@@ -148,7 +148,7 @@ def _noise_floor(comparison: Comparison) -> Drawn | None:
 
 
 def _around(values: list[float], low: float, high: float) -> list[float]:
-    """The axis of retrainings: all of them and the band, which may be wide, up to twice as far."""
+    """Domain of the axis: all points, and the band up to twice the largest of them."""
     widest = 2 * max(values)
     ends = [*values, *(min(end, widest) for end in (low, high) if not math.isnan(end))]
     margin = 0.08 * (max(ends) - min(ends)) or 0.1
@@ -156,7 +156,7 @@ def _around(values: list[float], low: float, high: float) -> list[float]:
 
 
 def _thresholds(comparison: Comparison) -> list[Drawn]:
-    """Churn, and both accuracies, for two classes if one were predicted from another threshold."""
+    """Churn, and both accuracies if known, along the threshold between two classes."""
     if not comparison.thresholds:
         return []
     positive = shown_names(comparison.paired.scored_classes)[1]
@@ -207,7 +207,7 @@ def _thresholds(comparison: Comparison) -> list[Drawn]:
 def _with_intervals(
     rows: list[dict[str, Any]], title: str, colour: alt.Color, *more: Any
 ) -> alt.LayerChart:
-    """A point and its interval for each name, in the order given."""
+    """A point with its interval for each row, in the order given."""
     names = [row["name"] for row in rows]
     name = "slice:N" if "slice" in rows[0] else "name:N"
     shown = {name: " ", "value:Q": title, "low:Q": "from", "high:Q": "to"}
@@ -229,7 +229,7 @@ def _with_intervals(
 
 
 def _percents(interval: Interval) -> dict[str, float | None]:
-    """Value and ends; no interval has no length."""
+    """Value and ends of an interval in percent; unknown ends are the value itself."""
     ends = {"low": interval.low, "high": interval.high}
     known = {name: interval.value if math.isnan(end) else end for name, end in ends.items()}
     return {"value": as_percent(interval.value), **{k: as_percent(v) for k, v in known.items()}}

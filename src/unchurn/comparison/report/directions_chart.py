@@ -1,4 +1,4 @@
-"""Charts of the directions of flips: bars for two classes, a heat map for more."""
+"""The chart of flips from class to class: bars for two classes, a heat map for more."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 N_CLASSES = 20  # more are not legible
 AROUND = 16  # letters of a class beside the heat map
 N_NUMBERS = 10  # classes up to which every cell of the heat map has its number
-LEGIBLE = 0.12  # of the longest bar: a shorter part has no room for its number
+LEGIBLE = 0.12  # of the longest bar: shorter parts have no room for their number
 
 
 def directions(comparison: Comparison) -> Drawn | None:
-    """From which class to which: bars for two classes, a heat map for more."""
+    """The chart of flips from class to class; None if nothing flips."""
     if not comparison.outcomes.flipped.any():
         return None
     title = "From which class to which"
@@ -34,9 +34,9 @@ def directions(comparison: Comparison) -> Drawn | None:
 
 
 def _flipping(comparison: Comparison) -> list[int]:
-    """The classes that flip; of many, those of the most frequent pairs, not all of which fit.
+    """The classes that flip; if too many, those of the most frequent pairs that fit.
 
-    Those with the most flips each need not flip into one another.
+    Pairs, because the classes with the most flips need not flip into each other.
     """
     paired, flipped = comparison.paired, comparison.outcomes.flipped
     n = len(paired.classes)
@@ -58,7 +58,7 @@ def _natural(name: str) -> list[tuple[str, int]]:
 
 
 def _two_ways(comparison: Comparison) -> Any:
-    """A bar for each way, bad and good flips in it."""
+    """A bar for each direction, divided into bad, good and unlabelled flips."""
     outcomes, names = comparison.outcomes, shown_names(comparison.paired.classes, BESIDE // 2)
     ways = [f"{names[0]} → {names[1]}", f"{names[1]} → {names[0]}"]
     kinds = {"bad flips": outcomes.bad, "good flips": outcomes.good}
@@ -73,7 +73,7 @@ def _two_ways(comparison: Comparison) -> Any:
     scale = alt.Scale(domain=there, range=[COLOURS[kind] for kind in there])
     legend = None if there == ["unlabelled"] else BELOW
     ticks = min(6, max(row["flips"] for row in rows))  # no half flips
-    for way in ways:  # each count stands at the end of its part of the bar
+    for way in ways:  # each count is in the middle of its part of the bar
         end = 0
         for row in (one for one in rows if one["way"] == way):
             end += row["flips"]
@@ -115,7 +115,7 @@ def _heat_map(comparison: Comparison, chosen: list[int]) -> Any:
         for row, column in (divmod(int(cell), size) for cell in np.flatnonzero(counts))
     ]
     axis: dict[str, Any] = {"labelLimit": 110, "domain": False, "ticks": False}
-    angle = 0 if sum(map(len, names)) < 30 else -45  # short names stand upright even on a phone
+    angle = 0 if sum(map(len, names)) < 30 else -45  # short names fit unrotated even on a phone
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         alt.X("to:N", title="candidate", axis=alt.Axis(labelAngle=angle, **axis)).scale(
             domain=names

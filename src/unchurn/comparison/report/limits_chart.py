@@ -1,4 +1,4 @@
-"""The chart of a verdict: what was measured, with its interval, beside its limit."""
+"""The chart of a verdict: each measured value with its interval, and its limit."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from unchurn.comparison.report.chart_parts import (
 if TYPE_CHECKING:
     from unchurn.comparison.report.words import Banner, BannerLine
 
-N_LIMITS = 20  # that stand in the way most
-# What stands in the way first; colours that are seen on white and on black, and a shape for each.
+N_LIMITS = 20  # shown, those against promotion first
+# Decisions against promotion first; colours visible on white and on black, and a shape for each.
 KINDS = {
     "reject": ("#e15759", "square"),
     "hold": ("#d08a00", "diamond"),
@@ -28,7 +28,7 @@ KINDS = {
 
 
 def limits_chart(banner: Banner) -> dict[str, Any] | None:
-    """Every limit that is on a number, with a title and a line on how to read it."""
+    """The chart of all limits on numbers, with title and caption; None if there are none."""
     lines = [line for line in banner.lines if line.found is not None and line.limit is not None]
     lines.sort(key=lambda line: list(KINDS).index(line.decision))
     if not lines:
@@ -61,13 +61,13 @@ def limits_chart(banner: Banner) -> dict[str, Any] | None:
 
 
 def _turned(name: str) -> str:
-    """A check's name with its slice first: what tells it from others is not to be cut off."""
+    """A check's name with its slice first, so that the distinctive part is not cut off."""
     what, of, which = name.partition(" of ")
     return f"{which}: {what.removeprefix('slice_')}" if of else name
 
 
 def _row(line: BannerLine) -> dict[str, Any]:
-    """A check in percent."""
+    """A check's numbers in percent."""
     found, limit = line.found, line.limit
     if found is None or limit is None:
         raise ValueError("this line is of no number")

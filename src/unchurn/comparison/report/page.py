@@ -1,4 +1,4 @@
-"""One self-contained HTML page of a comparison: the verdict, the numbers, charts, the flips."""
+"""Write a comparison's HTML page, self-contained: verdict, numbers, charts, flips."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from unchurn.report import formats
 from unchurn.report.html import write_page
 from unchurn.report.table import Cell, Column, Table
 
-# However many examples were compared, the page holds no more than these.
+# The page holds no more than these, however many examples were compared.
 N_FLIPS = 1000
 N_SLICES = 200
 N_CLASSES = 200
@@ -26,7 +26,7 @@ LONGEST = 200  # letters of a cell: an id may be a whole document
 def write_comparison(
     comparison: Comparison, path: Path, banner: words.Banner | None = None
 ) -> None:
-    """Write the page; it asks nothing of the network, and everything in it is escaped."""
+    """Write the page; it loads nothing from the network, and everything in it is escaped."""
     check_place(path)
     names = list(comparison.taken)[:2]
     slices, classes = tables.slices(comparison, N_SLICES), tables.classes(comparison, N_CLASSES)
@@ -53,7 +53,7 @@ def _limits(banner: words.Banner | None) -> list[dict[str, Any]]:
 
 
 def _verdict(banner: words.Banner) -> dict[str, Any]:
-    """The decision and its checks: those that stand in the way first."""
+    """The decision, and its checks: those against promotion, and those passed."""
     return {
         "decision": banner.decision,
         "meaning": banner.meaning,
@@ -73,10 +73,10 @@ def _sortable(title: str, table: Table) -> dict[str, Any]:
 
 
 def _flips(comparison: Comparison) -> dict[str, Any]:
-    """The flipped examples, as far as they have room; what to filter them by."""
+    """A table of at most N_FLIPS flipped examples, and the kinds to filter it by."""
     frame = flipped(comparison, N_FLIPS)
     is_number = {column.name: column.dtype.is_numeric() for column in frame}
-    # A slice may be called so, too, where no probability is.
+    # Without probabilities, a slice may be called "confidence".
     shown = {"confidence": "candidate's confidence"} if comparison.paired.probabilities else {}
     columns = tuple(
         Column(
@@ -101,7 +101,7 @@ def _flips(comparison: Comparison) -> dict[str, Any]:
 
 
 def _flip_cell(column: str, value: Any, is_number: bool) -> Cell:
-    """What is shown of a flipped example in one column."""
+    """A cell of the table of flips."""
     if value is None:
         return Cell(text="–")
     text = f"{value:.4f}" if column == "confidence" else str(value)
@@ -109,7 +109,7 @@ def _flip_cell(column: str, value: Any, is_number: bool) -> Cell:
 
 
 def _cut(table: Table) -> Table:
-    """The same with cells of a length that can be shown."""
+    """The table with long cells cut."""
     rows = tuple(
         tuple(
             cell if len(cell.text) <= LONGEST else replace(cell, text=cell.text[:LONGEST] + "…")

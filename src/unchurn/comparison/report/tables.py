@@ -1,4 +1,4 @@
-"""A comparison's tables: every measure, the slices and classes that flip most, thresholds."""
+"""Tables of a comparison: measures, slices and classes that flip most, thresholds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NAMES = {
     "good_flips": "good flips (wrong → right)",
     "wrong_to_wrong": "wrong → another wrong",
 }
-N_SLICES = 10  # that are shown
+N_SLICES = 10  # shown
 N_CLASSES = 12
 HALF = 0.5
 SHOWN_THRESHOLDS = (0.1, 0.3, HALF, 0.7, 0.9)
@@ -32,7 +32,7 @@ EMPTY = Cell(text="")
 
 
 def all_tables(comparison: Comparison) -> list[Table]:
-    """Those that have something to show."""
+    """All tables of a comparison that have rows."""
     found = [f(comparison) for f in (measures, slices, classes, thresholds)]
     return [table for table in found if table.rows]
 
@@ -79,7 +79,7 @@ def measures(comparison: Comparison) -> Table:
 
 
 def slices(comparison: Comparison, most: int = N_SLICES) -> Table:
-    """The slices that differ most from the rest; their flips for the worse where labels tell."""
+    """The slices that differ most from the rest; with labels, their bad flips and accuracy."""
     shown = comparison.slices[:most]
     with_labels = any(one.bad_flips is not None for one in shown)
     judged = (Column(heading="bad flips", may_go=2), Column(heading="accuracy", may_go=1))
@@ -114,7 +114,7 @@ def slices(comparison: Comparison, most: int = N_SLICES) -> Table:
 
 
 def _for_the_worse(one: Slice) -> tuple[Cell, Cell]:
-    """A slice's bad flips and change of accuracy, where some of it is labelled."""
+    """Cells of a slice's bad flips and change in accuracy; empty signs without labels."""
     if one.bad_flips is None or one.accuracy_difference is None:
         return Cell(text=NONE), Cell(text=NONE)
     change = one.accuracy_difference.value
@@ -141,7 +141,7 @@ def classes(comparison: Comparison, most: int = N_CLASSES) -> Table:
 
 
 def _of_many(shown: int, total: int, which: str) -> tuple[Note, ...]:
-    """A note that a table holds only some."""
+    """A note that a table shows only some of all rows."""
     return (Note(text=f"The {shown:,} of {total:,} {which}."),) if shown < total else ()
 
 
@@ -214,7 +214,7 @@ def _not_at_half(comparison: Comparison, shown: list[dict[str, float]]) -> str |
 
 
 def _columns(*headings: str) -> tuple[Column, ...]:
-    """Columns of numbers behind one of names; one without a heading has words, too."""
+    """Columns; the first, and one without a heading, have text, all others numbers."""
     return tuple(Column(heading=h, is_text=i == 0 or not h) for i, h in enumerate(headings))
 
 

@@ -1,4 +1,4 @@
-"""A comparison in words: for the terminal, and as Markdown for a pull request."""
+"""A comparison as text: for the terminal, and as Markdown for a pull request."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ COLOURS = {"promote": "green", "hold": "yellow", "reject": "red"}
 
 @dataclass(frozen=True)
 class BannerLine:
-    """One reason of a decision; what was measured and its limit, where that is a number."""
+    """One check of a decision and its reason; the measured value and limit if they are numbers."""
 
     name: str
     decision: str
@@ -54,11 +54,11 @@ class Banner:
 
     @property
     def passed(self) -> list[BannerLine]:
-        """The others."""
+        """The checks that allow to promote."""
         return [line for line in self.lines if line.decision == "promote"]
 
     def folded(self) -> tuple[list[BannerLine], list[BannerLine]]:
-        """What is listed, what stands in the way first; and, of many, the slices that pass."""
+        """The checks to list, and those to fold: if there are many, slices that pass."""
         if len(self.lines) <= N_CHECKS:
             return list(self.lines), []
         slices = [line for line in self.passed if line.name.startswith("slice_")]
@@ -86,13 +86,13 @@ def _place(line: BannerLine) -> tuple[bool, bool, float]:
 
 
 def sentences(comparison: Comparison) -> list[str]:
-    """What moved; and whether that is more than retraining alone, if there are retrainings."""
+    """What changed and, if there are retrainings, whether it is more than retraining alone."""
     more = (floor_sentence(comparison), accuracies_sentence(comparison))
     return [headline(comparison), *(one for one in more if one is not None)]
 
 
 def headline(comparison: Comparison) -> str:
-    """What moved, in one sentence."""
+    """What changed, in one sentence."""
     churn = comparison.estimates["churn"]
     text = f"{percent(churn.value)} of {comparison.n:,} predictions change ({between(churn)})"
     if comparison.labels_cover is not None:
@@ -108,7 +108,7 @@ def headline(comparison: Comparison) -> str:
 
 
 def floor_sentence(comparison: Comparison) -> str | None:
-    """Whether the candidate moves more than retraining alone, in one sentence."""
+    """Whether the candidate changes more than retraining alone, in one sentence; or None."""
     floor = comparison.floor
     if floor is None:
         return None
@@ -135,7 +135,7 @@ def floor_sentence(comparison: Comparison) -> str | None:
 
 
 def accuracies_sentence(comparison: Comparison) -> str | None:
-    """The retrainings' accuracies beside base's and the candidate's, in one sentence."""
+    """Accuracies of retrainings, base and candidate, in one sentence; None if unknown."""
     floor = comparison.floor
     if floor is None or floor.accuracy is None:
         return None
@@ -154,7 +154,7 @@ def accuracies_sentence(comparison: Comparison) -> str | None:
 
 
 def remarks(comparison: Comparison) -> list[str]:
-    """What was taken for what, what was left out, and what else to know."""
+    """The role of each column, the rows left out, and further notes."""
     lines = []
     for name, taken in comparison.taken.items():
         shown = ", ".join(f"{what}: {column}" for what, column in taken.items())
@@ -201,7 +201,7 @@ def _checks_that_fit(lines: list[BannerLine], room: int) -> str:
 
 
 def show(console: Console, comparison: Comparison, banner: Banner | None = None) -> None:
-    """The same on the terminal."""
+    """Print the comparison, and the verdict above it, on the terminal."""
     from rich.text import Text
 
     if banner is not None:
@@ -220,14 +220,14 @@ def show(console: Console, comparison: Comparison, banner: Banner | None = None)
 
 
 def show_table(console: Console, table: Table) -> None:
-    """A table below what stands on the terminal, no wider than that."""
+    """Print a table after an empty line, no wider than the terminal."""
     from rich.text import Text
 
     console.print(Text(f"\n{formats.text(table, console.width)}"), end="")
 
 
 def show_warnings(console: Console, comparison: Comparison) -> None:
-    """What may make it another answer than was meant, on the terminal."""
+    """Print the warnings on the terminal."""
     from rich.text import Text
 
     for warning in comparison.warnings:
@@ -235,7 +235,7 @@ def show_warnings(console: Console, comparison: Comparison) -> None:
 
 
 def show_remarks(console: Console, comparison: Comparison) -> None:
-    """The remarks on the terminal."""
+    """Print the remarks on the terminal."""
     from rich.text import Text
 
     for line in remarks(comparison):
@@ -243,7 +243,7 @@ def show_remarks(console: Console, comparison: Comparison) -> None:
 
 
 def _checks(lines: list[BannerLine]) -> Table:
-    """The reasons of a decision."""
+    """A table of checks and their reasons."""
     rows = tuple(
         (
             Cell(text=line.name, is_foreign=True),

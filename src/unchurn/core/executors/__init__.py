@@ -1,7 +1,7 @@
-"""Where calls run: on this machine's cores (`local.py`) or a Ray cluster (`ray.py`).
+"""Executors run calls on this machine's cores (`local.py`) or a Ray cluster (`ray.py`).
 
-Who makes calls, as `study.run` does, knows no executor by name. On the command line and in `bench`
-the choice between them is called `engine`.
+Callers, such as `study.trainings.run`, do not depend on the kind of executor. On the command line
+and in `bench` the choice between them is called `engine`.
 """
 
 from __future__ import annotations

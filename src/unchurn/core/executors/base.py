@@ -1,4 +1,4 @@
-"""What an executor is: it makes calls, here or elsewhere, and yields what comes back.
+"""`Executor`: the interface of objects that make calls, here or elsewhere, and yield results.
 
 with executor:                          entered before use, left when all is done
     executor.share(value)               put a value where workers can read it; pass on what it
@@ -17,24 +17,24 @@ from typing import Any, Protocol, Self
 
 @dataclass(frozen=True)
 class Call:
-    """A function, its arguments (some may be handles), and the key that its result comes with."""
+    """A function, its arguments (some may be handles), and a key that identifies its result."""
 
     key: Any
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
     _: KW_ONLY
     gpus: int = 0
-    stays: bool = False  # the result is for other calls only: a handle of it comes back
-    seconds: float | None = None  # about how long it takes, if known
-    imports: tuple[str, ...] = ()  # modules that it needs, which have no threads when imported
+    stays: bool = False  # the result is only for other calls: a handle of it is returned
+    seconds: float | None = None  # estimated, if known
+    imports: tuple[str, ...] = ()  # modules that it needs; importing them must start no threads
 
 
 class Executor(Protocol):
-    """Where calls run: what those who have many calls to make ask of it."""
+    """Makes many calls, on this machine or elsewhere."""
 
     @property
     def workers(self) -> int | None:
-        """Calls at a time; None for as many as there will be cores."""
+        """Number of calls at a time; None for one per core of a cluster."""
 
     def __enter__(self) -> Self: ...
 
@@ -54,7 +54,7 @@ class Executor(Protocol):
     def execute(self, calls: deque[Call], killed: Callable[[], Any]) -> Iterator[tuple[Any, Any]]:
         """Make the calls, the first ones first, also those added meanwhile; yield keys and results.
 
-        The result of a call that stays is a handle of it. A call whose process is killed, as for
-        want of memory, is made again with fewer at a time; one that is killed then too gives the
-        result of `killed`.
+        A call with `stays` gives a handle of its result. A call whose process is killed, as for
+        want of memory, is made again with fewer at a time; if it is killed again, its result is
+        that of `killed`.
         """

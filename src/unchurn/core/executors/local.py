@@ -1,4 +1,4 @@
-"""The cores of this machine: a process for each call at a time, or this one for what is short."""
+"""`Local`: run calls in worker processes of this machine, or in this process if they are short."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from unchurn.core.executors.base import Call
 from unchurn.core.executors.memory import Shared, clear_memory
 from unchurn.core.executors.pool import KilledError, Pool
 
-START_UP = 2.5  # seconds until workers run and have imported what trains
-TRIES = 3  # of a call that is killed when it is alone: it may not be its own fault
-CAN_FORK = hasattr(os, "fork")  # without it, as on Windows, all calls are made here
+START_UP = 2.5  # seconds until workers run and have imported torch and the like
+TRIES = 3  # of a call that is killed while alone: it may not be its own fault
+CAN_FORK = hasattr(os, "fork")  # without it, as on Windows, all calls are made in this process
 
 
 class Local:
-    """The executor of this machine: so many processes at a time."""
+    """The executor of this machine, with `workers` processes at a time."""
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
@@ -37,25 +37,25 @@ class Local:
         self._close()
 
     def share(self, value: Any) -> Any:
-        """A handle; the arrays of the value are put into shared memory when a worker needs them."""
+        """A handle of a value, whose arrays go into shared memory when a worker needs them."""
         return Shared(value)
 
     def execute(self, calls: deque[Call], killed: Callable[[], Any]) -> Iterator[tuple[Any, Any]]:
-        """Make calls in their order: here, until workers pay off, if they ever do.
+        """Make calls in order: in this process until workers pay off, if they ever do.
 
-        Then all are made by workers, as one that is killed does not end us.
+        From then on workers make all: if one is killed, this process goes on.
         """
         try:
             while calls and self._pool is None and not self._pays_off(calls):
                 call = calls.popleft()
                 yield call.key, self._make_here(call)
             yield from self._send(calls, killed)
-        finally:  # the workers of somebody who gives up are at calls that nobody waits for
+        finally:  # if the caller gave up, workers are busy with calls that nobody waits for
             if not self._is_entered or (self._pool and self._pool.busy):
                 self._close()
 
     def _pays_off(self, calls: Sequence[Call]) -> bool:
-        """Whether workers, which must start first, would be done with the calls before us."""
+        """Whether workers, which must start first, would finish the calls sooner."""
         if self.workers == 1 or len(calls) < 2 or not CAN_FORK:
             return False
         seconds = [call.seconds for call in calls if call.seconds is not None]
@@ -64,7 +64,7 @@ class Local:
         return START_UP + makespan(seconds, self.workers) < sum(seconds)
 
     def _make_here(self, call: Call) -> Any:
-        """Make a call in this process; as in a worker, BLAS has one thread, as its results tell."""
+        """Make a call in this process, with one BLAS thread as in a worker, for equal results."""
         values = [one.value if isinstance(one, Shared) else one for one in call.arguments]
         if self.workers == 1:
             result = call.function(*values)
@@ -75,15 +75,15 @@ class Local:
 
     @property
     def _threads(self) -> int:
-        """Of a worker: its share of the cores."""
+        """Threads of a worker: its share of the cores."""
         return max(1, (os.cpu_count() or 1) // self.workers)
 
     def _send(self, calls: deque[Call], killed: Callable[[], Any]) -> Iterator[tuple[Any, Any]]:
-        """Have workers make the calls, also those added meanwhile.
+        """Have workers make the calls, including those added meanwhile.
 
-        What a killed worker was at is called again, last; if nothing was finished since the one
-        before was killed, with fewer at a time. Killed again and again, although it is alone, it
-        gives the result of `killed`.
+        A call whose worker was killed is made again, last; with fewer at a time, if no call was
+        finished since the previous kill. If it is killed TRIES times while alone, its result is
+        that of `killed`.
         """
         at_a_time, is_calm = self.workers, True
         alone: Counter[Any] = Counter()  # kills of a call with nothing beside it
@@ -121,7 +121,7 @@ class Local:
 
 
 def makespan(seconds: Sequence[float], workers: int) -> float:
-    """When the last of some calls ends, each begun by the first worker that is free.
+    """The time when the last call ends, if each is begun by the first free worker.
 
     >>> makespan([3, 3, 3], workers=2)
     6.0

@@ -1,7 +1,7 @@
-"""Values that processes of this machine share: their arrays lie in one file, which all of them map.
+"""Share values between processes of this machine: their arrays are in one file, which all map.
 
-The file is in memory where there is room, and in a folder that is gone when its process is. What is
-pickled comes by a connection, never from a file.
+The file is in memory if there is room, in a folder that is removed with its process. Pickles are
+sent through a connection, never read from a file.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ ALIGNED = 64  # bytes, as arrays are elsewhere
 
 @dataclass(frozen=True)
 class Parcel:
-    """A pickled value, and where the arrays in it are: what another process makes it of."""
+    """A pickled value and the file of its arrays, from which another process restores it."""
 
     pickled: bytes
     file: Path | None  # None if there are no arrays
-    places: tuple[tuple[int, int], ...]  # of each array in the file: its first byte and its last
+    places: tuple[tuple[int, int], ...]  # start and end of each array in the file, in bytes
 
     def value(self) -> Any:
-        """The value; its arrays can only be read."""
+        """The value; its arrays are read-only."""
         if self.file is None:
             return pickle.loads(self.pickled)  # noqa: S301
         mapped = np.memmap(self.file, np.uint8, mode="r")
@@ -45,7 +45,7 @@ class Parcel:
 
 
 def pack(value: Any, folder: Path) -> Parcel:
-    """Put the arrays of a value into a file in a folder."""
+    """Pickle a value, with its arrays in a file in a folder."""
     buffers: list[pickle.PickleBuffer] = []
     pickled = cloudpickle.dumps(value, protocol=5, buffer_callback=buffers.append)
     arrays = [buffer.raw() for buffer in buffers]
@@ -69,9 +69,9 @@ def pack(value: Any, folder: Path) -> Parcel:
 
 
 class Shared:
-    """The handle of a value that many calls are given: the value itself here, a parcel elsewhere.
+    """The handle of a value for many calls: the value itself here, a parcel in workers.
 
-    Nothing is written before a worker needs it; the file goes with the handle.
+    Nothing is written before a worker needs it; the file is removed with the handle.
     """
 
     def __init__(self, value: Any = None, parcel: Parcel | None = None) -> None:
@@ -85,7 +85,7 @@ class Shared:
 
     @property
     def parcel(self) -> Parcel:
-        """What a worker is given instead."""
+        """The parcel that a worker is given instead."""
         if self._parcel is None:
             self._parcel, self._value = pack(self._value, memory()), None
             self._goes_with_us()
@@ -97,10 +97,7 @@ class Shared:
 
 
 def _places() -> list[Path]:
-    """Where arrays may be put to be shared by processes, the best first: in memory, if it has room.
-
-    As joblib chooses.
-    """
+    """Folders for shared arrays, the best first: in memory, if there is room, as joblib does."""
     places = [Path(tempfile.gettempdir())]
     if SHARED_MEMORY.is_dir():
         roomy = shutil.disk_usage(SHARED_MEMORY).total >= LEAST_MEMORY
@@ -111,9 +108,9 @@ def _places() -> list[Path]:
 
 
 def memory() -> Path:
-    """The folder of this process for arrays that its workers share; gone when it ends."""
+    """The folder of this process for arrays that its workers share; removed at its end."""
     folder = _own_folder()
-    folder.mkdir(mode=0o700, exist_ok=True)  # workers that lost us have removed it
+    folder.mkdir(mode=0o700, exist_ok=True)  # workers that lost the connection may have removed it
     return folder
 
 
@@ -125,6 +122,6 @@ def _own_folder() -> Path:
 
 
 def clear_memory() -> None:
-    """Remove what dead processes of ours left."""
+    """Remove the shared arrays of dead processes."""
     for place in _places():
         clear_dead(place)

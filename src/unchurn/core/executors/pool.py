@@ -1,4 +1,4 @@
-"""`Pool`: the worker processes of this machine, and who is at which call."""
+"""`Pool`: the worker processes of this machine, and the call that each is making."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ START = (
     "import json, sys; given = json.loads(sys.argv[1]); sys.path[:] = given.pop('path'); "
     "from unchurn.core.executors.worker import main; main(**given)"
 )
-FORKS = sys.platform == "linux"  # elsewhere a library may have threads from the start
+FORKS = sys.platform == "linux"  # elsewhere libraries may start threads when imported
 # Libraries read these when they are loaded.
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS",
            "NUMBA_NUM_THREADS", "NUMEXPR_NUM_THREADS")  # fmt: skip
 
 
 class KilledError(RuntimeError):
-    """The process that made a call is gone."""
+    """The process that made a call was killed."""
 
 
 class Pool:
-    """Processes that make a call at a time; one that is killed takes no other with it."""
+    """Processes that make one call at a time; if one is killed, the others go on."""
 
     def __init__(self, imports: tuple[str, ...], threads: int) -> None:
         self.imports, self.threads = imports, threads
@@ -42,7 +42,7 @@ class Pool:
         self._processes: list[subprocess.Popen[bytes]] = []
 
     def grow(self, workers: int) -> None:
-        """Have so many processes, if there are fewer."""
+        """Start processes until there are at least `workers`."""
         missing = max(0, workers - len(self.busy) - len(self._idle))
         pipes = [Pipe() for _ in range(missing)]
         for together in [pipes] if FORKS and pipes else [[pipe] for pipe in pipes]:
@@ -69,16 +69,16 @@ class Pool:
             )
 
     def start(self, call: Call) -> None:
-        """Give a call to a process that is idle."""
+        """Send a call to an idle process."""
         worker = self._idle.pop()
         self.busy[worker] = call
         arguments = [one.parcel if isinstance(one, Shared) else one for one in call.arguments]
         message = cloudpickle.dumps((call.stays, call.function, arguments))
-        with contextlib.suppress(OSError):  # it is gone, as waiting for it tells
+        with contextlib.suppress(OSError):  # it is gone, which `wait` will notice
             worker.send_bytes(message)
 
     def wait(self) -> list[tuple[Call, Any]]:
-        """Wait for calls to end: each with its result, or KilledError; its own error is raised."""
+        """Wait for calls to end; return their results, or KilledError; raise a call's own error."""
         ended: list[tuple[Call, Any]] = []
         ready = connection.wait(list(self.busy))
         for worker in [worker for worker in self.busy if worker in ready]:
@@ -97,7 +97,7 @@ class Pool:
         return ended
 
     def close(self) -> None:
-        """End all processes, whatever they are at."""
+        """End all processes, busy or not."""
         for process in self._processes:
             process.terminate()
         for process in self._processes:
@@ -108,7 +108,7 @@ class Pool:
 
 @contextlib.contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Hold Ctrl-C back while a process starts, until it ignores it: it comes to us alone."""
+    """Block Ctrl-C while a process starts, until it ignores it: only this process handles it."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

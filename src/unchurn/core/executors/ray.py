@@ -1,8 +1,8 @@
-"""A Ray cluster: every call is a task of one core, data lie once on each node, results stream back.
+"""`Ray`: run calls on a Ray cluster; each is a task on one core, data are once on each node.
 
-Ray itself schedules, starts a task again whose process or node died, and makes lost objects anew.
-What is ours: how many tasks are under way, what becomes of those that die again and again, and that
-all nodes have the same versions.
+Ray itself schedules, restarts tasks whose process or node died, and restores lost objects. This
+module decides how many tasks are submitted and what happens to those that die repeatedly, and
+checks that all nodes have the same versions.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from unchurn.core.errors import InputError
 from unchurn.core.executors.base import Call
 from unchurn.core.version import __version__
 
-# Read when Ray is loaded. Every death of a worker is news to it; we tell of those that matter.
+# Read when Ray is loaded. Ray would report every death of a worker; unchurn reports what matters.
 os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".*")
-# Ray would try a task that is out of memory again for ever, with as many beside it.
+# Ray would retry a task that is out of memory for ever, with as many others beside it.
 os.environ.setdefault("RAY_task_oom_retries", "0")
 
 import ray
@@ -37,8 +37,8 @@ Versions = dict[str, str]
 RETRIES = 3  # by Ray itself, of a task whose process or node died
 # Tasks under way for each core: one runs, one waits in its place.
 AHEAD = 2
-PATIENCE = 30  # seconds without any result, after which tasks are looked at that no node can take
-# What a task's death ends in, or the loss of what it made; other errors are those of the call.
+PATIENCE = 30  # seconds without any result, after which tasks that fit no node are taken back
+# Errors for the death of a task or the loss of its result; other errors are the call's own.
 DEATHS = (
     exceptions.WorkerCrashedError,
     exceptions.OutOfMemoryError,
@@ -48,9 +48,9 @@ DEATHS = (
 
 
 class Ray:
-    """The executor of a cluster: that at an address, or one of this machine's cores, made for it.
+    """The executor of the cluster at an address, or of a new one on this machine's cores.
 
-    `workers` are tasks at a time; if not given, as many as the cluster has cores.
+    `workers` is the number of tasks at a time; by default one per core of the cluster.
     """
 
     def __init__(self, address: str | None = None, workers: int | None = None) -> None:
@@ -78,10 +78,10 @@ class Ray:
         return ray.put(value)
 
     def execute(self, calls: deque[Call], killed: Callable[[], Any]) -> Iterator[tuple[Any, Any]]:
-        """Make calls while there is room; what was killed comes last, on more and more cores.
+        """Make calls while there is room; killed ones again, last, on more and more cores.
 
-        On twice the cores a task has fewer beside it, and so more of its node's memory. One that is
-        killed again on all cores of the largest node gives the result of `killed`.
+        On twice the cores a task has fewer others beside it, and so more of its node's memory. If
+        it is killed again on all cores of the largest node, its result is that of `killed`.
         """
         flying: dict[Any, _Flight] = {}
         again: deque[_Flight] = deque()
@@ -116,12 +116,12 @@ class Ray:
                     else:
                         yield key, flight.result if flight.call.stays else result
         finally:
-            if self._is_guest:  # otherwise they end with our connection, more safely
+            if self._is_guest:  # otherwise tasks end with the connection, more safely
                 for reference in flying:
                     ray.cancel(reference)
 
     def _start(self, flight: _Flight) -> Any:
-        """Submit a task; give the reference to wait for."""
+        """Submit a task; return the reference to wait for."""
         call = flight.call
         task = _task.options(
             num_cpus=flight.cores,
@@ -142,11 +142,11 @@ class _Flight:
     call: Call
     cores: int = 1
     is_retry: bool = False
-    result: Any = None  # of a call that stays: the handle of it
+    result: Any = None  # the handle of the result, if the call has `stays`
 
 
 def _take_back(flying: dict[Any, _Flight]) -> list[_Flight]:
-    """Cancel tasks for more cores than any node has, the one that had them being lost."""
+    """Cancel tasks that need more cores than any node has, after the largest node was lost."""
     largest = _largest()
     stuck = [reference for reference, flight in flying.items() if flight.cores > largest]
     for reference in stuck:
@@ -156,9 +156,9 @@ def _take_back(flying: dict[Any, _Flight]) -> list[_Flight]:
 
 @ray.remote
 def _task(versions: Versions, stays: bool, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Make a call on whatever node this is; what stays comes second, after a sign that it is there.
+    """Make a call on a node; with `stays`, return None to wait for, and then the result.
 
-    The node may have joined after the versions were compared.
+    Versions are checked, as the node may have joined after they were compared.
     """
     _check(versions, _own_versions(), ray.util.get_node_ip_address())
     result = function(*arguments)
@@ -166,7 +166,7 @@ def _task(versions: Versions, stays: bool, function: Callable[..., Any], *argume
 
 
 def _connect(address: str, workers: int | None) -> None:
-    """Join a cluster, or start one of our own that ends with us and that only we can reach."""
+    """Join a cluster, or start one that ends with this process and only it can reach."""
     try:
         if address == "local":
             _start_own(workers)
@@ -183,9 +183,9 @@ def _connect(address: str, workers: int | None) -> None:
 def _start_own(workers: int | None) -> None:
     """Start a cluster on this machine whose ports are open on the loopback interface alone.
 
-    Whoever reaches a port of Ray's can run code. Asked for 127.0.0.1, Ray takes the machine's own
-    address instead, and listens on all; only this switch, which it has for the firewalls of other
-    systems, keeps it there. Should a later Ray not heed it, nothing is run.
+    Whoever reaches a port of Ray can run code. Asked for 127.0.0.1, Ray uses the machine's own
+    address instead, and listens on all interfaces; only this switch, meant for the firewalls of
+    other systems, prevents it. If a later Ray ignores the switch, InputError is raised.
     """
     from ray._private import ray_constants
 
@@ -208,7 +208,7 @@ def _start_own(workers: int | None) -> None:
 
 
 def _nodes() -> list[dict[str, Any]]:
-    """The nodes of now on which tasks can run."""
+    """The present nodes on which tasks can run."""
     return [node for node in ray.nodes() if node["Alive"] and _cpus(node)]
 
 
@@ -232,7 +232,7 @@ def _own_versions() -> Versions:
 
 
 def _version(package: str) -> str:
-    """A package's version, known without importing it."""
+    """A package's version, without importing it."""
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
@@ -240,7 +240,7 @@ def _version(package: str) -> str:
 
 
 def _same_versions() -> Versions:
-    """Ask every node for its versions; raise InputError if any are not ours."""
+    """Ask every node for its versions; InputError if any differ from this process's."""
     ours = _own_versions()
     asked = {}
     for node in _nodes():
@@ -262,7 +262,7 @@ def _same_versions() -> Versions:
 
 
 def _check(ours: Versions, theirs: Versions, node: str) -> None:
-    """Refuse a node whose results may be others."""
+    """Refuse a node with other versions, whose results may differ."""
     for name, version in ours.items():
         if theirs[name] != version:
             raise InputError(
@@ -271,7 +271,7 @@ def _check(ours: Versions, theirs: Versions, node: str) -> None:
 
 
 def _send_own_files() -> None:
-    """Send functions of files in this folder whole: other nodes do not have these files."""
+    """Send functions of files in the current folder by value: other nodes lack these files."""
     for module in list(sys.modules.values()):
         file = getattr(module, "__file__", None)
         if file and Path(file).parent == Path.cwd():

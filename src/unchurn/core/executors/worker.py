@@ -1,7 +1,7 @@
-"""A worker process: it makes the calls that come by its connection until that is closed.
+"""A worker process, which makes the calls sent through its connection until that is closed.
 
-The process that starts imports what calls need, then forks as many workers as it has connections:
-torch is imported once, and lies in memory once. It forks before anything has threads.
+The first process imports the modules that calls need, then forks one worker per connection: torch
+is imported once, and is in memory once. It forks before any library has threads.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from unchurn.core.leftovers import remove
 
 
 def main(connections: Sequence[int], imports: Sequence[str], folder: str) -> None:
-    """Import, fork, and end when the workers have; a single connection is served right here."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for who sends the calls
+    """Import, fork, and end when all workers have; a single connection is served without a fork."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that sends calls handles Ctrl-C
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     for name in imports:
-        with contextlib.suppress(ImportError):  # the call that needs it says so better
+        with contextlib.suppress(ImportError):  # the call that needs it will explain it better
             import_module(name)
     if len(connections) == 1:
         _serve(Connection(connections[0]), Path(folder))
@@ -49,7 +49,7 @@ def main(connections: Sequence[int], imports: Sequence[str], folder: str) -> Non
         worker = os.fork()
         if worker == 0:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
-            for other in connections[number + 1 :]:  # held by two, it would not end with the other
+            for other in connections[number + 1 :]:  # held by two workers, it would not be closed
                 os.close(other)
             _serve(Connection(own), Path(folder))
         workers.append(worker)
@@ -59,7 +59,7 @@ def main(connections: Sequence[int], imports: Sequence[str], folder: str) -> Non
 
 
 def _serve(connection: Connection, folder: Path) -> Never:
-    """Make calls, one after another; end when whoever sends them does."""
+    """Make calls, one after another; end when the process that sends them ends."""
     np.random.seed()  # noqa: NPY002 (forked, all would draw alike where own code sets no seed)
     messages: SimpleQueue[bytes] = SimpleQueue()
 
@@ -67,7 +67,7 @@ def _serve(connection: Connection, folder: Path) -> Never:
         with contextlib.suppress(EOFError, OSError):
             while True:
                 messages.put(connection.recv_bytes())
-        remove(folder)  # killed, it could not do so itself
+        remove(folder)  # the sender was killed, and could not do so itself
         os._exit(1)
 
     threading.Thread(target=read, daemon=True).start()
@@ -76,7 +76,7 @@ def _serve(connection: Connection, folder: Path) -> Never:
 
 
 def _answer(message: bytes, folder: Path) -> bytes:
-    """Make a call; the pickled result, or the error that it raised."""
+    """Make a call; return its pickled result, or the error that it raised."""
     try:
         stays, function, arguments = cloudpickle.loads(message)
         return _pickled((True, _made(stays, function, arguments, folder)))
@@ -89,7 +89,7 @@ def _answer(message: bytes, folder: Path) -> bytes:
         return _pickled((False, (RuntimeError(traceback.format_exc()), None)))
     finally:
         with contextlib.suppress(OSError, ValueError):
-            sys.stdout.flush()  # of what own code printed; we are killed in the end
+            sys.stdout.flush()  # output of the user's code; this process is killed in the end
 
 
 def _made(stays: bool, function: Callable[..., Any], arguments: Sequence[Any], folder: Path) -> Any:
@@ -99,10 +99,10 @@ def _made(stays: bool, function: Callable[..., Any], arguments: Sequence[Any], f
 
 
 def _as_answer(sent: tuple[BaseException, BaseException | None]) -> bytes | None:
-    """The pickled error and its cause, which a pickle of it leaves out; None if none reads them."""
+    """The pickled error with its cause, which its own pickle omits; None if it is unreadable."""
     try:
         answer = _pickled((False, sent))
-        cloudpickle.loads(answer)  # not so of a class that makes its message of what it is given
+        cloudpickle.loads(answer)  # fails for some classes with an `__init__` of their own
     except Exception:  # whatever own code raises
         return None
     return answer

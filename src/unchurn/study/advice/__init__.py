@@ -1,1 +1,1 @@
-"""What to use, by what was measured."""
+"""Recommend a method from the measured results of a study."""

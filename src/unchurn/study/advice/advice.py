@@ -1,4 +1,4 @@
-"""What to use, in a sentence: only what lowers churn beyond chance at no loss of accuracy."""
+"""`advice`: say in words which method to use, if any lowers churn beyond chance at no loss."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ FEW_RUNS = 5  # with fewer, more of them are the first thing to try
 def advice(result: Result) -> str:
     """What to use and why.
 
-    Recommended is, of the single models whose churn is below control's with its whole interval and
-    whose accuracy is less than 0.1 points below control's, the cheapest that chance cannot tell
-    from the one of lowest churn. Where there is none, plain training is, and what to try next.
-    With a budget it is the most accurate that keeps it, of single models if any does; plain
-    training, if that keeps it and none is more accurate beyond chance. Where an older model is more
-    accurate than all of them, that is said, too.
+    A single model qualifies if its churn is below control's with the whole interval and its
+    accuracy is less than 0.1 points below control's. The advice is the cheapest one that chance
+    cannot tell from the one of lowest churn; if none qualifies, plain training and what to try
+    next. With a budget, the advice is the most accurate setting that keeps it, single models
+    first; plain training, if that keeps it and no other is more accurate beyond chance. If an older
+    model is more accurate than all of them, the advice says so.
 
     Of many methods that are like control, some look better by chance. So the level at which they
     are told from it grows with how many were tried, the less the more of them are better
@@ -84,7 +84,7 @@ def _recommended(result: Result) -> str:
 
 
 def _within_budget(result: Result, chosen: dict[str, SettingResult]) -> str:
-    """The most accurate of what keeps the budget; or that nothing does, and what comes nearest."""
+    """Name the most accurate setting that keeps the budget; if none does, the nearest to it."""
     kept = {name: row for name, row in chosen.items() if keeps(result, row)}
     single = single_models(kept)
     rows = list((single or kept or chosen).values())
@@ -122,7 +122,7 @@ def _within_budget(result: Result, chosen: dict[str, SettingResult]) -> str:
 
 
 def _on_the_base(result: Result) -> str:
-    """That the model before is more accurate than all that would replace it, where it is."""
+    """Say that the older model is more accurate than all new ones; empty if it is not."""
     metrics = result.subject.scenario.metrics
     runs = [row.reported.runs["test"] for row in result.chosen.values()]
     if not runs or runs[0].base is None:
@@ -146,7 +146,7 @@ def _on_the_base(result: Result) -> str:
 
 
 def _cheapest(result: Result, better: list[SettingResult]) -> SettingResult:
-    """The setting that trains least, of those that chance cannot tell from the lowest churn."""
+    """The setting that trains fewest networks, among those within chance of the lowest churn."""
     best = min(better, key=lambda row: _churn(result, row, result.chosen_on))
     alike = [row for row in better if not _is_told_from(result, row, best)]
     return min(
@@ -163,7 +163,7 @@ def _is_told_from(result: Result, row: SettingResult, best: SettingResult) -> bo
 
 
 def _cost(result: Result, row: SettingResult) -> str:
-    """What a setting costs beside plain training, in words."""
+    """The cost of training and serving a setting, compared with plain training, in words."""
     trained, served = row.setting.n_trained, row.setting.n_models
     what = "network" if result.subject.is_of_networks else "model"
     if trained == 1 and served == 1:
@@ -175,7 +175,7 @@ def _cost(result: Result, row: SettingResult) -> str:
 
 
 def _keep(result: Result, control: SettingResult) -> str:
-    """That nothing is better than plain training, and what to try next."""
+    """Say that no single model is better than plain training, and what to try next."""
     n = len(result.by_method) - 1
     if n and result.subject.are_too_few and not _is_settled(result):
         return _cannot_tell(result, control)
@@ -295,7 +295,10 @@ def _untried(result: Result, names: list[str]) -> list[str]:
 
 
 def _steadier(result: Result) -> list[str]:
-    """What a scenario advises; of trees, and whatever is no network, as far as they can do it."""
+    """Methods that the scenario advises; without networks, those that change targets, and bagging.
+
+    Bagging is left out where there is an older model.
+    """
     scenario = result.subject.scenario
     if result.subject.is_of_networks:
         return list(scenario.steadier)
@@ -304,7 +307,7 @@ def _steadier(result: Result) -> list[str]:
 
 
 def _fall(found: dict[str, Interval]) -> str:
-    """By how much churn is lower, with its interval."""
+    """The fall in churn with its interval, in points."""
     churn = next(iter(found.values()))  # the first, as scenarios give them
     fall = Interval(-churn.value, -churn.high, -churn.low)
     return f"{points(fall.value)} ({between(fall, in_points=True)})".replace("+", "")
@@ -317,7 +320,7 @@ def _measured(result: Result, row: SettingResult) -> str:
 
 
 def _plain(result: Result, control: SettingResult) -> str:
-    """What plain training does, to hold against it."""
+    """Accuracy and churn of plain training, in parentheses, for comparison."""
     both = f"{_accuracy(result, control)} and {percent(_churn(result, control))}"
     return f" (plain training: {both})"
 

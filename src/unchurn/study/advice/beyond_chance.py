@@ -1,4 +1,4 @@
-"""Which methods are told from plain training: lower in churn, or more accurate, beyond chance."""
+"""Decide whether a method has lower churn, or is more accurate, than control beyond chance."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def is_better(result: Result, row: SettingResult, *, alone: bool = False) -> bool:
     """Whether a setting lowers churn beyond chance, and accuracy by less than CLOSE.
 
-    `alone`: as if it were the only one that was tried.
+    With `alone`, the level is that of a single method, however many were tried.
     """
     if not is_told(result, row):
         return False
@@ -54,11 +54,11 @@ def n_told(result: Result) -> int:
 
 
 def is_told(result: Result, row: SettingResult) -> bool:
-    """Whether the difference from control has an interval."""
+    """Whether the difference from control has a confidence interval."""
     found = result.against_control(row)
     return found is not None and not math.isnan(found[result.subject.scenario.churn].low)
 
 
 def from_control(result: Result, row: SettingResult) -> dict[str, Interval]:
-    """The differences from control, by metric; none where they are not told."""
+    """The differences from control, by metric; empty if `against_control` has none."""
     return result.against_control(row) or {}

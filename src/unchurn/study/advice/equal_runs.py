@@ -1,4 +1,4 @@
-"""What runs that predict the same tell: of a seed that changes nothing, or of few test rows."""
+"""Explain runs that all predict the same: the seed changes nothing, or test rows are few."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from unchurn.study.scenarios.resample import Resample
 if TYPE_CHECKING:
     from unchurn.study.results.result import Result
 
-# Where none of n rows flips, churn may still be as high as 3 / n (the rule of three): with fewer
-# rows than these above 3 %, and so as high as that of many trainings.
+# If none of n rows flips, churn may still be as high as 3 / n (the rule of three): with fewer rows
+# than FEW_ROWS that is above 3 %, as high as the churn of many trainings.
 FEW_ROWS = 100
 
 
 def n_test_rows(result: Result) -> int:
-    """How many rows runs are compared on."""
+    """Number of test rows on which runs are compared."""
     return len(result.subject.labels["test"])
 
 
@@ -33,8 +33,9 @@ def all_agree(result: Result) -> bool:
 def ignores_seed(result: Result) -> bool:
     """Whether plain training does not depend on its seed, as far as many test rows tell.
 
-    Either runs that differ in nothing else agree, or an ensemble, whose members differ in nothing
-    else, is plain training. Networks depend on it, although classes that they predict may agree.
+    Either all runs that differ only in their seed agree, or an ensemble, whose members differ only
+    in their seed, predicts as plain training does. Networks always depend on it, even if the
+    classes that they predict agree.
     """
     if result.subject.is_of_networks or n_test_rows(result) < FEW_ROWS:
         return False
@@ -43,7 +44,7 @@ def ignores_seed(result: Result) -> bool:
 
 
 def ensemble_is_plain(result: Result) -> str:
-    """That an ensemble is plain training, where it is so for want of seeds that differ."""
+    """Say that the ensemble equals plain training because the seed changes nothing; else empty."""
     if not (ignores_seed(result) and _is_control(result, "ensemble")):
         return ""
     return (
@@ -53,7 +54,7 @@ def ensemble_is_plain(result: Result) -> str:
 
 
 def note_on_equal_runs(result: Result) -> str:
-    """What a reader must know where all runs of plain training agree; empty where they do not."""
+    """Note that all runs of plain training agree, and what that means; empty if they do not."""
     if not all_agree(result):
         return ""
     n = n_test_rows(result)

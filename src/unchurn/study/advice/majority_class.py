@@ -1,4 +1,4 @@
-"""What always answering the commonest class would have right, where that is most of the rows."""
+"""Warn when always answering the commonest class would get most test rows right."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MOST = 0.8  # of the test rows
 
 
 def note_on_commonest(labels: IntArray, classes: Sequence[str]) -> str | None:
-    """What accuracy is to be held against, and what tells of the other classes; None: no need.
+    """Note the accuracy of always answering the commonest class; None if that is below MOST.
 
     >>> note_on_commonest(np.array([0, 1, 1, 1]), ["no", "yes"])
     >>> note_on_commonest(np.array([0, 0, 0, 0, 1]), ["no", "yes"])

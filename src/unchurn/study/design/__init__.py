@@ -1,1 +1,1 @@
-"""What a study tries: settings, data parts, and the schedule of its trainings."""
+"""The plan of a study: settings, data parts, and the schedule of its trainings."""

@@ -1,4 +1,4 @@
-"""About how long the trainings of a study will take, and how many processes they pay for."""
+"""Estimate how long the trainings of a study will take, and how many workers are worth starting."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from unchurn.study.design.schedule import Key, Schedule
 
 @dataclass(frozen=True)
 class Estimate:
-    """Seconds, and workers at a time: 1 where all is done before others would have started."""
+    """Seconds and number of workers; 1 if one process is done before others would have started."""
 
     seconds: float
     workers: int
@@ -20,9 +20,9 @@ class Estimate:
 def estimate(
     schedules: Sequence[Schedule], missing: Collection[Key], workers: int
 ) -> Estimate | None:
-    """How long the missing jobs of schedules take, one schedule after another.
+    """Time for the missing jobs of schedules carried out in turn; None if costs are unknown.
 
-    Trainings that look at a reference begin when the others are done.
+    Trainings that need a reference are assumed to begin when all others are done.
     """
     costs = schedules[0].experiment.costs
     if costs is None:

@@ -1,4 +1,4 @@
-"""`Experiment`: all that decides the results of a study, and the identity of each training."""
+"""`Experiment`: everything that decides the results of a study, and the identity of each job."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from unchurn.training.learners.base import Learner
 from unchurn.training.learners.own_code import code_identity
 from unchurn.training.learners.torch import TorchLearner
 
-SEMANTICS = 1  # raised when a change of ours gives equal identities other results
+SEMANTICS = 1  # raised when a change in unchurn gives other results for equal identities
 
-MOST_RUNS = 10_000  # of a setting: a mistyped number would have us list trainings for ever
+MOST_RUNS = 10_000  # of a setting: listing the trainings of a mistyped number would never end
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Experiment:
-    """The data, the settings, what trains them, how often, and what happens between two runs."""
+    """The data, settings, learner, number of runs and scenario of a study."""
 
     data: Dataset
-    parts: Parts  # of the data, to train on and to predict: `make_parts`
+    parts: Parts  # of the data, to train on and to predict (see `make_parts`)
     settings: tuple[Setting, ...]
     learner: Learner = field(default_factory=TorchLearner)
     runs: int = 5
     seed: int = 0
-    first_run: int = 0  # of the numbers that runs have, and their streams with them
+    first_run: int = 0  # number of the first run; streams depend on run numbers
     scenario: Scenario = field(default_factory=make_scenario)
     budget: Budget = field(default_factory=Budget)  # to choose settings by; decides no run
-    id: str | None = None  # the column of a table that was named as its rows' id; decides no run
+    id: str | None = None  # the id column that the user named; decides no run
 
     def __post_init__(self) -> None:
         as_whole(self.seed, 0, "seed")
@@ -47,7 +47,7 @@ class Experiment:
             raise InputError(f"churn needs at least 2 runs, not {self.runs}")
         if self.runs > MOST_RUNS:
             raise InputError(f"runs must be at most {MOST_RUNS:,}, not {self.runs:,}")
-        self.scenario.limits(self.budget)  # says what it cannot limit
+        self.scenario.limits(self.budget)  # InputError for a limit that the scenario cannot set
         for setting in self.settings:
             if (reason := self.learner.why_not(setting.method)) is not None:
                 raise InputError(f"{setting.name} {reason}: {self.learner.label} cannot train it")
@@ -57,7 +57,7 @@ class Experiment:
 
     @cached_property
     def costs(self) -> Costs | None:
-        """About how long the parts of a training take; None if they cannot be tried."""
+        """Estimated seconds of each step of a training; None if the probe fails."""
         return Costs.measure(self.learner, self.parts)
 
     @property
@@ -71,7 +71,7 @@ class Experiment:
         return "validation" if "validation" in self.parts.y else "test"
 
     def identity(self, job: Job) -> dict[str, Any]:
-        """What decides the result of a job: no paths, no number of workers."""
+        """All facts that decide the result of a job; neither paths nor the number of workers."""
         return {
             "semantics": SEMANTICS,
             "data": self.data.fingerprint,
@@ -85,12 +85,12 @@ class Experiment:
         }
 
     def key(self, job: Job) -> str:
-        """The name of a job's result, by what decides it."""
+        """The hash of a job's identity, which names its result."""
         return key_of(self.identity(job))
 
 
 def method_identity(method: Method) -> dict[str, Any]:
-    """A method by class and parameters, own ones by their code; of a combination, each."""
+    """A method's class and parameters, for the user's own class its code; each of a combination."""
     if len(method.combined) > 1:
         each = [method_identity(one) for one in method.combined]
         return {"method": "Combination", "parameters": {"methods": each}}

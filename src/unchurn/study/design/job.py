@@ -18,10 +18,10 @@ class Job:
 
     @property
     def is_reference(self) -> bool:
-        """Whether its logits of the training data are kept, for whoever looks at it."""
+        """Whether it is a reference: then its logits of the training data are always kept."""
         return type(self.method) is Control and self.fit == REFERENCE_FIT
 
     @property
     def release(self) -> int:
-        """The number of the release that it belongs to, where history is played again."""
+        """The number of its release in the scenario replay."""
         return release_of(self.fit)

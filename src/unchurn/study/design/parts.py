@@ -1,4 +1,4 @@
-"""`Parts`: what is trained on and what is predicted."""
+"""`Parts`: the examples to train on and those to predict (validation, test)."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
-    """Inputs and labels to train on, and the inputs to predict by the name of their part.
+    """Inputs and labels to train on, and those to predict, by name of the part.
 
-    `rows` has the places of every part's examples, "train" too, among the data's training rows and
-    then test rows.
+    `rows` has, for every part, "train" too, the positions of its examples in the data: training
+    rows first, then test rows.
     """
 
     x_train: Float32
@@ -33,15 +33,15 @@ class Parts:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """How many examples each part has, in the order in which they are used."""
+        """Number of examples of each part, in the order train, validation, test."""
         parts = {"train": self.y_train, **self.y}
         return {part: len(parts[part]) for part in ("train", "validation", "test") if part in parts}
 
 
 def make_parts(data: Dataset, *, validation: bool = False, among: Mask | None = None) -> Parts:
-    """All training data to train on; with `validation`, a fixed part of it is held out instead.
+    """Train on all training rows; with `validation`, hold out a fixed part of them.
 
-    It is held out of all training rows, or only of those `among`.
+    The part is drawn from the rows in the mask `among`, or from all if that is None.
     """
     n = len(data.y_train)
     parts = Parts(
@@ -56,7 +56,7 @@ def make_parts(data: Dataset, *, validation: bool = False, among: Mask | None = 
 
 
 def held_out(data: Dataset, labels: Classes, among: Mask) -> Mask:
-    """A fixed draw of examples to hold out for validation: of each class, some of those `among`."""
+    """Mask of the examples held out for validation: a fixed draw per class from those `among`."""
     rng = np.random.default_rng(SPLIT_SEED)
     is_held = np.zeros(len(labels), bool)
     for number in range(len(data.classes)):
@@ -68,7 +68,7 @@ def held_out(data: Dataset, labels: Classes, among: Mask) -> Mask:
 
 
 def _hold_out(parts: Parts, data: Dataset, among: Mask | None) -> Parts:
-    """Make some of each class's training data "validation"; every class stays in training."""
+    """Move some training rows of each class to "validation"; every class stays in training."""
     everything = np.ones(len(data.y_train), bool)
     is_held = held_out(data, data.y_train, everything if among is None else among)
     return replace(

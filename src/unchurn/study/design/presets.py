@@ -1,7 +1,7 @@
 """Presets: which settings of each method a study tries.
 
-Those of other rooms and packages are found by the entry point `unchurn.presets`, so that a study
-knows nothing of them: the paper's choices are one.
+Presets of other layers and packages are found by the entry point `unchurn.presets`, so that a study
+need not import them: the paper's settings are one.
 """
 
 from __future__ import annotations
@@ -15,16 +15,15 @@ from unchurn.methods.grid import as_written, worth_trying
 from unchurn.methods.registry import DEFAULT, PLUS, make_method, parse_method
 from unchurn.study.design.settings import Setting, combined_setting
 
-# (methods as they were written, or None for those it has; the dataset's name; the steps of a
-# training, if it has any) -> settings
+# (methods as written, or None for the preset's own; the dataset's name; the steps of a training, or
+# None for what is no network) -> settings
 Preset = Callable[[Sequence[str] | None, str, int | None], Sequence[Setting]]
 
 
-# What is tried where no method is named: docs/beyond.md shows why these. Ensembles come last, of
-# the others the cheapest first.
+# The methods tried if none is named; docs/beyond.md shows why. Cheapest first, ensembles last.
 QUICK = ("control", DEFAULT, "codistill_symmetric+safe_ema", "ensemble")
-# Of what is no network. Seeds of many boosted trees change nothing, and then an ensemble is plain
-# training: members of a bag differ by their rows.
+# For models other than networks. The seed of many boosted trees changes nothing, so that an
+# ensemble equals plain training; members of a bag differ in their rows.
 QUICK_OF_OTHERS = (*QUICK, "bagging")
 BEST = (
     "control", DEFAULT, "swa", "weight_decay+label_smoothing+ema", "smelu+ema", "mixup+ema",
@@ -34,16 +33,16 @@ BEST = (
 
 
 def quick(methods: Sequence[str] | None, dataset: str, n_steps: int | None = None) -> list[Setting]:
-    """One setting of each method: its defaults, or what is written; else of QUICK.
+    """One setting of each method, with defaults for parameters not written; of QUICK if None.
 
-    What has no steps is no network.
+    Without `n_steps` the model is no network, and None stands for QUICK_OF_OTHERS.
     """
     usual = QUICK_OF_OTHERS if n_steps is None else QUICK
     return _as_written(usual if methods is None else methods, n_steps)
 
 
 def best(methods: Sequence[str] | None, dataset: str, n_steps: int | None = None) -> list[Setting]:
-    """One setting of each method; else of BEST, a dozen recipes that are worth trying anywhere."""
+    """One setting of each method; of BEST, a dozen recipes worth trying anywhere, if None."""
     return _as_written(BEST if methods is None else methods, n_steps)
 
 
@@ -52,7 +51,7 @@ def _as_written(methods: Sequence[str], n_steps: int | None) -> list[Setting]:
 
 
 def grid(methods: Sequence[str] | None, dataset: str, n_steps: int | None = None) -> list[Setting]:
-    """Every combination of the values worth trying; parameters that are written stay so."""
+    """Every combination of the values worth trying; parameters that are written stay fixed."""
     return [
         combined_setting(chosen)
         for one in (METHODS if methods is None else methods)
@@ -66,17 +65,17 @@ PRESETS: dict[str, Preset] = {"quick": quick, "best": best, "grid": grid}
 def preset_settings(
     preset: str, dataset: str, methods: Sequence[str] | None = None, n_steps: int | None = None
 ) -> tuple[Setting, ...]:
-    """The settings of a preset, each once, suited to a training of so many steps."""
+    """The settings of a preset, each once, suited to a training of `n_steps` steps."""
     if methods is not None and not methods:
         raise InputError("methods is empty")
     for method in methods or ():
-        make_method(method)  # says so if there is no such method at all
+        make_method(method)  # InputError if there is no such method
     settings = _preset(preset)(methods, dataset, n_steps)
     return tuple({(setting.name, repr(setting.method)): setting for setting in settings}.values())
 
 
 def as_far_as(settings: Sequence[Setting], can: Callable[[Method], bool]) -> list[Setting]:
-    """Of each setting the methods that can be trained, each such setting once.
+    """The settings reduced to the methods for which `can` is true, each resulting setting once.
 
     So trees try `anchor` where networks try `anchor+safe_ema`.
     """
@@ -91,7 +90,7 @@ def as_far_as(settings: Sequence[Setting], can: Callable[[Method], bool]) -> lis
 
 
 def preset_names() -> list[str]:
-    """The presets that there are, here and elsewhere."""
+    """Names of all presets, those of entry points included."""
     return [*PRESETS, *(point.name for point in entry_points(group="unchurn.presets"))]
 
 

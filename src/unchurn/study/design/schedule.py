@@ -1,8 +1,8 @@
-"""`Schedule`: which trainings an experiment takes, each once.
+"""`Schedule`: the trainings that an experiment needs, each once.
 
-Every setting's run r is paired with every other's (see `training/loop/streams.py`), so a training
-may serve several: a plain fit is control's run, another's reference, a member of an ensemble. What
-differs only in the weights that serve, such as averages of them, is trained together.
+Run r of every setting uses the same streams (see `training/loop/streams.py`), so a training may
+serve several settings: a plain fit is control's run, another's reference and a member of an
+ensemble. Jobs that differ only in the weights that serve, such as averages, are trained together.
 """
 
 from __future__ import annotations
@@ -21,67 +21,67 @@ from unchurn.study.trainings.train import Keeps
 from unchurn.training.learners.base import most_neighbours
 from unchurn.training.loop.streams import BASE_FIT, member_fits
 
-Key = str  # of a job, by what decides its result
+Key = str  # the hash of a job's identity
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """The trainings of an experiment, and who needs which."""
+    """The jobs of an experiment, by key, and which setting, run or job needs which of them."""
 
     experiment: Experiment
     jobs: dict[Key, Job] = field(default_factory=dict)
-    given: dict[Key, Job] = field(default_factory=dict)  # that are not trained: the base, if given
+    given: dict[Key, Job] = field(default_factory=dict)  # not trained: the base, if it was given
     members: list[list[list[Key]]] = field(default_factory=list)  # by setting and run
-    before: list[list[list[list[Key]]]] = field(default_factory=list)  # those of releases before
-    bases: list[Key] = field(default_factory=list)  # by run, where runs are held against one
-    references: dict[Key, list[Key]] = field(default_factory=dict)  # the jobs that a job looks at
-    neighbours: dict[Key, set[int]] = field(default_factory=dict)  # of a reference, for which k
+    before: list[list[list[list[Key]]]] = field(default_factory=list)  # members of earlier releases
+    bases: list[Key] = field(default_factory=list)  # by run; empty if the scenario has no base
+    references: dict[Key, list[Key]] = field(default_factory=dict)  # the jobs that a job needs
+    neighbours: dict[Key, set[int]] = field(default_factory=dict)  # each k needed of a reference
 
     @property
     def n_separate(self) -> int:
-        """Trainings, if every run of every setting were made on its own."""
+        """Number of trainings if every run of every setting were trained on its own."""
         each = zip(self.experiment.settings, self.before, strict=True)
         return sum(n_fits(one.method) * max(len(own), 1) for one, runs in each for own in runs)
 
     @property
     def n_trainings(self) -> int:
-        """Trainings that it takes: jobs that are trained together are one."""
+        """Number of trainings needed; jobs that are trained together count as one."""
         return len(self.together(self.jobs))
 
     def together(self, keys: Iterable[Key]) -> list[tuple[Key, ...]]:
-        """Jobs in groups, each of which is one training that serves them all."""
+        """Group jobs so that one training serves each group."""
         groups: dict[tuple[Key, ...], list[Key]] = {}
         for key in keys:
             job = self.jobs[key]
             trained = replace(job, method=job.method.trained().simplest())
-            # Of releases, each setting has a base of its own: only what looks at the same is one.
+            # Releases of each setting have their own base: only jobs with the same one are grouped.
             looked_at = self.references.get(key, ()) if job.release else ()
             groups.setdefault((self.experiment.key(trained), *looked_at), []).append(key)
         return [tuple(group) for group in groups.values()]
 
     def keeps(self, key: Key) -> Keeps:
-        """What is kept of a job besides its predictions, for whoever looks at it."""
+        """What a job stores besides its predictions, because other jobs need it."""
         return Keeps(
             logits=self.jobs[key].is_reference or key in self._looked_at,
             weights=key in self._started_from,
         )
 
     def seconds(self, keys: Sequence[Key], costs: Costs) -> float:
-        """About how long one training takes, which serves jobs together."""
+        """Estimated seconds of one training that serves all these jobs."""
         nets = sum(one.n_nets for one in self.jobs[keys[0]].method.candidates())
         kept = sum(self.keeps(key).logits for key in keys)
         fit = costs.fit * self._share_seen(keys[0])
         return fit * nets + costs.scoring * len(keys) + costs.keeping_logits * kept
 
     def _share_seen(self, key: Key) -> float:
-        """How much of the training examples a job sees."""
+        """Share of the training examples that a job sees."""
         experiment, job = self.experiment, self.jobs[key]
         n = len(experiment.parts.x_train)
         rows = experiment.scenario.rows(experiment.seed, job.run, job.fit, n)
         return 1.0 if rows is None else len(rows) / n
 
     def looks_at(self, keys: Iterable[Key]) -> list[Key]:
-        """The jobs that any of these look at, which are one training; what each needs first."""
+        """References needed by these jobs, which share one training (the longest list of them)."""
         each = [self.references[key] for key in keys if key in self.references]
         return max(each, key=len, default=[])
 
@@ -96,18 +96,18 @@ class Schedule:
 
     @property
     def in_ensembles(self) -> set[Key]:
-        """Jobs whose probabilities are averaged with others'."""
+        """Jobs whose probabilities are averaged with those of other jobs."""
         last = (run for of_setting in self.members for run in of_setting)
         before = (one for of_setting in self.before for run in of_setting for one in run)
         return {key for one in (*last, *before) if len(one) > 1 for key in one}
 
     def asks_too_many(self, key: Key) -> bool:
-        """Whether a job asks for more neighbours than there are examples."""
+        """Whether a job needs more neighbours than there are training examples."""
         return most_neighbours(self.jobs[key].method) > len(self.experiment.parts.x_train)
 
 
 def make_schedule(experiment: Experiment) -> Schedule:
-    """List the trainings, each once, those that others wait for first."""
+    """List the jobs of an experiment, each once, references first."""
     schedule = Schedule(experiment)
     for run in experiment.run_numbers:
         if (base := experiment.scenario.base_of(run)) is not None:
@@ -124,9 +124,9 @@ def make_schedule(experiment: Experiment) -> Schedule:
 
 
 def _add_run(schedule: Schedule, setting: Setting, run: int) -> list[list[Key]]:
-    """Add the trainings whose mean is a setting's run, and those that they look at.
+    """Add the jobs of a setting's run and their references; return keys by release and member.
 
-    Where a run is a chain of releases, they are those of each.
+    Without a chain of releases, there is one release.
     """
     method = setting.method.simplest()
     fits = zip(method.members(), member_fits(method), strict=True)

@@ -34,7 +34,7 @@ class Setting:
     def text(self) -> str:
         """The parameters, such as `k=10 a=0.9 b=0.5`; those of a combination in turn.
 
-        Where two methods have one of the same name, it is said whose it is.
+        A parameter name that two methods share is prefixed by the method's name.
 
         >>> make_setting("warm_start+anchor(a=0.5)+ema").text
         'warm_start.a=1 + anchor.a=0.5 + decay=0.999'
@@ -52,7 +52,7 @@ class Setting:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Those worth trying, and others where unusual; of a combination as `knn_ls__a`."""
+        """Parameters with a grid, and others if not default; in a combination as `knn_ls__a`."""
         if len(self.method.combined) == 1:
             return _shown(self.method)
         return {
@@ -62,7 +62,7 @@ class Setting:
         }
 
     def facts(self, scenario: str | Scenario = "retrain") -> SettingFacts:
-        """What results say of it in a scenario."""
+        """The setting as results describe it, with its costs in a scenario."""
         scenario = make_scenario(scenario)
         return SettingFacts(
             name=self.name,
@@ -80,25 +80,25 @@ Methods = str | Sequence[str | Method | Setting] | None
 
 @dataclass(frozen=True, kw_only=True)
 class SettingFacts:
-    """A setting as far as results speak of it: no method, which may be code of the user's own."""
+    """A setting as results describe it; without the method itself, which may be the user's code."""
 
     name: str
     text: str
-    parameters: dict[str, Any]  # those that are shown
-    methods: tuple[dict[str, Any], ...]  # all parameters, of each method that is combined
-    n_models: int  # networks that are served, for one of plain training
-    n_trained: int = 1  # networks that a run trains, for one of plain training
+    parameters: dict[str, Any]  # shown to readers
+    methods: tuple[dict[str, Any], ...]  # all parameters of each combined method
+    n_models: int  # networks that serve; plain training has 1
+    n_trained: int = 1  # networks that a run trains; plain training has 1
     note: str = ""
 
     @property
     def written(self) -> str:
-        """As one writes it, without what is usual or follows from the training's length.
+        """The setting as a user writes it, without default or length-dependent parameters.
 
         >>> make_setting("focal(tau=5)+ema").facts().written
         'focal(tau=5)+ema'
         """
         names = self.name.split(PLUS)
-        if any(name not in METHODS for name in names):  # of one's own, which has no usual values
+        if any(name not in METHODS for name in names):  # the user's own, of unknown defaults
             return f"{self.name} {self.text}".strip()
         each = zip(names, self.methods, strict=True)
         return PLUS.join(with_unusual(name, own) for name, own in each)
@@ -114,7 +114,7 @@ def listed(methods: Methods) -> Sequence[str | Method | Setting] | None:
 
 
 def make_setting(name: str, **parameters: Any) -> Setting:
-    """A setting of one method, or as it is written: `make_setting("knn_ls(k=5)+ema")`.
+    """A setting from a method's name and parameters, or as written: "knn_ls(k=5)+ema".
 
     >>> make_setting("knn_ls", k=5).text
     'k=5 a=0.1 b=0.1'
@@ -127,13 +127,13 @@ def make_setting(name: str, **parameters: Any) -> Setting:
 
 
 def combined_setting(methods: list[tuple[str, Method]]) -> Setting:
-    """Methods with their names as one setting."""
+    """Combine named methods into one setting."""
     name = PLUS.join(name for name, _ in methods)
     return Setting(name, combine(*(method for _, method in methods)))
 
 
 def plain_parameters(method: Method) -> dict[str, Any]:
-    """All parameters as plain values, which decide a run's identity; InputError if one is not."""
+    """All parameters as plain values, for a run's identity; InputError if one is not plain."""
     plain = {
         p: v.item() if isinstance(v, np.generic) else v for p, v in method.get_params().items()
     }
@@ -147,7 +147,7 @@ def plain_parameters(method: Method) -> dict[str, Any]:
 
 
 def _shown(method: Method) -> dict[str, Any]:
-    """The parameters that make a method what it is."""
+    """The parameters shown to readers: those with a grid, then others that are not default."""
     mine = plain_parameters(method)
     usual = {f.name: f.default for f in fields(method) if f.default is not MISSING}
     named = [*method.grid, *(p for p in mine if p not in method.grid)]
@@ -155,7 +155,7 @@ def _shown(method: Method) -> dict[str, Any]:
 
 
 def _written(value: Any) -> str:
-    """A parameter's value as short as it can be told from others."""
+    """A parameter's value, as short as possible without loss."""
     if isinstance(value, str | None):
         return str(value)
     return f"{value:g}" if float(f"{value:g}") == value else repr(value)

@@ -1,1 +1,1 @@
-"""A result for readers: tables, charts, a page."""
+"""Show a study's result: tables, charts, an HTML page."""

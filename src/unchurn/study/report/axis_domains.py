@@ -1,4 +1,4 @@
-"""What the chart of churn and accuracy opens with: which settings, and how far its axes reach."""
+"""Choose the initial view of the chart of churn and accuracy: its axes, and the settings inside."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-REACH = 1  # a bar may stretch the axes by so many times the length of the median bar
-EDGE = 0.025  # of an axis: about half a point, on a phone
+REACH = 1  # a bar may stretch the axes by at most this multiple of the median bar's length
+EDGE = 0.025  # share of an axis: about half a point's size, on a phone
 Rows = list[dict[str, Any]]
 
 
 def axis_domains(rows: Rows, churn: str) -> tuple[list[float], list[float]]:
-    """Domains of the axes: all settings that are worth showing, and their bars, with a margin.
+    """Domains of the two axes, which hold the settings worth showing and their bars.
 
-    Churn begins at zero, unless that is far from all of it; a little before, where a point stands
-    there, which would be cut in half.
+    Churn begins at zero unless all values are far from it; slightly below zero if a point is at
+    zero, which would be cut in half.
     """
     near, domains = list(compress(rows, are_worth_showing(rows, churn))), []
     for key in (churn, "accuracy"):
@@ -38,8 +38,8 @@ def axis_domains(rows: Rows, churn: str) -> tuple[list[float], list[float]]:
 def are_worth_showing(rows: Rows, churn: str) -> list[bool]:
     """Whether a chart opens with each setting: the hopeless only if a reader looks for them.
 
-    That is what is on the frontier, what has the lowest churn of all that were chosen, and what
-    may be less accurate than plain training by chance alone.
+    Rows that are not hopeless, and of the hopeless those on the frontier, the chosen one lowest in
+    churn, and those whose loss of accuracy against control may be chance.
     """
     near = _are_near(rows)
     control = max((row["accuracy"] for row in rows if row["method"] == "control"), default=math.inf)
@@ -62,8 +62,8 @@ def not_hopeless(rows: Rows) -> Rows:
 def _are_near(rows: Rows) -> list[bool]:
     """Which settings are not much less accurate than others; control is one, whatever it is.
 
-    A few of those would press all others into a corner of a chart. Much less is a point below the
-    median, and three times as far below it as the best is above it.
+    A few hopeless ones would squeeze all others into a corner. Far less is more than one point
+    below the median, and more than three times as far below it as the best is above it.
     """
     accuracies = [row["accuracy"] for row in rows]
     median = np.median(accuracies)

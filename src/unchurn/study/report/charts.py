@@ -1,4 +1,4 @@
-"""Charts of a result, one definition each: interactive in a page, SVG or PNG in a file."""
+"""Charts of a result, for pages (interactive) and files (SVG, PNG): curves along a parameter."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def curve_data(
             for metric, standard_error in errors.items():
                 mean, error = 100 * getattr(r.summary["test"], metric).mean, 100 * standard_error
                 row = {"metric": metric, parameter: own.get(parameter), "mean": round(mean, 4)}
-                if not np.isnan(error):  # of churn, two runs give none
+                if not np.isnan(error):  # two runs give none for churn
                     row |= {"low": round(mean - error, 4), "high": round(mean + error, 4)}
                 rows.append(row)
     return rows
@@ -48,8 +48,8 @@ def curve(
 ) -> alt.FacetChart:
     """Accuracy and churn along one parameter, with bands of one standard error.
 
-    `beside`: rows like those of `curve_data`, by who else measured them. `narrow`: one below the
-    other, as on a phone.
+    `beside` has rows like those of `curve_data` that others measured, by their names. `narrow` puts
+    one chart below the other, for a phone.
     """
     measured = {"us": curve_data(result, method, parameter, others), **(beside or {})}
     rows = [{**row, "by": name} for name, own in measured.items() for row in own]
@@ -91,14 +91,14 @@ def curve(
 
 
 def _spans_powers(values: list[float]) -> bool:
-    """Whether values are counts of such different size that a logarithmic axis suits them."""
+    """Whether values are positive integers that span more than a factor of ten (log axis)."""
     if not values or not all(isinstance(value, int) and value > 0 for value in values):
         return False
     return max(values) > 10 * min(values)
 
 
 def curves(result: Result, *, narrow: bool = False) -> dict[str, alt.FacetChart]:
-    """A curve for every parameter, a number, that was varied around a method's chosen setting."""
+    """A curve for every numeric parameter that was varied around a method's chosen setting."""
     found = {}
     for method in result.chosen:
         for parameter in result.by_method[method][0].setting.parameters:
@@ -113,7 +113,7 @@ def _is_number(value: Any) -> bool:
 
 
 def all_charts(result: Result) -> dict[str, alt.TopLevelMixin]:
-    """Every chart of a result, by a name that suits a file."""
+    """Every chart of a result, by a name suitable for a file."""
     along = {f"along_{name.replace(' ', '_')}": chart for name, chart in curves(result).items()}
     own = result.subject.scenario.charts(result)
     named = {title.lower().replace(" ", "_"): chart for title, chart in own.items()}

@@ -12,11 +12,11 @@ COLOURS = {
     "codistill_kl": "#ff9da7", "mixup": "#4e79a7", "ensemble": "#8c8c8c",
 }  # fmt: skip
 GOLDEN_RATIO = (5**0.5 - 1) / 2
-SEEN = 0.24  # of the brightness of white: as far from white as from black, to the eye
+SEEN = 0.24  # luminance that looks as far from white (1) as from black (0)
 
 
 def colours(methods: Iterable[str]) -> dict[str, str]:
-    """A colour for each method: its own, or one that no other of these has."""
+    """A colour for each method: its fixed one, or else one that no other of these has."""
     found: dict[str, str] = {}
     for name in methods:
         found[name] = COLOURS.get(name) or _another(sum(n not in COLOURS for n in found))
@@ -24,9 +24,9 @@ def colours(methods: Iterable[str]) -> dict[str, str]:
 
 
 def _another(number: int) -> str:
-    """One of endlessly many colours: steps of the golden ratio around the wheel stay apart.
+    """A colour by number: steps of the golden ratio around the colour wheel stay apart.
 
-    Each is so light that it is seen on white and on black.
+    Its lightness is visible on white and on black.
     """
     hue = (number * GOLDEN_RATIO + 0.55) % 1
     shades = [colorsys.hls_to_rgb(hue, lightness / 100, 0.65) for lightness in range(20, 80)]
@@ -35,5 +35,5 @@ def _another(number: int) -> str:
 
 
 def _luminance(rgb: tuple[float, float, float]) -> float:
-    """How bright a colour is to the eye, from 0 to 1 (as WCAG has it, with a plain square)."""
+    """Relative luminance from 0 to 1, as in WCAG but with a plain square for gamma."""
     return sum(weight * part**2 for weight, part in zip((0.2126, 0.7152, 0.0722), rgb, strict=True))

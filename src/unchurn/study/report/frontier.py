@@ -1,4 +1,4 @@
-"""The chart of a result: each method's churn and accuracy, with intervals and the frontier."""
+"""`frontier`: the chart of each method's churn and accuracy, with intervals and the frontier."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ NEAR = 4  # pixels: a marker would hide another
 
 
 def frontier_data(result: Result) -> Rows:
-    """One row per setting, in percent: churn, or what else is to be low, and test accuracy.
+    """One row per setting: test accuracy and the scenario's churn metric, in percent.
 
-    A chosen setting's numbers are those of the table, `less_…` the ends of its difference from
-    control, put at control's own value. `frontier`: no single model that was chosen beats it.
+    Chosen settings also have {metric}_low and {metric}_high: control's value plus the interval of
+    the difference. `frontier` marks chosen single models that no other beats in both.
     """
     rows: Rows = []
     for row in result.settings:
@@ -46,7 +46,7 @@ def frontier_data(result: Result) -> Rows:
 
 
 def _values(result: Result, row: SettingResult) -> dict[str, float]:
-    """A setting's churn and accuracy on the test part."""
+    """A setting's mean churn and accuracy on the test part."""
     scenario = result.subject.scenario
     return {
         name: scenario.metrics[name].of(row.runs["test"]).mean
@@ -55,7 +55,7 @@ def _values(result: Result, row: SettingResult) -> dict[str, float]:
 
 
 def _ends(result: Result, row: SettingResult) -> dict[str, float]:
-    """Where the intervals of the differences from control end, where they are told."""
+    """{metric}_low and {metric}_high: control's value plus the interval; empty if there is none."""
     found = result.against_control(row) or {}
     if not found or math.isnan(found[result.subject.scenario.churn].low):
         return {}
@@ -110,7 +110,7 @@ def frontier(result: Result, *, narrow: bool = False, whole: bool = False) -> al
         legend=legend if is_numbered else None,
     )
     tooltip = ["method:N", "setting:N", f"{churn}:Q", "accuracy:Q"]
-    # Control on top: all else is held against it.
+    # Control on top: all others are compared with it.
     shown.sort(key=lambda row: row["kind"] == PLAIN)
     shown = _ringed(shown, churn, domains, size)
     base = alt.Chart(alt.InlineData(values=shown)).encode(across, up, colour)
@@ -180,7 +180,7 @@ def _outside(rows: Rows, churn: str) -> str:
 
 
 def _shapes(shown: Rows, *, with_key: bool) -> alt.Shape:
-    """A shape for each kind; its key, if there is more than one."""
+    """A shape for each kind of model; with a legend if there is more than one."""
     there = [kind for kind in SHAPES if any(row["kind"] == kind for row in shown)]
     key = alt.Legend(title=None, orient="top", labelLimit=0, symbolFillColor=GREY, symbolOpacity=1)
     return alt.Shape(
@@ -191,7 +191,7 @@ def _shapes(shown: Rows, *, with_key: bool) -> alt.Shape:
 
 
 def _plain_lines(shown: Rows, across: alt.X, up: alt.Y) -> list[alt.Chart]:
-    """Dashed lines through plain training: a bar that meets one is not told from it."""
+    """Dashed lines through plain training: if a bar meets one, the difference may be chance."""
     control = [row for row in shown if row["kind"] == PLAIN]
     lines = alt.Chart(alt.InlineData(values=control)).mark_rule(
         strokeDash=[4, 4], color=GREY, clip=True
@@ -200,7 +200,7 @@ def _plain_lines(shown: Rows, across: alt.X, up: alt.Y) -> list[alt.Chart]:
 
 
 def _labels(shown: Rows, across: alt.X, up: alt.Y, is_inside: str) -> list[alt.Chart]:
-    """The names beside their points, also where the chart is dragged; a halo keeps lines off."""
+    """Names beside their points, which move with the chart; a halo separates them from lines."""
     look: dict[str, Any] = {way: alt.ExprRef(f"datum.{way}") for way in ("dx", "dy", "align")}
     weight = alt.ExprRef(f"datum.kind === '{PLAIN}' ? 'bold' : 'normal'")
     look |= {"baseline": "middle", "fontSize": FONT, "fontWeight": weight, "clip": True}
@@ -214,7 +214,7 @@ def _named(
     rows: Rows, churn: str, domains: tuple[list[float], list[float]], size: tuple[int, int],
     is_numbered: bool,
 ) -> tuple[Rows, bool]:  # fmt: skip
-    """The rows with labels that are clear of one another, and whether those are numbers."""
+    """The rows with labels that do not overlap, and whether the labels are numbers."""
     names = [f"{r['method']} ({PLAIN})" if r["kind"] == PLAIN else r["method"] for r in rows]
     numbers = [str(i + 1) for i in range(len(rows))]
     points = [_pixels(row[churn], row["accuracy"], domains, size) for row in rows]
@@ -257,7 +257,7 @@ def _ringed(
 def _lines(
     row: dict[str, Any], churn: str, domains: tuple[list[float], list[float]], size: tuple[int, int]
 ) -> list[Box]:
-    """The bars of a point, and the lines through plain training's."""
+    """Boxes of a point's bars; for plain training, of the lines through it."""
     if row["kind"] == PLAIN:
         x, y = _pixels(row[churn], row["accuracy"], domains, size)
         return [Box(0, y - 1, size[0], y + 1), Box(x - 1, 0, x + 1, size[1])]
@@ -272,6 +272,6 @@ def _lines(
 def _pixels(
     churn: float, accuracy: float, domains: tuple[list[float], list[float]], size: tuple[int, int]
 ) -> tuple[float, float]:
-    """Where a point lies in the chart, from its left and its top."""
+    """A point's position in pixels, from the left and the top of the chart."""
     (left, right), (low, high) = domains
     return (churn - left) / (right - left) * size[0], (high - accuracy) / (high - low) * size[1]

@@ -1,4 +1,4 @@
-"""Charts of a history that was played again: a metric of each method over time."""
+"""Charts of the scenario replay: a metric of each method over time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from unchurn.study.results.over_time import history_of, releases
 if TYPE_CHECKING:
     from unchurn.study.results.result import Result
 
-# What is shown over time, with its title.
+# Metrics shown over time, with their titles.
 SHOWN = {
     "accuracy": "Accuracy over time",
     "bad_flips": "Bad flips from release to release",
@@ -24,7 +24,7 @@ SHOWN = {
     "bad_flips_first": "Bad flips against the first release",
 }
 SIZE = {"width": 420, "height": 300}
-KEPT = "first release, kept"  # what its accuracy is, had there never been another
+KEPT = "first release, kept"  # its accuracy over time if no other had followed
 GREY = "#8c8c8c"
 
 
@@ -39,7 +39,7 @@ def charts(result: Result) -> dict[str, alt.TopLevelMixin]:
 
 
 def over_time_data(result: Result, metric: str) -> list[dict[str, Any]]:
-    """A row per method and release, in percent: mean over runs; chosen settings alone."""
+    """A row per method and release: mean over runs of the chosen setting, in percent."""
     metrics, times = result.subject.scenario.metrics, history_of(result).times
     if metric not in metrics:
         raise InputError(unknown("metric", metric, metrics))
@@ -60,9 +60,9 @@ def over_time_data(result: Result, metric: str) -> list[dict[str, Any]]:
 
 
 def over_time(result: Result, metric: str) -> alt.LayerChart:
-    """A line per method; of accuracy, also one of the first release, had it been kept.
+    """A line per method; for accuracy, also one of the first release if it had been kept.
 
-    A point is as large as the release's test rows are many: of a few, a number tells little.
+    Points grow with the release's number of test rows: few rows say little.
     """
     rows = over_time_data(result, metric)
     names = list(dict.fromkeys(row["method"] for row in rows))
@@ -96,7 +96,7 @@ def over_time(result: Result, metric: str) -> alt.LayerChart:
 
 
 def _axis(rows: Sequence[dict[str, Any]], *, is_date: bool) -> alt.Axis:
-    """A tick at every release, not at round dates between them; names that fit."""
+    """An axis with a tick at every release rather than at round dates, labels where they fit."""
     at = {row["at"]: row["release"] for row in rows}
     shape: dict[str, Any] = {}
     if is_date:
@@ -106,7 +106,7 @@ def _axis(rows: Sequence[dict[str, Any]], *, is_date: bool) -> alt.Axis:
 
 
 def _axis_value(time: Time) -> float:
-    """A number, or a time as milliseconds since 1970, which no reader's time zone moves."""
+    """A number as it is, a time as UTC milliseconds since 1970, the same in every time zone."""
     if not isinstance(time, str):
         return time
     return 1000 * datetime.fromisoformat(time).replace(tzinfo=UTC).timestamp()

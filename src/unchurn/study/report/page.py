@@ -1,4 +1,4 @@
-"""One self-contained HTML page of an experiment: what to use and why, tables, charts, examples."""
+"""Write a study's HTML page, self-contained: advice, tables, charts, examples."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def write_report(result: Result, path: Path) -> None:
-    """Write the page; it asks nothing of the network, and everything in it is escaped."""
+    """Write the page; it loads nothing from the network, and everything in it is escaped."""
     table = chosen_table(result)
     first = _first_columns(result, table)
     footer = formats.notes_of(table, set(table.headings) - set(first.headings))
@@ -47,7 +47,7 @@ def write_report(result: Result, path: Path) -> None:
 
 
 def _notes(result: Result) -> list[str]:
-    """What is to be known of the data, and of how runs were made."""
+    """Notes on the data, its commonest class, and damaged runs."""
     data = result.subject.data
     on_classes = note_on_commonest(result.subject.labels["test"], data.classes)
     notes = [*data.notes, *([on_classes] if on_classes else []), *result.notes]
@@ -55,7 +55,7 @@ def _notes(result: Result) -> list[str]:
 
 
 def _charts(result: Result) -> list[dict[str, Any]]:
-    """What a page draws: the frontier first, which stands above the table."""
+    """The charts of the page; the frontier first, which is above the table."""
     drawn: list[dict[str, Any]] = []
     if result.frontier_rows:
         title = f"{result.subject.scenario.churn_words.capitalize()} and accuracy of each method"
@@ -72,7 +72,7 @@ def _charts(result: Result) -> list[dict[str, Any]]:
 
 
 def _first_columns(result: Result, table: Table) -> Table:
-    """What a reader asks first: the setting, churn and accuracy, and how far they are control's."""
+    """The columns that matter most: setting, churn, accuracy, and differences from control."""
     metrics = result.subject.scenario.metrics
     shown = ["method", "setting", "tried"]
     for name in (result.subject.scenario.churn, "accuracy"):
@@ -94,7 +94,7 @@ def _examples(result: Result) -> list[dict[str, Any]]:
     shares = flip_shares(runs)
     shown = []
     for example in sorted(result.examples, key=lambda one: -shares[one.number]):
-        if shares[example.number] == 0:  # of a folder that was written when others were shown
+        if shares[example.number] == 0:  # in a folder of a version that showed other examples
             continue
         often, between = flips_in_words(runs, example.number, classes)
         about = {
@@ -108,7 +108,7 @@ def _examples(result: Result) -> list[dict[str, Any]]:
 
 
 def _name(result: Result, number: int) -> str:
-    """What a test example is called: by the table's own id or row, else its place."""
+    """The name of a test example: the table's id or row number, else its position."""
     ids, column = result.subject.ids, result.subject.data.id_column
     if ids is None:
         return f"test example {number}"
@@ -126,7 +126,7 @@ def _examples_title(result: Result) -> str:
 
 
 def _facts(result: Result) -> dict[str, str]:
-    """Settings of the experiment and where the page was made."""
+    """Facts on data, learner and runs, and which version made the page."""
     subject, data = result.subject, result.subject.data
     held_out = f"{data.n_validation:,} to choose on, " if data.n_validation else ""
     return {

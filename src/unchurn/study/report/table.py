@@ -1,4 +1,4 @@
-"""A result as tables: one of the chosen settings for readers, one of all settings for programs."""
+"""Tables of a result: chosen settings for readers, all settings for programs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _METHOD, _SETTING = (
     Column(heading=h, is_text=True, may_shorten=True) for h in ("method", "setting")
 )
 Filled = tuple[Column, dict[str, Cell]]  # a column with its cells, by method
-# What a narrow terminal goes without, the higher the sooner; deviations go after 3.
+# Columns that a narrow terminal drops, highest number first; deviations go after 3.
 GOES = {
     "beside": 6, "optimism": 6, "neither better": 5, "difference": 5, "more": 4,
     "difference in accuracy": 3, "first difference": 1,
@@ -38,20 +38,20 @@ OPTIMISM = "{}, chosen − fresh"
 
 @dataclass(frozen=True, kw_only=True)
 class Beside:
-    """A column of what somebody else measured, given by whoever knows it."""
+    """A column of numbers that somebody else published, such as the paper's."""
 
     heading: str
-    of: Callable[[str, str], str]  # a dataset's and a method's names → text, "" for nothing
+    of: Callable[[str, str], str]  # (dataset's name, method's name) -> text, "" if none
 
 
 @cache
 def handed_down() -> tuple[Beside, ...]:
-    """The columns that other rooms and packages give by the entry point `unchurn.published`."""
+    """Columns that other layers and packages provide by the entry point `unchurn.published`."""
     return tuple(point.load() for point in entry_points(group="unchurn.published"))
 
 
 def render(result: Result, form: str, *, width: int | None = None) -> str:
-    """A table of results in one of the formats; text no wider than `width`, if it is given."""
+    """The table in a format; text no wider than `width`, if given, and then cut names in full."""
     if form in OF_ALL_SETTINGS:
         return formats.render(settings_table(result), form)
     table = chosen_table(result)
@@ -64,7 +64,7 @@ def render(result: Result, form: str, *, width: int | None = None) -> str:
 
 
 def _cut_settings(table: Table, text: str) -> list[str]:
-    """The methods and settings that a text of the table has cut, in full."""
+    """Methods and settings in full, for the rows where the text of the table has cut them."""
     lines = zip(table.rows, text.splitlines()[1:], strict=False)
     names = [((row[0].text, row[1].text), line) for row, line in lines]
     return [": ".join(cells) for cells, line in names if any(cell not in line for cell in cells)]
@@ -101,9 +101,9 @@ def chosen_table(result: Result) -> Table:
 
 
 def settings_table(result: Result) -> Table:
-    """A row for every setting, numbers in percent with four digits; empty where a run failed.
+    """A row for every setting, numbers in percent with four digits; empty if a run failed.
 
-    Those that are chosen have their differences from control, with the ends of their intervals.
+    Chosen settings also have their differences from control with intervals.
     """
     told = [result.against_control(row) or {} for row in result.settings]
     compared = list(dict.fromkeys(metric for of in told for metric in of))
@@ -139,7 +139,7 @@ def settings_table(result: Result) -> Table:
 
 
 def measured(result: Result, row: SettingResult) -> dict[str, MeanSd]:
-    """What the metrics say of a setting's runs on the test part; nothing if a run failed."""
+    """The metrics of a setting's runs on the test part; empty if a run failed."""
     if not row.runs:
         return {}
     metrics = result.subject.scenario.metrics
@@ -147,12 +147,12 @@ def measured(result: Result, row: SettingResult) -> dict[str, MeanSd]:
 
 
 def single_models(chosen: dict[str, SettingResult]) -> dict[str, SettingResult]:
-    """The methods that are one model: an ensemble costs several, and is not held against them."""
+    """The methods that serve one model: ensembles cost more, and do not compete with them."""
     return {name: row for name, row in chosen.items() if row.setting.n_models == 1}
 
 
 def _columns_about(result: Result, chosen: dict[str, SettingResult]) -> list[Filled]:
-    """The method, its chosen setting, and how many settings were tried where any tried several."""
+    """Columns of method, chosen setting and, if any method tried several, number of settings."""
     groups = result.by_method
     settings = {n: chosen[n].setting.text if n in chosen else "failed" for n in groups}
     columns = [
@@ -169,7 +169,7 @@ def _columns_about(result: Result, chosen: dict[str, SettingResult]) -> list[Fil
 def _metric_columns(result: Result, chosen: dict[str, SettingResult]) -> list[Filled]:
     """A column for each metric, the best single model marked.
 
-    Accuracy and churn stay; what none can be best in goes before the differences.
+    Accuracy and churn always stay; metrics without a better direction are dropped early.
     """
     values = {name: measured(result, row.reported) for name, row in chosen.items()}
     single = single_models(chosen)
@@ -185,7 +185,7 @@ def _metric_columns(result: Result, chosen: dict[str, SettingResult]) -> list[Fi
 
 
 def _beside_columns(result: Result, chosen: Iterable[str]) -> list[Filled]:
-    """What somebody else measured, where that is anything: of retraining, as far as is known."""
+    """Columns of published numbers, if there are any; these are known only for retraining."""
     if type(result.subject.scenario) is not Retrain:
         return []
     columns, dataset = [], result.subject.data.name
@@ -200,8 +200,8 @@ def _beside_columns(result: Result, chosen: Iterable[str]) -> list[Filled]:
 def _difference_columns(
     differences: dict[str, dict[str, Interval] | None], headings: dict[str, str]
 ) -> list[Filled]:
-    """What is compared with control's, where anything is."""
-    # What is advised hangs on these two: they are the last to go.
+    """Columns of differences from control."""
+    # The advice depends on these two: they are the last to be dropped.
     goes = {
         "accuracy": "difference in accuracy",
         **dict.fromkeys([*headings][:1], "first difference"),
@@ -218,7 +218,7 @@ def _difference_columns(
 def _optimism_columns(
     result: Result, found: dict[str, float], chosen: Iterable[str]
 ) -> list[Filled]:
-    """By how much churn was lower on the runs that chose a setting than on fresh ones."""
+    """The column of churn on the runs that chose a setting, minus churn on fresh runs."""
     if not found:
         return []
     cells = {
@@ -232,7 +232,7 @@ def _optimism_columns(
 
 
 def _optimism(result: Result) -> dict[str, float]:
-    """Churn of each method on the runs that chose its setting, less that on fresh ones."""
+    """Churn on the runs that chose each method's setting, minus churn on fresh runs."""
     metric = result.subject.scenario.churn
     chosen = result.chosen.items()
     return {name: result.optimism(row)[metric] for name, row in chosen if row.fresh}
@@ -241,21 +241,21 @@ def _optimism(result: Result) -> dict[str, float]:
 def _difference_headings(
     result: Result, differences: Iterable[dict[str, Interval] | None]
 ) -> dict[str, str]:
-    """The metrics in which a method differs from control, and their headings."""
+    """The metrics for which there are differences from control, and their headings."""
     metrics = result.subject.scenario.metrics
     there = dict.fromkeys(metric for of in differences for metric in of or ())
     return {metric: DIFFERENCE.format(metrics[metric].heading) for metric in there}
 
 
 def _best(metric: Metric, means: dict[str, float]) -> str | None:
-    """The name of the best mean, if one can be best and any is known."""
+    """The method with the best mean; None if no direction is better, or all are NaN."""
     worth = {name: _worth(metric, mean) for name, mean in means.items()}
     best = max(worth, key=worth.__getitem__, default=None)
     return best if best is not None and worth[best] > -math.inf else None
 
 
 def _worth(metric: Metric, mean: float) -> float:
-    """The higher the better; what is not known, or no better either way, is worth nothing."""
+    """A mean signed so that higher is better; −∞ if it is NaN or no direction is better."""
     if metric.better is None or math.isnan(mean):
         return -math.inf
     return mean if metric.better == "higher" else -mean

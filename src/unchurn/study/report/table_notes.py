@@ -1,4 +1,4 @@
-"""What stands below a table of results: what its numbers are, and how they came to be."""
+"""Notes below a table of results: what its numbers mean, and how settings were chosen."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def table_notes(
     headings: dict[str, str],
     optimism: dict[str, float],
 ) -> Iterable[Note]:
-    """What a reader must know to read the numbers right.
+    """The notes that explain the numbers of a table.
 
-    The differences are those from control, with the headings of their columns; `optimism` is by how
-    much churn was lower on the runs that chose a setting than on fresh ones.
+    `differences` are those from control, `headings` their columns'; `optimism` is each method's
+    churn on the runs that chose its setting, minus that on fresh runs.
     """
     subject = result.subject
     about = [subject.data.name, f"{subject.runs} runs of each setting", subject.length]
@@ -38,7 +38,7 @@ def table_notes(
     for names, words in subject.scenario.legend.items():
         if shown := tuple(metrics[name].heading for name in names if name in metrics):
             yield Note(text=words, of=shown)
-    yield Note(text=SPREAD, of=("sd",))  # as a text calls the spreads that it leaves out
+    yield Note(text=SPREAD, of=("sd",))  # the name of the deviations that a narrow text drops
     if len(result.settings) > len(result.by_method) or result.chosen_on == "validation":
         more = " A method that tried more settings had more chances: it gets no interval."
         rule = (
@@ -70,7 +70,7 @@ def table_notes(
 
 
 def _note_on_fresh_runs(result: Result, optimism: dict[str, float]) -> str:
-    """Why figures are of fresh runs, and how much better they looked without."""
+    """Say why figures are of fresh runs, and how much better the runs that chose look."""
     text = (
         f"Figures are of {result.subject.runs} fresh runs of each chosen setting: on the runs that "
         "chose it, a winner of many looks better than it is"

@@ -1,1 +1,1 @@
-"""What came of a study: the result, its files, and what is read from them."""
+"""The result of a study: its numbers, its files, and reading them again."""

@@ -1,7 +1,7 @@
-"""A budget in a study: who keeps it, on the part on which settings are chosen, and the words.
+"""Which settings keep a study's budget, and the sentences that say so.
 
-What counts are the runs whose figures are reported: a setting that kept it by luck alone, on the
-runs that chose it, is not said to keep it.
+Reported runs decide: a setting that kept the budget by luck, on the runs that chose it, does not
+count as keeping it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def keeps(result: Result, row: SettingResult) -> bool:
 
 
 def exceeded(result: Result, row: SettingResult, part: str | None = None) -> str:
-    """The limits that a setting's reported runs exceed on a part, in words; none, if they do."""
+    """Limits exceeded by a setting's reported runs on a part, as text; empty if all are kept."""
     scenario, runs = result.subject.scenario, row.reported.runs[part or result.chosen_on]
     found = [
         f"{scenario.metrics[name].heading} {percent(scenario.metrics[name].of(runs).mean)}"
@@ -32,17 +32,17 @@ def exceeded(result: Result, row: SettingResult, part: str | None = None) -> str
 
 
 def limits_in_words(result: Result) -> str:
-    """What the budget allows, such as: bad flips at most 0.20%."""
+    """The limits of the budget, as text: "bad flips at most 0.20%"."""
     scenario = result.subject.scenario
     limits = scenario.limits(result.subject.budget).items()
     return ", ".join(f"{scenario.metrics[n].heading} at most {percent(v)}" for n, v in limits)
 
 
 def way_out(result: Result, untried: list[str]) -> str:
-    """What to try where nothing keeps the budget, in a sentence; empty if nothing is left.
+    """What to try when no setting keeps the budget, as a sentence; empty if nothing is left.
 
-    The older model's own answers keep any: `stay` serves the more of them, the larger its ratio.
-    Without an older model, it is what the scenario advises and was not tried.
+    The older model's own answers keep any budget, and `stay` serves more of them the larger its
+    ratio. Without an older model, the sentence names the methods `untried`.
     """
     if not result.subject.scenario.has_base:
         return f"Try {' or '.join(untried)}." if untried else ""
@@ -56,7 +56,7 @@ def way_out(result: Result, untried: list[str]) -> str:
 
 
 def _ratios_of_stay(result: Result) -> list[float]:
-    """The ratios with which `stay` was tried, alone or in a combination."""
+    """Ratios with which `stay` was tried, alone or in a combination."""
     return [
         own["ratio"]
         for row in result.settings

@@ -1,4 +1,4 @@
-"""`collect`: the result of a study, from its trainings."""
+"""`collect`: make the result of a study from its finished trainings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from unchurn.study.trainings.store import TrainedRun
 
 
 def collect(trainings: Trainings) -> Result:
-    """The result of trainings that are all there."""
+    """The result of a schedule whose trainings are all finished."""
     schedule = trainings.schedule
     experiment = schedule.experiment
     bases = [[trainings.by_key[key]] for key in schedule.bases]
@@ -55,7 +55,7 @@ def collect(trainings: Trainings) -> Result:
 
 
 def _with_examples(result: Result, data: Dataset) -> Result:
-    """The result with the examples that flip most, as long as the data are at hand."""
+    """Add the examples that flip most to the result: only here are the data at hand."""
     repeated = result.repeated
     if repeated is None:
         return result
@@ -69,7 +69,7 @@ def _runs_on(
     bases: Sequence[Sequence[TrainedRun]],
     history: History | None,
 ) -> Runs:
-    """What runs predict on a part: of a chain, an example by the release that it is tested by."""
+    """Predictions of runs on a part; in a chain, each example's by the release that tests it."""
     if history is None:
         last = [chain[-1] for chain in chains]
         base = _stacked(bases, part) if bases else None
@@ -85,17 +85,17 @@ def _runs_on(
 
 
 def _failure(members: Sequence[TrainedRun]) -> str | None:
-    """Why a run failed, if it did."""
+    """The first reason why a member of a run failed; None if none did."""
     return next((m.record["failure"] for m in members if m.record["failure"]), None)
 
 
 def _stacked(runs: Sequence[Sequence[TrainedRun]], part: str) -> Classes:
-    """What runs predict on a part, (R, n)."""
+    """Classes predicted by runs on a part, (R, n)."""
     return np.stack([_classes(members, part) for members in runs])
 
 
 def _classes(members: Sequence[TrainedRun], part: str) -> Classes:
-    """What a run predicts: of several members, by the mean of their probabilities."""
+    """Classes predicted by a run; with several members, by the mean of their probabilities."""
     if len(members) == 1:
         alone = members[0].arrays[part]
         return alone if alone.ndim == 1 else np.asarray(alone.argmax(axis=1))

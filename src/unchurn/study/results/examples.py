@@ -1,4 +1,4 @@
-"""The test examples that flip most, as a person recognises them: how often, between what."""
+"""Find the test examples that flip most, and describe them: picture or row, and their flips."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ from unchurn.datasets.base import Dataset
 from unchurn.metrics.against_base import bad_flips
 from unchurn.metrics.registry import Runs
 
-N_EXAMPLES = 12  # of those that flip most
-N_FEATURES = 40  # of each, shown of a table
+N_EXAMPLES = 12  # examples shown
+N_FEATURES = 40  # columns of a table shown for each
 MISSING = "–"
 LARGE, TOO_LARGE = 1e3, 1e15  # between them a number is written out
 
 
 @dataclass(frozen=True, kw_only=True)
 class Example:
-    """One of them: its number in the test part, its picture or its row."""
+    """A test example: its number in the test part, and its picture or its row."""
 
     number: int
-    image: str  # a data address; empty for a row of a table
-    features: tuple[tuple[str, str], ...]  # names and values; none of a picture
+    image: str  # a data URL; empty for a row of a table
+    features: tuple[tuple[str, str], ...]  # names and values; empty for a picture
 
 
 def flipping_examples(runs: Runs, data: Dataset) -> tuple[Example, ...]:
-    """Those of the test part that flip most often."""
+    """The test examples that flip most often, at most N_EXAMPLES."""
     shares = flip_shares(runs)
     order = np.argsort(-shares, kind="stable")[:N_EXAMPLES]
     return tuple(_example(data, int(i)) for i in order if shares[i] > 0)
 
 
 def flip_shares(runs: Runs) -> Float64:
-    """How often each example flips: in how many of the pairs of runs, as a share.
+    """Share of the pairs of runs in which each example's prediction differs.
 
-    Where there is a model before: in how many runs it is wrong, and was right.
+    With an older model: share of the runs that are wrong on the example where that was right.
     """
     if runs.base is not None:
         return np.asarray(bad_flips(runs).mean(axis=0))
@@ -72,7 +72,7 @@ def _example(data: Dataset, number: int) -> Example:
 
 
 def _features(data: Dataset, number: int) -> tuple[tuple[str, str], ...]:
-    """Names and values of a test example as its owner knows it; a table without names by number."""
+    """Column names and values of a test example's row; columns without names are numbered."""
     if data.test_rows is not None:
         values: dict[str, Any] = data.test_rows.row(number, named=True)
     else:
@@ -81,12 +81,12 @@ def _features(data: Dataset, number: int) -> tuple[tuple[str, str], ...]:
 
 
 def _shown(value: Any) -> str:
-    """A value as its owner writes it: of a number four digits, and all those before the point.
+    """A value as text; floats with four digits, large ones with all digits before the point.
 
     >>> [_shown(value) for value in (48691.27, 48690.0, 0.123456, 3, 1e-9, "north", None)]
     ['48691.27', '48690', '0.1235', '3', '1e-09', 'north', '–']
     """
-    if value is None or value != value:  # a gap, which of floats may be NaN
+    if value is None or value != value:  # a missing value; NaN in floats
         return MISSING
     if not isinstance(value, float | np.floating):
         return str(value)
@@ -96,7 +96,7 @@ def _shown(value: Any) -> str:
 
 
 def _thumbnail(x: Array) -> str:
-    """An image as a data address; empty for a row of a table."""
+    """An image as a data URL; empty for a row of a table."""
     from PIL import Image
 
     if x.ndim < 2:

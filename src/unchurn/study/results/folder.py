@@ -1,13 +1,13 @@
-"""What a study leaves in a folder, and how it is read again.
+"""Write the result of a study to a folder, and read it again.
 
-runs/               every training (see `store.py`)
-result.json         what was studied, and its numbers
-result.npz          what every setting's runs predicted, fresh ones too, the true classes, and ids
+runs/               every training (see `trainings/store.py`)
+result.json         the subject of the study, and its numbers
+result.npz          predictions of every setting's runs, fresh ones too, true classes, and ids
 table.csv, .md, .tex
-releases.csv        where history was played again, the numbers of every release
-predictions/        what the reported runs of every chosen setting predicted (see `predictions.py`)
+releases.csv        the numbers of every release; only in the scenario replay
+predictions/        predictions of the reported runs of chosen settings (see `predictions.py`)
 
-A folder may be anybody's: it is read as numbers and text, and no code that it names is imported.
+A folder is not trusted: it is read as numbers and text, and no code that it names is imported.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from unchurn.study.trainings.store import Store
 
 JSON, ARRAYS, PREDICTIONS = "result.json", "result.npz", "predictions"
 TABLES = {"csv": "table.csv", "markdown": "table.md", "latex": "table.tex"}
-BASE, FIRST, FRESH = "base ", "first ", "fresh "  # how names of arrays begin
+BASE, FIRST, FRESH = "base ", "first ", "fresh "  # prefixes of array names
 LABELS, TESTED_BY, IDS = "labels/", "tested_by/", "ids"
 RELEASES = "releases.csv"
 Arrays = Mapping[str, npt.NDArray[Any]]
@@ -68,9 +68,9 @@ def _is_of_a_study(folder: Path) -> bool:
 
 
 def save(result: Result, folder: Path, said: StoredProbabilities | None = None) -> None:
-    """Write all but the runs themselves; the record last, so that what it names is there.
+    """Write all files but the runs; result.json last, so that all files it describes exist.
 
-    Files of predictions have probabilities where it is known what the runs said.
+    Files of predictions have probabilities if the store is given, as `said`.
     """
     check_room(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -88,7 +88,7 @@ def save(result: Result, folder: Path, said: StoredProbabilities | None = None) 
 
 
 def load(folder: Path) -> Result:
-    """What `save` wrote."""
+    """Read the result that `save` wrote; InputError if it is missing or damaged."""
     path = folder / JSON
     if not folder.is_dir():
         raise InputError(f"{folder}: there is no such folder: bench says where its runs are kept")
@@ -111,13 +111,13 @@ def load(folder: Path) -> Result:
 
 
 def other_study(folder: Path, experiment: Experiment) -> Result | None:
-    """What is there of another study, whose results an experiment's would replace.
+    """The result of a different study in the folder, which this experiment would overwrite.
 
-    None where the same goes on, if with more settings or runs: then nothing is lost.
+    None if there is none, or if the same study continues, perhaps with more settings or runs.
     """
     try:
         there = load(folder)
-    except InputError:  # there is none, or none that can be read
+    except InputError:  # no result, or an unreadable one
         return None
     old, new = there.subject, subject_of(experiment)
     settings = [setting.facts(experiment.scenario) for setting in experiment.settings]
@@ -130,7 +130,7 @@ def other_study(folder: Path, experiment: Experiment) -> Result | None:
 
 
 def _what(subject: Subject) -> str:
-    """What is studied, but for how often, and where."""
+    """The facts that tell one study from another, as text; neither runs nor settings."""
     facts = (
         subject.data.fingerprint,
         subject.learner,
@@ -139,11 +139,11 @@ def _what(subject: Subject) -> str:
         subject.chosen_on,
         subject.budget.given,
     )
-    return json.dumps(facts, sort_keys=True)  # as it was read
+    return json.dumps(facts, sort_keys=True)  # as JSON, so that facts read from a file compare
 
 
 def _arrays(result: Result) -> list[tuple[str, npt.NDArray[Any]]]:
-    """The true classes by part; predictions by the number of the setting, and part."""
+    """Named arrays: true classes by part, predictions by number of the setting and part."""
     labels = [(f"{LABELS}{part}", array) for part, array in result.subject.labels.items()]
     if (history := result.subject.history) is not None:
         labels += [(f"{TESTED_BY}{part}", own) for part, own in history.tested_by.items()]
@@ -160,7 +160,7 @@ def _arrays(result: Result) -> list[tuple[str, npt.NDArray[Any]]]:
 
 
 def _record(result: Result) -> dict[str, Any]:
-    """The result as plain values, with what it takes to make it again."""
+    """The result as plain values, with all facts that `_result` needs."""
     plain = result.to_dict()
     for one, given in zip(result.settings, plain["settings"], strict=True):
         given["facts"] = asdict(one.setting)
@@ -173,7 +173,7 @@ def _result(record: dict[str, Any], arrays: Arrays) -> Result:
         {name.removeprefix(kind): own for name, own in arrays.items() if name.startswith(kind)}
         for kind in (LABELS, TESTED_BY)
     )
-    ids = arrays.get(IDS)  # of which older folders have none
+    ids = arrays.get(IDS)  # older folders have none
     subject = Subject.from_dict(record["subject"], labels, tested_by, ids)
     for part, classes in labels.items():
         _check(classes, (len(classes),), subject, part)
@@ -200,7 +200,7 @@ def _result(record: dict[str, Any], arrays: Arrays) -> Result:
 
 
 def _by_part(arrays: Arrays, fresh: str, number: int, subject: Subject) -> dict[str, Runs]:
-    """The runs of a setting, or its fresh ones, by part: of all parts, or of none."""
+    """The runs of a setting, or its fresh ones, by part; empty if there are none."""
     if f"{fresh}{number}/test" not in arrays:
         return {}
     found = {}
@@ -221,14 +221,14 @@ def _by_part(arrays: Arrays, fresh: str, number: int, subject: Subject) -> dict[
 
 
 def _runs(arrays: Arrays, name: str, subject: Subject, part: str) -> npt.NDArray[Any]:
-    """What the runs of a setting predicted on a part."""
+    """Classes predicted by a setting's runs on a part, checked."""
     return _check(arrays[name], (subject.runs, len(subject.labels[part])), subject, name)
 
 
 def _check(
     classes: npt.NDArray[Any], shape: tuple[int, ...], subject: Subject, name: str
 ) -> npt.NDArray[Any]:
-    """Refuse what are not the numbers of classes, as many as there should be."""
+    """The array, if it holds class numbers in the right shape; InputError if not."""
     n_classes = len(subject.data.classes)
     is_fit = classes.dtype.kind in "iu" and classes.shape == shape
     if not is_fit or classes.min(initial=0) < 0 or classes.max(initial=0) >= n_classes:
@@ -237,7 +237,7 @@ def _check(
 
 
 def _example(given: dict[str, Any], n: int) -> Example:
-    """A test example that is shown; its picture may be nothing but a picture."""
+    """A test example from the record, checked; its picture must be an inline PNG."""
     image, number = given["image"], given["number"]
     if not (isinstance(number, int) and 0 <= number < n):
         raise InputError(f"there is no test example {number!r}")

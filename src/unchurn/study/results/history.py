@@ -1,7 +1,7 @@
-"""`History`: when the releases of a chain were made, and which of them every example is tested by.
+"""`History`: when the releases of a chain were made, and which of them tests every example.
 
-Release k is trained on what came before its time, and tested on what came from then on until the
-next. The first, release 0, is what all begin with: nothing is tested by it.
+Release k is trained on the rows before its time, and tested on the rows from then until the next
+release. Release 0 is where all chains begin: it tests nothing.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ Time = str | float  # an ISO date or time, or a number
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class History:
-    """The releases, the first included."""
+    """Facts about each release, the first included."""
 
     times: tuple[Time, ...]
-    trained_on: tuple[int, ...]  # rows
-    tested_by: Mapping[str, IntArray]  # the number of the release, of every example by part
+    trained_on: tuple[int, ...]  # number of rows
+    tested_by: Mapping[str, IntArray]  # by part, the number of every example's release
 
     @property
     def tested(self) -> range:
@@ -34,7 +34,7 @@ class History:
         return range(1, len(self.times))
 
     def to_dict(self) -> dict[str, Any]:
-        """All but the numbers by example, as plain values."""
+        """All but `tested_by`, as plain values."""
         return {"times": list(self.times), "trained_on": list(self.trained_on)}
 
     @classmethod
@@ -44,9 +44,9 @@ class History:
         tested_by: Mapping[str, npt.NDArray[np.integer]],
         sizes: Mapping[str, int],
     ) -> Self:
-        """What `to_dict` gave, and the numbers; InputError if they do not fit parts of such sizes.
+        """Make a history from `to_dict`'s values and `tested_by`, which may have been edited.
 
-        Anyone may have edited them.
+        InputError if they do not fit each other or the sizes of the parts.
         """
         times, trained_on = tuple(given["times"]), tuple(given["trained_on"])
         if len(times) != len(trained_on):

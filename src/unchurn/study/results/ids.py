@@ -1,8 +1,8 @@
-"""What a test row is called in files of predictions, so that they join with their owner's tables.
+"""Find the ids of test rows for files of predictions, so that these join with the user's tables.
 
-It is the column that was named for it, or that is called an id and tells all rows apart; else the
-only one aside that does; else the index that pandas wrote; else the number of its row in the table,
-from 0. Of data by name, it is the place in the test part.
+The id is a unique column: the one that the user named, else one called an id, else the only one
+aside, else the index that pandas wrote; else the number of the row in the table, from 0. Built-in
+datasets use the position in the test part.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from unchurn.datasets.preparation import DATE
 if TYPE_CHECKING:
     import polars as pl
 
-NO_ID = rf"\s|^{DATE.pattern}"  # in a text: several words, or a date
+NO_ID = rf"\s|^{DATE.pattern}"  # no id: several words, or a date
 
 
 def check_id(data: Dataset, name: str) -> None:
-    """Refuse a column that was named as the id, and is none."""
+    """Refuse a column that the user named as the id if it has gaps or repeated values."""
     ids = _read_ids(data.column_aside(name))
     if ids.null_count() or repeated(ids):
         raise InputError(f"column {name!r} of {data.name} has ids that are missing or twice")
@@ -39,10 +39,10 @@ def check_id(data: Dataset, name: str) -> None:
 def find_ids(
     data: Dataset, named: str | None, others: Sequence[str] = ()
 ) -> tuple[str, Array | None]:
-    """The column of ids, empty if there is none, and what each test row is called.
+    """The name of the id column, or "", and the ids of the test rows.
 
-    `named` is a column that was named for it; `others` are aside for something else. None: by the
-    place in the test part.
+    `named` is the column that the user named; `others` are aside for another purpose. The ids are
+    None if rows are identified by their position in the test part.
     """
     if data.order is None:
         return "", None
@@ -57,13 +57,13 @@ def find_ids(
 def ids_of_rows(
     data: Dataset, named: str | None, others: Sequence[str] = ()
 ) -> Iterator[pl.Series]:
-    """The columns that tell all rows of a table apart, the likeliest id first.
+    """The columns with a different value in every row of a table, the likeliest id first.
 
-    Of training rows and then test rows, as numbers or text; `named` and `others` as in `find_ids`.
+    Training rows first, then test rows, as numbers or text; `named` and `others` as in `find_ids`.
     """
     if data.order is None:
         return
-    each = np.unique(data.order, return_index=True)[1]  # a row may be trained and tested on
+    each = np.unique(data.order, return_index=True)[1]  # a row may be in both parts
     for column in _candidates(data, named, others, each):
         if (ids := _as_ids(column, each)) is not None:
             yield ids
@@ -82,9 +82,9 @@ def is_id(name: str) -> bool:
 def _candidates(
     data: Dataset, named: str | None, others: Sequence[str], each: IntArray
 ) -> list[pl.Series]:
-    """The columns that may be ids, of training rows and then test rows, the likeliest first.
+    """The columns that may be ids, training rows first, then test rows; the likeliest first.
 
-    Also one that is a feature: were rows numbered beside it, numbers would be taken for its ids.
+    A feature may be one: if rows were numbered instead, the numbers would be mistaken for its ids.
     """
     aside = [] if data.aside is None else data.aside.get_columns()
     features = []
@@ -100,13 +100,13 @@ def _candidates(
 
 
 def _only_one(aside: list[pl.Series], each: IntArray) -> list[pl.Series]:
-    """The column that tells all rows apart, if there is just one."""
+    """The column with a different value in every row, if there is exactly one."""
     found = [c for c in aside if _may_name(c) and _as_ids(c, each) is not None]
     return found if len(found) == 1 else []
 
 
 def _may_name(column: pl.Series) -> bool:
-    """Whether it is whole numbers or text, but no dates and no notes: nobody joins by these."""
+    """Whether a column holds integers or text, but no dates or notes: nobody joins by these."""
     import polars as pl
 
     if column.dtype == pl.String:
@@ -115,16 +115,16 @@ def _may_name(column: pl.Series) -> bool:
 
 
 def _as_ids(column: pl.Series, each: IntArray) -> pl.Series | None:
-    """Ids, if the column has another one in each of these rows; else None."""
+    """The column as ids, if it has no gaps and differs in each of the rows `each`; else None."""
     try:
         ids = _read_ids(column)
-    except InputError:  # of a kind that no id is, or with digits lost
+    except InputError:  # of a type that cannot be an id, or with digits lost
         return None
     return None if ids.null_count() or repeated(ids.gather(each)) else ids
 
 
 def _read_ids(column: pl.Series) -> pl.Series:
-    """Ids of the column's own type if that is whole numbers, else as text."""
+    """The column as ids: integers in their own type, all else as text."""
     import polars as pl
 
     is_text = column.dtype in (pl.String, pl.Categorical, pl.Enum)

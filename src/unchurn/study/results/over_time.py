@@ -1,4 +1,4 @@
-"""A history that was played again, release by release: what was measured of each, for programs."""
+"""Results of the scenario replay, release by release, and their table for programs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Release:
-    """A release of a setting: when, and the runs on the test rows that it is tested by."""
+    """A release of a setting: its time, and the predictions of the runs on its test rows."""
 
     number: int
     time: str
@@ -28,7 +28,7 @@ class Release:
 
 
 def releases(result: Result, row: SettingResult) -> Iterator[Release]:
-    """The releases of a setting's reported runs; one of a period without test rows is left out."""
+    """The releases of a setting's reported runs; those without test rows are left out."""
     history = history_of(result)
     if not row.reported.runs:
         return
@@ -72,7 +72,7 @@ def releases_table(result: Result) -> Table:
 
 
 def history_of(result: Result) -> History:
-    """When releases were made; InputError where none was played again."""
+    """The history of a result; InputError if its scenario has no releases."""
     history = result.subject.history
     if history is None:
         raise InputError(f"{result.subject.scenario.name} has no releases: the scenario replay has")

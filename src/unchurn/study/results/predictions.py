@@ -1,18 +1,18 @@
-"""`predictions/`: METHOD-RUN.parquet of every chosen setting, as `unchurn compare` reads.
+"""Write `predictions/`: METHOD-RUN.parquet of every chosen setting, as `unchurn compare` reads it.
 
-A row is called by the table's own id, if it has one, else by its number (see `ids.py`). What each
-class was given as its probability stands there, too, if the runs are at hand (see `said.py`).
+Rows have the table's own id, if there is one, else their number (see `ids.py`). Probabilities of
+the classes are included if the runs are in a store (see `stored_probabilities.py`).
 
-Where history was played again, the column `release` has the number of the release in use when a
-row came, as in releases.csv.
+In the scenario replay, the column `release` has the number of the release in use when a row came,
+as in releases.csv.
 
-Of the model that a run is held against there is base-model-RUN.parquet; where methods have
-others, base-model-of-METHOD-RUN.parquet: of a release, what the one before it said. No method's
-name has a hyphen.
+base-model-RUN.parquet has the predictions of the model that a run is compared with;
+base-model-of-METHOD-RUN.parquet if methods have different ones: those of the previous release. No
+method's name has a hyphen.
 
-Files of an earlier bench in the same folder go, as they would count as retrainings of this one.
-Which these are says written.json, by checksum: what it does not name, or what was changed since, is
-somebody's own.
+Files of an earlier bench in the same folder are removed, as they would count as retrainings of this
+one. written.json lists them by checksum: a file that it does not list, or that was changed since,
+is the user's own.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ if TYPE_CHECKING:
 WRITTEN = "written.json"
 RELEASE = "release"  # the column of a release's number, as in releases.csv
 AGAIN = "then run the same bench again, which keeps its trainings"
-Written = dict[str, str | None]  # checksums by name; None while it is being written
+Written = dict[str, str | None]  # checksums by file name; None while a file is being written
 
 
 def write_predictions(
     result: Result, folder: Path, said: StoredProbabilities | None = None
 ) -> None:
-    """Write the runs of every chosen setting, and remove those that an earlier bench wrote."""
+    """Write the files of every chosen setting, and remove those of an earlier bench."""
     files = _files(result, said)
     folder.mkdir(parents=True, exist_ok=True)
     written = _read_written(folder)
@@ -61,7 +61,7 @@ def write_predictions(
         if not _is_own(path, written if name in written else {name: _checksum(make())}):
             raise InputError(f"{path} is not this bench's own: move it away, {AGAIN}")
     stale = [n for n in written if n not in files and _is_own(folder / n, written)]
-    if stale and folder.is_symlink():  # whose folder it is, is not known here
+    if stale and folder.is_symlink():  # the folder may be somebody else's
         raise InputError(f"{folder} is a link: remove {stale[0]} there yourself, {AGAIN}")
     # Before anything is written: a kill leaves no file that the record does not name.
     _note(folder, {**written, **dict.fromkeys(files)})
@@ -77,7 +77,7 @@ def write_predictions(
 
 
 def file_name(text: str) -> str:
-    """A text as part of a file's name, whatever stands in it.
+    """A text as part of a file's name, other characters replaced by underscores.
 
     >>> file_name("knn_ls+ema"), file_name("x/../../y")
     ('knn_ls+ema', 'x_.._.._y')
@@ -86,10 +86,10 @@ def file_name(text: str) -> str:
 
 
 def _files(result: Result, said: StoredProbabilities | None) -> dict[str, Callable[[], bytes]]:
-    """What makes the files of all chosen settings, by name: one at a time is in memory."""
+    """Functions that make each file's content, by name, so that one at a time is in memory."""
     import polars as pl
 
-    names = pl.Series(result.subject.data.label_values)  # so that they join the table's own
+    names = pl.Series(result.subject.data.label_values)  # of the table's own type, to compare
     labels = names.gather(result.subject.labels["test"])
     ids, released = _ids(result.subject), _released(result.subject)
 
@@ -112,9 +112,9 @@ def _files(result: Result, said: StoredProbabilities | None) -> dict[str, Callab
 
 
 def _ids(subject: Subject) -> dict[str, pl.Series]:
-    """What rows are called (see `ids.py`): as `id`, and under the column's own name, too.
+    """The columns of ids (see `ids.py`): `id`, and the same under the column's own name.
 
-    So these files join each other as they are, and the owner's tables by --id.
+    So these files join each other without options, and the user's tables by --id.
     """
     import polars as pl
 
@@ -126,7 +126,7 @@ def _ids(subject: Subject) -> dict[str, pl.Series]:
 
 
 def _released(subject: Subject) -> dict[str, IntArray]:
-    """The number of the release that every row is tested by, where there are several."""
+    """The column with the number of the release that tests each row; empty without history."""
     return {} if subject.history is None else {RELEASE: subject.history.tested_by["test"]}
 
 
@@ -139,9 +139,9 @@ def _of_classes(subject: Subject, probabilities: Array) -> dict[str, Array]:
 def _predictions(
     result: Result, said: StoredProbabilities | None
 ) -> Iterator[tuple[str, IntArray, Callable[[], Array] | None]]:
-    """What is predicted, by the name of its file: runs, and the models that they are held against.
+    """File name, classes and probabilities of every run, and of the models they are compared with.
 
-    The same model of several methods comes once.
+    A base that all methods share comes once.
     """
     chosen = {file_name(method): row for method, row in result.chosen.items()}
     for method, row in chosen.items():
@@ -161,7 +161,7 @@ def _predictions(
 
 
 def _read_written(folder: Path) -> Written:
-    """What an earlier bench noted; nothing if that cannot be read, or could not be ours."""
+    """The files that an earlier bench listed; empty if unreadable, without unsafe names."""
     try:
         noted = json.loads((folder / WRITTEN).read_text("utf-8"))
         return {
@@ -178,7 +178,7 @@ def _note(folder: Path, written: Written) -> None:
 
 
 def _is_own(path: Path, written: Written) -> bool:
-    """Whether a file is as a bench wrote it, or was being written when that was killed."""
+    """Whether a file is as a bench wrote it, or was being written when the bench was killed."""
     if path.is_symlink() or not path.is_file() or path.name not in written:
         return False
     noted = written[path.name]

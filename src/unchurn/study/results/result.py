@@ -1,4 +1,4 @@
-"""`Result`: what came of a study, from the predictions of its runs."""
+"""`Result`: the outcome of a study, computed from the predictions of its runs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from unchurn.report.table import Table
 
 SCHEMA = "unchurn.bench/1"
-CONTROL = "control"  # what all else is held against
+CONTROL = "control"  # the method that all others are compared with
 Classes = npt.NDArray[np.integer]
 
 
@@ -37,7 +37,7 @@ Classes = npt.NDArray[np.integer]
 class SettingResult:
     """The runs of one setting: predicted classes by part, (R, n), or why some failed.
 
-    `fresh` has more runs of it, which had no part in its being chosen (see `fresh.py`).
+    `fresh` has further runs, which had no part in choosing it (see `trainings/fresh_runs.py`).
     """
 
     setting: SettingFacts
@@ -63,14 +63,14 @@ class SettingResult:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Result:
-    """A study that was carried out; it needs neither the data nor what trained on them."""
+    """The result of a study; it needs neither the data nor the learner."""
 
     subject: Subject
     settings: list[SettingResult]
     notes: tuple[str, ...] = ()
-    made_by: tuple[str, ...] = ()  # versions and machines that the runs were made by
-    seconds: float = 0  # that the trainings took, one after another
-    examples: tuple[Example, ...] = ()  # that flip most when `repeated` is repeated
+    made_by: tuple[str, ...] = ()  # versions and machines that made the runs
+    seconds: float = 0  # sum over trainings
+    examples: tuple[Example, ...] = ()  # those that flip most between runs of `repeated`
 
     @property
     def chosen_on(self) -> str:
@@ -97,11 +97,11 @@ class Result:
     def choose(
         self, *, max_bad_flips: float | None = None, max_churn: float | None = None
     ) -> dict[str, SettingResult]:
-        """The setting of each method by the paper's rule, or by a budget if there is one.
+        """Choose a setting of each method, by the paper's rule or, if there is one, by a budget.
 
-        That is the study's own, or another that is given. By a budget, it is the most accurate
-        setting that keeps it on the part on which settings are chosen; where none does, the one
-        that exceeds it least. A setting with a failed run is never chosen.
+        The budget is the given one, else the study's own. It chooses the most accurate setting that
+        keeps it on the part on which settings are chosen; if none does, the setting that exceeds it
+        least. A setting with a failed run is never chosen.
         """
         other = Budget(max_bad_flips=max_bad_flips, max_churn=max_churn)
         budget = other if other.given else self.subject.budget
@@ -139,7 +139,7 @@ class Result:
     def pareto(self, method: str | None = None) -> list[SettingResult]:
         """Settings that none beats in both test accuracy and correct churn, lowest churn first.
 
-        In another scenario than retraining, it is what that charts in the place of correct churn.
+        Other scenarios than retraining use the metric that they chart instead of correct churn.
         """
         there = [
             (r, accuracy, churn)
@@ -152,7 +152,7 @@ class Result:
         return [there[i][0] for i in on]
 
     def charted(self, result: SettingResult) -> tuple[float, float]:
-        """A setting's accuracy on the test part, and what it is charted against."""
+        """A setting's test accuracy, and the metric that it is charted against."""
         metrics, runs = self.subject.scenario.metrics, result.runs["test"]
         accuracy, churn = (metrics[n].of(runs) for n in ("accuracy", self.subject.scenario.charted))
         return accuracy.mean, churn.mean
@@ -224,7 +224,7 @@ class Result:
         return _frame(settings_table(self))
 
     def releases(self) -> pl.DataFrame:
-        """Every setting's numbers release by release, where history was played: in percent."""
+        """Every setting's numbers by release, in percent; only in the scenario replay."""
         from unchurn.study.results.over_time import releases_table
 
         return _frame(releases_table(self))
@@ -243,7 +243,7 @@ class Result:
         return frontier(self)
 
     def chart_over_time(self, metric: str = "accuracy") -> alt.LayerChart:
-        """A metric of each method release by release, where history was played."""
+        """A chart of a metric of each method by release; only in the scenario replay."""
         from unchurn.study.report.over_time_charts import over_time
 
         return over_time(self, metric)
@@ -281,7 +281,7 @@ class Result:
         return {"fresh": {"metrics": self._measured(result.fresh), "optimism": optimism}}
 
     def _measured(self, result: SettingResult) -> dict[str, Any]:
-        """What the metrics say of a setting's runs, by part."""
+        """The metrics of a setting's runs, by part."""
         metrics = self.subject.scenario.metrics.values()
         return {
             part: {metric.name: _number(metric.of(runs)) for metric in metrics}
@@ -289,10 +289,9 @@ class Result:
         }
 
     def save(self, folder: str | Path) -> None:
-        """Write all that a study's folder holds but its runs; `Result.load` reads it again.
+        """Write all files of a study's folder except its runs; `Result.load` reads it again.
 
-        Files of predictions have no probabilities then: these are of the runs, as `bench(out=…)`
-        keeps them.
+        The files of predictions then have no probabilities: only `bench(out=…)` keeps the runs.
         """
         from unchurn.study.results.folder import save
 
@@ -300,7 +299,7 @@ class Result:
 
     @classmethod
     def load(cls, folder: str | Path) -> Result:
-        """What a study left in a folder; neither data nor network are asked for."""
+        """Read a study's result from its folder; neither data nor learner are needed."""
         from unchurn.study.results.folder import load
 
         return load(Path(folder))
@@ -321,7 +320,7 @@ class Result:
 
 
 def _frame(table: Table) -> pl.DataFrame:
-    """A table's numbers, or text where there are none, as a Polars frame."""
+    """A table as a Polars frame: numbers where cells have them, else text."""
     import polars as pl
 
     rows = [[c.text if c.value is None else c.value for c in row] for row in table.rows]
@@ -329,5 +328,5 @@ def _frame(table: Table) -> pl.DataFrame:
 
 
 def _number(value: MeanSd) -> dict[str, float | None]:
-    """A mean and its deviation as JSON has them."""
+    """A mean and its standard deviation for JSON, which has no NaN."""
     return {k: None if math.isnan(v) else v for k, v in (("mean", value.mean), ("sd", value.sd))}

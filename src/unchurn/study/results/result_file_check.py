@@ -1,6 +1,6 @@
-"""Whether `result.json` can be what a study left: anyone may have edited it.
+"""Validate `result.json`, which may have been edited, before tables and pages use it.
 
-Only what tables and pages use is looked at; further keys are let be.
+Only keys that tables and pages use are checked; further keys are allowed.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from unchurn.core.errors import InputError, field_problem
 from unchurn.datasets.base import TEXT, as_labels
 from unchurn.study.scenarios.periods import MOST
 
-Plain = str | int | float | bool | None  # what a method's parameters may be
+Plain = str | int | float | bool | None  # types of a method's parameters
 LABELS = rf"^({TEXT}|bool|u?int(8|16|32|64)|float(16|32|64))$"  # types of NumPy
-IMAGE = r"^(data:image/png;base64,[A-Za-z0-9+/=]*)?$"  # never an address that a page would fetch
+IMAGE = r"^(data:image/png;base64,[A-Za-z0-9+/=]*)?$"  # never a URL that a page would fetch
 
 
 class _Part(BaseModel):
@@ -94,7 +94,7 @@ class _Record(_Part):
 
 
 def check_record(text: str) -> None:
-    """Refuse a record, as JSON, whose values are of another kind, by the name of the first."""
+    """Refuse a record, as JSON, with a missing or wrong value; the error names the first."""
     try:
         _Record.model_validate_json(text)
     except ValidationError as error:

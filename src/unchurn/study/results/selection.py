@@ -10,7 +10,7 @@ CLOSE = 0.001  # accuracies less than this below the best count as close to it
 def choose(accuracy: Sequence[float], churn: Sequence[float]) -> int:
     """The paper's rule: of the settings close to the highest accuracy, the one of lowest churn.
 
-    Both as fractions; gives the position. "Close" is less than 0.1 percentage points below.
+    Both are fractions; returns the position. "Close" is less than 0.1 percentage points below.
 
     >>> choose(accuracy=[0.980, 0.9795, 0.979], churn=[0.03, 0.02, 0.01])
     1

@@ -1,7 +1,7 @@
-"""`StoredProbabilities`: what a study's models gave the classes of each test row, from its store.
+"""Read the test probabilities of a study's models back from its run store.
 
-A result keeps the predicted classes alone. What `blend` needs besides is read when files of
-predictions are written, one model at a time.
+A result keeps only the predicted classes. The probabilities, which `blend` needs, are read when
+files of predictions are written, one model at a time.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ PART = "test"
 
 @dataclass(frozen=True)
 class StoredProbabilities:
-    """What is kept of the schedules of a study, the first and those of fresh runs."""
+    """The store of a study and its schedules: the first, and those of fresh runs."""
 
     store: Store
     schedules: Sequence[Schedule]
 
     def by_run(self, row: SettingResult, run: int) -> Array:
-        """(n, L) of one of a setting's reported runs."""
+        """Probabilities, (n, L), of one of a setting's reported runs."""
         schedule, place = self._find(row)
         before, last = schedule.before[place][run], schedule.members[place][run]
         return self._tested(schedule, [*before, last])
 
     def by_base(self, row: SettingResult, run: int) -> Array:
-        """(n, L) of the model that one of a setting's reported runs is held against."""
+        """Probabilities, (n, L), of the model that a setting's reported run is compared with."""
         schedule, place = self._find(row)
         if schedule.bases:
             return self._mean(schedule, [schedule.bases[run]])
@@ -42,7 +42,7 @@ class StoredProbabilities:
         return self._tested(schedule, [*before, last], back=1)
 
     def _find(self, row: SettingResult) -> tuple[Schedule, int]:
-        """The schedule that a setting's reported runs are of, and the setting's place in it."""
+        """The schedule of a setting's reported runs, and the setting's position in it."""
         return next(
             (schedule, place)
             for schedule in self.schedules
@@ -52,7 +52,7 @@ class StoredProbabilities:
         )
 
     def _tested(self, schedule: Schedule, chain: Sequence[list[Key]], back: int = 0) -> Array:
-        """Of a chain of releases, an example by the one that it is tested by, or one before."""
+        """Probabilities by the release that tests each example, or one `back` releases before."""
         history = schedule.experiment.scenario.history
         if history is None:
             return self._mean(schedule, chain[-1])
@@ -61,7 +61,7 @@ class StoredProbabilities:
         return np.asarray(every[by, np.arange(len(by))])
 
     def _mean(self, schedule: Schedule, members: Sequence[Key]) -> Array:
-        """What the members of a model say on average; of one alone, to its last bit."""
+        """The mean probabilities of a model's members; a single member's unchanged."""
         each = [self._alone(schedule, key) for key in members]
         if len(each) == 1:
             return each[0]

@@ -1,4 +1,4 @@
-"""`Subject`: what was studied, as far as tables and pages speak of it; no data, no network."""
+"""`Subject`: the facts of a study that tables and pages show; without data or learner."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ Classes = npt.NDArray[np.integer]
 
 @dataclass(frozen=True, kw_only=True)
 class DataFacts:
-    """A dataset without its examples."""
+    """Facts about a dataset, without its examples."""
 
     name: str
     classes: tuple[str, ...]
     fingerprint: str
-    n_train: int  # that runs are trained on: without those that are held out
+    n_train: int  # examples that runs are trained on, without those held out
     n_validation: int
     notes: tuple[str, ...]
     label_dtype: str = TEXT  # of the table's target, as NumPy names it
-    id_column: str = ""  # of the table, by which test rows are called; empty: by their numbers
+    id_column: str = ""  # the table's column of ids; empty if rows are numbered
 
     @property
     def label_values(self) -> Array:
-        """The classes as the table's target has them."""
+        """The classes in the type of the table's target."""
         return as_labels(self.classes, self.label_dtype)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Subject:
-    """The data, what trained on it, how often, and the true classes by part."""
+    """The data, learner, number of runs, scenario and budget, and the true classes by part."""
 
     data: DataFacts
     labels: Mapping[str, Classes]
@@ -53,9 +53,9 @@ class Subject:
     runs: int
     seed: int
     scenario: Scenario = field(default_factory=make_scenario)
-    budget: Budget = field(default_factory=Budget)  # that settings are chosen by, if it has limits
-    history: History | None = None  # where it was played again
-    ids: Array | None = None  # of test rows; None: by their place in the test part
+    budget: Budget = field(default_factory=Budget)  # chooses settings, if it has limits
+    history: History | None = None  # only in the scenario replay
+    ids: Array | None = None  # of test rows; None if positions in the test part identify them
 
     @property
     def chosen_on(self) -> str:
@@ -69,11 +69,11 @@ class Subject:
 
     @property
     def is_of_networks(self) -> bool:
-        """Whether networks were trained; else trees, or whatever a function trains."""
+        """Whether networks were trained, rather than trees or other models."""
         return "network" in self.learner_facts
 
     def to_dict(self) -> dict[str, Any]:
-        """All but the labels, as plain values."""
+        """All but the arrays, as plain values."""
         apart = ("labels", "budget", "history", "ids")
         plain = {n: value for n, value in vars(self).items() if n not in apart}
         budget = {"budget": self.budget.given} if self.budget.given else {}
@@ -89,13 +89,13 @@ class Subject:
         tested_by: Mapping[str, Classes],
         ids: Array | None,
     ) -> Self:
-        """What `to_dict` gave, the labels, of a history the releases by example, and ids."""
+        """Make a subject from `to_dict`'s values and the arrays; InputError if they do not fit."""
         data = dict(given["data"])
         facts = DataFacts(
             **{**data, "classes": tuple(data["classes"]), "notes": tuple(data["notes"])}
         )
         scenario = make_scenario(given["scenario"])
-        budget = Budget(**given.get("budget", {}))  # of which older folders have none
+        budget = Budget(**given.get("budget", {}))  # older folders have none
         scenario.limits(budget)
         made = {"data": facts, "scenario": scenario, "budget": budget, "labels": labels, "ids": ids}
         if ("history" in given) is not (scenario.name == Replay.name):
@@ -107,7 +107,7 @@ class Subject:
 
 
 def subject_of(experiment: Experiment) -> Subject:
-    """What tables and pages say of an experiment."""
+    """The facts of an experiment that tables and pages show."""
     data, parts, learner = experiment.data, experiment.parts, experiment.learner
     scenario = experiment.scenario
     id_column, ids = find_ids(data, experiment.id or scenario.joined_by, scenario.columns)

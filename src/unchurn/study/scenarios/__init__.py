@@ -1,4 +1,4 @@
-"""What happens between two models: SCENARIOS names the ways, one file each."""
+"""Scenarios: what changes between two trainings of a study. SCENARIOS names them, one file each."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["SCENARIOS", "Replay", "Resample", "Retrain", "Scenario", "Upgrade", 
 
 
 def make_scenario(scenario: str | Scenario = "retrain", **parameters: Any) -> Scenario:
-    """A scenario as it is, or as it is written, with more of its parameters by name.
+    """Make a scenario from its text and further parameters by name; a Scenario stays as it is.
 
     >>> make_scenario("resample(share=0.9)", same_seed=True)
     Resample(share=0.9, same_seed=True)
@@ -54,5 +54,5 @@ def make_scenario(scenario: str | Scenario = "retrain", **parameters: Any) -> Sc
 
 
 def _parameters(kind: type[Scenario]) -> list[str]:
-    """The names of what a scenario takes."""
+    """Names of a scenario's parameters."""
     return [field.name for field in fields(kind) if field.init]

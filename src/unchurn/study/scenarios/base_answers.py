@@ -1,6 +1,6 @@
-"""What a base says as a file, a frame or an array: probabilities or logits of every row.
+"""Read a base model's probabilities or logits from a file, frame or array, one row per example.
 
-The readers are those of `compare`: they find columns of probabilities, ids and classes by name.
+The readers of `compare` are used: they find columns of probabilities, ids and classes by name.
 """
 
 from __future__ import annotations
@@ -44,22 +44,22 @@ if TYPE_CHECKING:
 NO_SAYING = f"{NAME}: a base is known by its probabilities or logits: "
 ARRAY = ".npy"
 KINDS = (*OTHER_KINDS, ARRAY)  # of files, besides tables
-LOGITS = ("logits_", "logit_")  # how the columns of logits begin
+LOGITS = ("logits_", "logit_")  # prefixes of columns of logits
 SHOWN = 5  # classes that a note names
-TIE = 1e-9  # by which the probability of the predicted class may miss the largest
+TIE = 1e-9  # how far the predicted class's probability may be below the largest
 
 
 @dataclass(frozen=True, kw_only=True)
 class Told:
-    """Probabilities of the data's rows, training rows first, and which column is which class."""
+    """A base's probabilities for the data's rows, training rows first, and its classes."""
 
     said: Float64  # (n, the base's own classes)
-    places: IntArray  # of the data's classes among these; −1: unknown
-    notes: tuple[str, ...]  # how its rows and classes were found
+    places: IntArray  # column of each of the data's classes; −1 if the base lacks it
+    notes: tuple[str, ...]  # how rows and classes were matched
 
 
 def read_told(base: Any, data: Dataset, by: Named, form: TextForm | None) -> Told:
-    """Read what a base says, row by row of the data."""
+    """Read a base's probabilities, in the order of the data's rows."""
     opened = _open(base, data, form)
     ids = ids_to_join(opened, data, by)
     asked = Columns(id=None if ids is None else ids.name)
@@ -73,7 +73,7 @@ def read_told(base: Any, data: Dataset, by: Named, form: TextForm | None) -> Tol
     if not own:
         raise InputError(f"{NO_SAYING}{predictions.taken.get('probabilities', 'none')}")
     said = np.stack([column.to_numpy() for column in predictions.probabilities.values()], axis=1)
-    if not np.isfinite(said).all():  # beside a prediction, they may have gaps
+    if not np.isfinite(said).all():  # possible if there is a column of predictions, too
         raise InputError(f"{NAME}: row {_first_gap(said)} lacks probabilities")
     if chosen.prediction is not None:
         _check_predicted(predictions, own, said)
@@ -98,9 +98,9 @@ def read_told(base: Any, data: Dataset, by: Named, form: TextForm | None) -> Tol
 
 
 def as_classes(own: Sequence[str], classes: Sequence[str]) -> IntArray:
-    """The place of each class among a base's own, by name; −1 of one that it does not know.
+    """Position of each of the data's classes among a base's own, by name; −1 if it lacks one.
 
-    Where no name is known and its own are numbers, they are the numbers of the classes.
+    If no name matches and the base's classes are numbers, they are positions in `classes`.
     """
     names, wanted = plain_names(own), plain_names(classes)
     if _are_numbers(own, classes):
@@ -115,13 +115,13 @@ def as_classes(own: Sequence[str], classes: Sequence[str]) -> IntArray:
 
 
 def _are_numbers(own: Sequence[str], classes: Sequence[str]) -> bool:
-    """Whether a base's own classes are the numbers of the data's, none of which it names."""
+    """Whether a base's classes are positions of the data's classes, and none matches by name."""
     names = set(plain_names(own))
     return not names & set(plain_names(classes)) and names <= set(map(str, range(len(classes))))
 
 
 def notes_on_classes(own: Sequence[str], classes: Sequence[str]) -> tuple[str, ...]:
-    """What a base's classes are taken for, where their names do not tell it all."""
+    """Notes on how a base's classes were understood, if names alone do not show it."""
     names, wanted = plain_names(own), plain_names(classes)
     if _are_numbers(own, classes):
         taken = [f"{number} for {classes[number]}" for number in sorted(map(int, names))[:SHOWN]]
@@ -138,7 +138,7 @@ def notes_on_classes(own: Sequence[str], classes: Sequence[str]) -> tuple[str, .
 
 
 def _open(base: Any, data: Dataset, form: TextForm | None) -> Source:
-    """A file or a frame as it is; an array with the data's classes as its columns."""
+    """Open a file or a frame as it is, an array with one column for each of the data's classes."""
     if isinstance(base, Path) and base.suffix.lower() != ARRAY:
         return open_source(base, NAME, form)
     if is_frame(base):
@@ -150,7 +150,7 @@ def _open(base: Any, data: Dataset, form: TextForm | None) -> Source:
 
 
 def _of_array(array: Array, data: Dataset) -> pl.DataFrame:
-    """(n, L) numbers as a frame: probabilities if all are within 0 and 1, else logits."""
+    """An array (n, L) as a frame: probabilities if all are between 0 and 1, else logits."""
     import polars as pl
 
     n_classes = len(data.classes)
@@ -167,7 +167,7 @@ def _of_array(array: Array, data: Dataset) -> pl.DataFrame:
 
 
 def _with_probabilities(source: Source, asked: Columns) -> Source:
-    """The source; one that has logits alone, with probabilities in their place."""
+    """The source; if it has only logits, they are replaced by probabilities."""
     import polars as pl
     from scipy.special import softmax
 
@@ -193,7 +193,7 @@ def _first_gap(numbers: Array) -> int:
 
 
 def _check_predicted(predictions: Predictions, own: tuple[str, ...], said: Float64) -> None:
-    """Refuse predictions of another rule than the largest probability, by which runs predict."""
+    """Refuse predictions that are not the most probable class, which is what runs predict."""
     import polars as pl
 
     names = pl.Series(plain_names(own))

@@ -1,4 +1,4 @@
-"""Which row of what a base says is which row of the data: by an id that both have, or by place."""
+"""Match the rows of a base's predictions to the rows of the data, by id or by position."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ from unchurn.study.results.ids import check_id, ids_of_rows
 if TYPE_CHECKING:
     import polars as pl
 
-NAME = "base"  # what errors call it
+NAME = "base"  # its name in errors
 BY_PLACE = "rows of the base and of the table were joined by their place"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Named:
-    """The columns of a table that were named: as its id, and for something else."""
+    """The columns that the user named: the id, and others with another purpose."""
 
     id: str | None = None
     others: tuple[str, ...] = ()
 
 
 def by_id(column: str) -> str:
-    """That rows were joined by a column, in words."""
+    """A note that rows were joined by a column."""
     shown = BY_INDEX if column in INDEXES else f"column {column!r}"
     return f"rows of the base and of the table were joined by {shown}"
 
 
 def ids_to_join(base: Source, data: Dataset, by: Named) -> pl.Series | None:
-    """The data's ids by which a base is joined, training rows first; None: by place.
+    """The data's ids by which to join a base, training rows first; None to join by position.
 
-    They are those that were named, else the likeliest id of the table that the base has, too.
+    The column is the one that the user named, else the likeliest id that the base has, too.
     """
     if by.id is not None:
         check_id(data, by.id)
@@ -53,7 +53,7 @@ def ids_to_join(base: Source, data: Dataset, by: Named) -> pl.Series | None:
 
 
 def rows_by_id(predictions: Predictions, ids: pl.Series, data: Dataset) -> IntArray:
-    """The base's row of every example of the data."""
+    """The base's row for every row of the data, by id; InputError if one is missing."""
     found = find(*alike(ids, predictions.ids))
     if found is None:
         return np.arange(len(ids))
@@ -67,7 +67,10 @@ def rows_by_id(predictions: Predictions, ids: pl.Series, data: Dataset) -> IntAr
 
 
 def rows_by_place(predictions: Predictions, base: Source, data: Dataset) -> IntArray:
-    """The same where rows stand in one order; refused where a column tells that they do not."""
+    """The base's row for every row of the data, by position.
+
+    InputError if the numbers of rows differ, or if a column shows that the order does.
+    """
     n = len(data.y_train) + len(data.y_test)
     table = _as_it_was(data)
     if (column := predictions.id_column) is not None:
@@ -89,7 +92,7 @@ def rows_by_place(predictions: Predictions, base: Source, data: Dataset) -> IntA
 
 
 def _as_it_was(data: Dataset) -> pl.DataFrame | None:
-    """The table in its own order, features and what is aside; None of data by name."""
+    """The table in its original order, columns aside included; None for a built-in dataset."""
     import polars as pl
 
     if data.order is None or data.train_rows is None or data.test_rows is None:
@@ -101,7 +104,7 @@ def _as_it_was(data: Dataset) -> pl.DataFrame | None:
 
 
 def _is_made_anew(base: Source, column: str) -> bool:
-    """Whether it is a pandas index that counts the base's rows, and so tells but their place."""
+    """Whether the column is a pandas index 0, 1, 2 …, which carries no more than row position."""
     if not is_index(column):
         return False
     ids = as_ids(base.read([column])[column], NAME, is_written=base.is_text)

@@ -1,7 +1,7 @@
-"""`GivenBase`: what a base says of every row, where the user gives it: a model, a file, an array.
+"""`GivenBase`: predictions of a base that the user gives as a model, a file, a frame or an array.
 
-Rows are found by id, or by their place in the table; classes by name. It is known by its content:
-where it came from does not matter.
+Rows are matched by id or by position in the table, classes by name. The identity of a base is its
+content, wherever it came from.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ FIT_SO = "fit it to the table as a frame, and give that table, without gaps or o
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class GivenBase:
-    """What a base says: logits of the training examples, probabilities and classes by part."""
+    """A base's logits of the training examples, and its probabilities and classes by part."""
 
     logits: Float32
     probabilities: dict[str, Float32]
     predictions: dict[str, IntArray]
-    known: Mask | None  # the classes that it knows; None: all
+    known: Mask | None  # the classes that it knows; None if all
     weights: Weights | None = None  # of a network that takes the same inputs
     no_weights: str = ""  # why there are none
     notes: tuple[str, ...] = ()  # how its rows and classes were found
@@ -50,7 +50,7 @@ class GivenBase:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of all of it."""
+        """SHA-256 of logits, probabilities, weights and known classes."""
         digest = hashlib.sha256()
         named: dict[str, Array] = {"logits": self.logits}
         named |= {f"part {part}": said for part, said in self.probabilities.items()}
@@ -66,7 +66,7 @@ class GivenBase:
 def read_base(
     base: Any, data: Dataset, parts: Parts, by: Named, form: TextForm | None
 ) -> GivenBase:
-    """What a base says of the rows of all parts: a path, a fitted model, a frame or an array."""
+    """Read a base's predictions for all parts, from a path, fitted model, frame or array."""
     base = open_base(base)
     if hasattr(base, "predict_proba"):
         return _of_model(base, data, parts)  # nothing is joined
@@ -81,9 +81,9 @@ def read_base(
 
 
 def places_among(data: Dataset, parted: Dataset, parts: Parts) -> Parts:
-    """Parts of data whose rows were put in another order, with their places in the first one.
+    """The parts of the reordered data `parted`, with `rows` as positions in the original `data`.
 
-    A base says something of every row as it stood there.
+    A base's predictions are in the original order.
     """
     if data.order is None or parted.order is None:
         return parts
@@ -106,7 +106,7 @@ def with_cautions(given: GivenBase, parts: Parts) -> GivenBase:
 
 
 def open_base(base: Any) -> Any:
-    """A saved StableClassifier, loaded; anything else as it is."""
+    """Load a saved StableClassifier; return other paths as Path, all else unchanged."""
     if not isinstance(base, str | Path):
         return base
     path = Path(base)
@@ -166,7 +166,7 @@ def _with_own_logits(given: GivenBase, model: StableClassifier, inputs: Array) -
 
 
 def _in_parts(ask: Any, places: IntArray, parts: Parts, *, no_weights: str) -> GivenBase:
-    """What is said of each part, brought to the data's classes."""
+    """Ask for each part's probabilities, and bring their columns to the data's classes."""
 
     def said(part: str) -> FloatArray:
         return in_places(np.asarray(ask(part)), places)

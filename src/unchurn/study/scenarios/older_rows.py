@@ -1,4 +1,4 @@
-"""`OlderRows`: the training rows that a base saw, where a column or a date tells them."""
+"""`OlderRows`: the training rows that a base saw, given by a column or a date."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from unchurn.study.design.parts import Mask, Parts, make_parts
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class OlderRows:
-    """Which of the examples that are trained on a base saw, and of which classes they are."""
+    """The training examples that a base saw, and their classes."""
 
     rows: IntArray
-    known: Mask | None  # None: all classes
-    digest: str  # of the rows, among all training rows
+    known: Mask | None  # the classes among them; None if all
+    digest: str  # of the mask of these rows among all training rows
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Parted:
-    """Data of which some rows are older, and what is trained on and predicted."""
+    """Data with older rows: the data, their parts, and the older rows."""
 
     data: Dataset
     parts: Parts
@@ -34,10 +34,10 @@ class Parted:
 def part_rows(
     data: Dataset, is_old: Mask, words: str, *, validation: bool, comes_later: bool
 ) -> Parted:
-    """Find the base's rows; `words` say which they are. `is_old` is of training, then test rows.
+    """Split off the base's rows: mask `is_old`, training rows first; `words` describe them.
 
-    Where the others came later, tests and choices are on these alone: they are what will come. Test
-    rows from before are trained on, then: they would be of no use otherwise.
+    If the other rows came later, only these are tested and validated on, being like future rows.
+    Older test rows are then trained on: they would be of no use otherwise.
     """
     n = len(data.y_train)
     if is_old[:n].all():
@@ -67,7 +67,7 @@ def part_rows(
 
 
 def with_classes(parted: Parted, words: str) -> Parted:
-    """The same with notes on classes that are lacking; refused where no base can be trained."""
+    """Add notes on missing classes; InputError if the base's rows have fewer than two classes."""
     data, parts, older = parted.data, parted.parts, parted.older
     known = np.ones(parts.n_classes, bool) if older.known is None else older.known
     if known.sum() < 2:

@@ -1,4 +1,4 @@
-"""Time in periods: of a length, such as 30d, or of so many rows."""
+"""Split rows by time into periods, of a length such as 30d or of a number of rows."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from unchurn.study.results.history import Time
 LENGTH = re.compile(r"(\d{1,6}) ?([hdw])")
 HOURS = {"h": 1, "d": 24, "w": 168}
 HOW = "a length such as 30d, 12h or 2w, or a number of rows"
-FEWEST, MOST = 3, 52  # periods: one to begin with, one to compare; the rest is a mistyped length
+FEWEST, MOST = 3, 52  # periods: for two releases and a test; more come from a mistyped length
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Periods:
-    """The period of every row, from 0 on and none empty, and when each begins."""
+    """The period of every row, numbered from 0 without empty ones, and when each begins."""
 
     numbers: IntArray
     begins: tuple[Time, ...]
-    n_empty: int  # that were left out
+    n_empty: int  # empty periods that were left out
 
     def __len__(self) -> int:
         return len(self.begins)
 
 
 def as_every(every: Any) -> str | int:
-    """How often there is a period: a length as it is written, or a number of rows."""
+    """Parse the length of a period: a text such as "30d", or a number of rows."""
     text = str(every).strip().lower()
     if text.isdecimal():
         return as_whole(int(text), 1, "every")
@@ -43,7 +43,7 @@ def as_every(every: Any) -> str | int:
 
 
 def make_periods(times: Times, every: str | int, column: str) -> Periods:
-    """Part rows by their time, from the earliest on; rows of one time are in one period."""
+    """Split rows by time, from the earliest on; rows of equal time stay in one period."""
     if isinstance(every, int):
         found = _by_rows(times, every)
     elif times.dtype.kind == "M":
@@ -69,7 +69,7 @@ def make_periods(times: Times, every: str | int, column: str) -> Periods:
 
 
 def in_words(every: str | int) -> str:
-    """A length, or so many rows."""
+    """The length of a period as text, such as "30d" or "500 rows"."""
     return every if isinstance(every, str) else f"{every:,} row{'s' * (every > 1)}"
 
 
@@ -101,7 +101,7 @@ def _times_as_long(every: str | int, factor: int) -> str:
 
 
 def _written(time: Any) -> Time:
-    """A time as JSON has it."""
+    """A time as JSON stores it."""
     if isinstance(time, np.datetime64):
         return str(time.astype("datetime64[s]"))
     return float(time)

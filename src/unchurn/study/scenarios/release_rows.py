@@ -1,6 +1,6 @@
-"""`ReleaseRows`: a table in the order of time, as what every release is trained and tested on.
+"""Split a time-ordered table into the train and test rows of each release.
 
-A row is tested on before it is trained on: by the release in use when it came.
+A row is tested before it is trained on, by the release in use when it came.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from unchurn.study.scenarios.periods import Periods
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ReleaseRows:
-    """What trainings need to know of a history."""
+    """A history, with the rows and classes that each release is trained on."""
 
     history: History
-    periods: IntArray  # of the examples that are trained on: release k sees those up to period k
-    known: Mask  # (releases, classes): of which classes a release saw any row
+    periods: IntArray  # period of each training example; release k sees those up to period k
+    known: Mask  # (releases, classes): the classes of which a release saw a row
     digest: str  # of the table, and of each row's period
 
 
 def play(
     data: Dataset, periods: Periods, *, validation: bool
 ) -> tuple[Dataset, Parts, ReleaseRows]:
-    """Part all rows of a table, training and test rows alike, by their period.
+    """Split all rows of a table, training and test rows alike, by their period.
 
     Release k, from 0, is trained on periods 0 … k and tested on period k + 1. Test rows are those
-    of all releases but the first. With `validation`, some of them are held out of all training, and
-    settings are chosen on these.
+    of all releases but the first. With `validation`, some of these are held out of all training, to
+    choose settings on.
     """
     x = np.concatenate([data.x_train, data.x_test])
     y = np.concatenate([data.y_train, data.y_test])
@@ -81,7 +81,7 @@ def _check_first(data: Dataset, history: History, known: Mask) -> None:
 
 
 def _data_of(data: Dataset, parts: Parts, notes: list[str]) -> Dataset:
-    """The data as they are trained and tested on: a row may be in both parts."""
+    """The data with the replay's training and test rows; a row may be in both."""
     train, test = parts.rows["train"], parts.rows["test"]
     both = np.concatenate([train, test])
     table = None
@@ -102,7 +102,7 @@ def _data_of(data: Dataset, parts: Parts, notes: list[str]) -> Dataset:
 
 
 def _notes(data: Dataset, periods: Periods, known: Mask) -> list[str]:
-    """What a reader should know of the periods and classes."""
+    """Notes on releases, empty periods and classes that appear late."""
     begins = [as_text(time) for time in periods.begins]
     notes = [
         f"{len(begins) - 1} releases, from {begins[1]} to {begins[-1]}: the first, from the rows "

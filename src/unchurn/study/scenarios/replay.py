@@ -1,4 +1,4 @@
-"""Replay: history played again, a release every period, each held against the one before."""
+"""The scenario replay: history again, one release per period, compared with the one before."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ ALL_SERVE = "{} asks the release before when it serves, which asks the one befor
 class Replay(Scenario):
     """Every run is a chain of releases; a row is tested on by the release in use when it came.
 
-    A release is trained on all rows before its time and tested on those from then on, until the
-    next. What looks at a fixed reference, as `anchor` does, looks at the release before by the same
-    setting. The first release is plain training on the first period, in a run the same for all, so
-    that chains begin alike. Every release has another seed.
+    A release is trained on all rows before its time and tested on those from then until the next.
+    Methods with a fixed reference, such as `anchor`, use the same setting's previous release. The
+    first release is plain training on the first period, in a run the same for all settings, so that
+    chains begin alike. Every release has another seed.
 
     Parameters
     ----------
@@ -47,8 +47,8 @@ class Replay(Scenario):
         The column of the table with dates, times or numbers.
     every
         How often there is a release: a length of time, counted from the earliest row ("30d", "12h",
-        "2w"), or a number of rows, whatever the column is of; rows of one time stay together.
-        Periods without a row are skipped.
+        "2w"), or a number of rows, whatever the column's type; rows of equal time stay together.
+        Periods without rows are skipped.
     """
 
     time: str | None = None
@@ -85,20 +85,20 @@ class Replay(Scenario):
 
     @property
     def steadier(self) -> tuple[str, ...]:
-        """What starts from the release before."""
+        """A method that starts from the previous release's weights."""
         return ("warm_start+focal+safe_ema",)
 
     def units(self, runs: int) -> str:
-        """Chains, each with seeds of its own."""
+        """Chains are independent: each has seeds of its own."""
         return "chains of releases"
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The time is no feature."""
+        """The column of times, which is no feature."""
         return (str(self.time),)
 
     def scene(self, data: Dataset, *, validation: bool, form: TextForm | None = None) -> Scene:
-        """All rows in the order of time: the table's own parts do not count."""
+        """Split all rows by time; the table's own training and test parts do not matter."""
         times = times_of(data, str(self.time))
         periods = make_periods(times, self._every, str(self.time))
         data, parts, played = play(data, periods, validation=validation)
@@ -114,15 +114,15 @@ class Replay(Scenario):
 
     @property
     def history(self) -> History | None:
-        """When releases were made, once there are data."""
+        """The releases, once `scene` has seen the data."""
         return self._played.history if self._played is not None else None
 
     def identity(self) -> dict[str, Any]:
-        """Which rows were there when."""
+        """A digest of the table and of each row's period."""
         return {"scenario": {"name": self.name, "rows": self._known.digest}}
 
     def chain(self, run: list[Job]) -> list[list[Job]]:
-        """The first release, which is plain, and then every other by the method."""
+        """The first release, trained plainly, then all others by the method."""
         first = Job(Control(), run[0].run)
         return [
             [first],
@@ -133,7 +133,7 @@ class Replay(Scenario):
         ]
 
     def references(self, job: Job) -> list[Job]:
-        """The release before, for what looks at a fixed reference; else plain fits of the same."""
+        """The previous release if the reference is fixed; else plain fits of the same release."""
         need = job.method.reference()
         if need is not None and need.is_fixed:
             is_second = job.release == 1
@@ -142,30 +142,30 @@ class Replay(Scenario):
         return [replace(one, fit=job.release * BASE_FIT + one.fit) for one in plain]
 
     def rows(self, seed: int, run: int, fit: int, n: int) -> Rows:
-        """What was there when a release was made."""
+        """Training rows that had come when the release was made."""
         return np.flatnonzero(self._known.periods <= release_of(fit))
 
     def known_to(self, fit: int) -> Mask | None:
-        """The classes of which there was a row."""
+        """Mask of the classes that had come when the release was made; None if all."""
         known: Mask = self._known.known[release_of(fit)]
         return None if known.all() else known
 
     def note_on(self, method: Method) -> str | None:
-        """What a chain makes of a method that serves its reference's answers, too."""
+        """A note that all releases serve, if the method serves its reference's answers, too."""
         need = method.reference()
         return ALL_SERVE.format("Stay") if need is not None and need.serves else None
 
     @property
     def metrics(self) -> Mapping[str, Metric]:
-        """What is told of releases, the one before and the first."""
+        """Metrics against the previous and the first release."""
         return OVER_RELEASES
 
     def differences(self, ours: Runs, theirs: Runs) -> dict[str, Interval]:
-        """In bad flips and churn to the release before, and in accuracy, over chains."""
+        """Differences in bad flips, churn to the previous release, and accuracy, over chains."""
         return differences_to_base(ours, theirs)
 
     def note(self, n_test: int) -> str:
-        """What runs are, and what each metric is."""
+        """What a run is, what percentages are of, and what bad flips are."""
         return (
             f"Every run is a chain of releases, one every {in_words(self._every)} by {self.time}, "
             f"each trained on all rows before it. Percent of the {n_test:,} rows that came after, "
@@ -174,7 +174,7 @@ class Replay(Scenario):
         )
 
     def charts(self, result: Result) -> dict[str, alt.TopLevelMixin]:
-        """What was measured, release by release."""
+        """Charts of metrics by release."""
         from unchurn.study.report import over_time_charts
 
         return over_time_charts.charts(result)

@@ -1,6 +1,6 @@
-"""Resampling: every run draws its own sample of the training data; every run against every other.
+"""The scenario resample: every run draws its own training sample; runs are compared in pairs.
 
-For learners whose seed changes nothing, as of many boosted trees, this is the only noise there is.
+For learners whose seed changes nothing, such as many boosted trees, this is the only noise.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ class Resample(Retrain):
     """Runs of one setting, each on its own sample, are compared in pairs.
 
     A sample is a bootstrap, as many draws with replacement as there are examples; or, given
-    `share`, so much of them without replacement. All that a run trains sees the run's sample, in
-    every setting alike. With `same_seed` all runs have one seed: what moves is the data's part.
+    `share`, that share of them without replacement. All trainings of a run see the run's sample, in
+    every setting alike. With `same_seed` all runs have one seed: only the data change predictions.
     """
 
     share: float | None = None
@@ -42,18 +42,18 @@ class Resample(Retrain):
         return {"scenario": {"name": self.name, "share": self.share, "same_seed": self.same_seed}}
 
     def seeded_by(self, run: int) -> int:
-        """Its own, or that of the first run."""
+        """The run itself, or the first run with `same_seed`."""
         return 0 if self.same_seed else run
 
     def rows(self, seed: int, run: int, fit: int, n: int) -> Rows:
-        """The run's sample, the same for whatever it trains."""
+        """The run's sample, the same for all its trainings."""
         rng = Stream(seed, run, 0).generator("resample")
         if self.share is None:
             return np.sort(rng.integers(n, size=n))
         return np.sort(rng.permutation(n)[: max(round(self.share * n), 1)])
 
     def note(self, n_test: int) -> str:
-        """What differs between runs, and over what each metric is a mean."""
+        """How samples and seeds differ between runs, and what the means are over."""
         drawn = "a bootstrap" if self.share is None else f"{self.share:.4g} of the training data"
         seed = "the same seed" if self.same_seed else "another seed"
         return f"Every run: {drawn} of its own, {seed}. {super().note(n_test)}"

@@ -1,4 +1,4 @@
-"""Retraining, as in the paper: the same data, another seed; every run against every other."""
+"""The scenario retrain, as in the paper: same data, another seed; runs are compared in pairs."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ class Retrain(Scenario):
     }
 
     def identity(self) -> dict[str, Any]:
-        """Nothing more: runs that were kept before there were scenarios are of this one."""
+        """Empty, so that runs stored before there were scenarios belong to this one."""
         return {}
 
     @property
     def metrics(self) -> Mapping[str, Metric]:
-        """All that there are."""
+        """Accuracy and churn between pairs of runs."""
         return METRICS
 
     def differences(self, ours: Runs, theirs: Runs) -> dict[str, Interval]:
-        """In churn over pairs of runs, and in accuracy over runs."""
+        """Differences in churn over pairs of runs, and in accuracy over runs."""
         first, second = ours.predictions, theirs.predictions
         return {
             "churn": churn_difference(first, second),
@@ -38,5 +38,5 @@ class Retrain(Scenario):
         }
 
     def note(self, n_test: int) -> str:
-        """Over what each metric is a mean."""
+        """What the means in a table are over."""
         return "Percent, mean: accuracy over runs, churn over pairs of runs."

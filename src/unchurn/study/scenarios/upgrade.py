@@ -1,4 +1,4 @@
-"""Upgrade: a model is in production, more data has come, and the new one is held against it."""
+"""The scenario upgrade: new models, trained on more data, are compared with an older one."""
 
 from __future__ import annotations
 
@@ -43,35 +43,35 @@ if TYPE_CHECKING:
 
 BASE_SHARE = 0.5
 PER_BASE = 2
-GIVEN = "given"  # what is written of a base that is no file
+GIVEN = "given"  # stands in the scenario's text for a base that is no file
 MAY_KNOW_TESTS = (
     "nothing says that the base was not trained on test rows: if it was, it has too many of them "
     "right, and bad flips are overstated; if rows have dates, give time= with split= the day on "
     "which its rows end"
 )
-WAYS = ("base_share", "base_column", "time", "base")  # to say what the base is: one of them
+WAYS = ("base_share", "base_column", "time", "base")  # that define the base: give one of them
 
 
 @dataclass(frozen=True)
 class Upgrade(Scenario):
-    """Every run trains on all training data, and is held against a base, the model before.
+    """Every run trains on all training data, and is compared with a base, the older model.
 
-    What looks at a fixed reference, as `anchor` does, looks at the base.
+    The base is the reference of methods with a fixed one, such as `anchor`.
 
     Parameters
     ----------
     base_share
-        A base is plainly trained on so much of the training rows, drawn for each base; half, if
-        nothing is said.
+        A base is plainly trained on this share of the training rows, drawn for each base; half, by
+        default.
     base_column
-        It is trained on the training rows where this column of the table is true.
+        A base is trained on the training rows where this column of the table is true.
     time, split
-        It is trained on the rows whose column `time` is before `split`, a date or a number. Tests
-        are on the test rows from then on, which are what will come. A `base` that is given may be
-        told so what it was trained on.
+        A base is trained on the rows whose column `time` is before `split`, a date or a number.
+        Tests are on the test rows from then on, being like future rows. With a given `base`, these
+        say which rows it was trained on.
     per_base
-        So many runs share a base, 2 if not given: nothing hangs on a single lucky base, and what
-        moves between two runs of one base is seen as well. Bases differ by their seed.
+        Number of runs that share a base, 2 by default: no result depends on a single lucky base,
+        and churn between runs of one base is measured, too. Bases differ in their seed.
     base
         The base itself, one for all runs; nothing is trained for it. A StableClassifier or the path
         of a saved one; any fitted model with `predict_proba` and `classes_`, which is given a
@@ -82,8 +82,8 @@ class Upgrade(Scenario):
         If it was trained on test rows, it has too much of them right, and bad flips are overstated.
     id
         The column by which rows of the table and of `base` are joined. If not given, it is the
-        table's id (see `bench`), where `base` has that column, too; else rows go by their place. A
-        note says which it was.
+        table's id (see `bench`) if `base` has that column, too; else rows are matched by position.
+        A note says which.
     """
 
     base_share: float | None = None
@@ -93,7 +93,7 @@ class Upgrade(Scenario):
     split: str | float | datetime.date | None = None
     base: Any = None
     id: str | None = None
-    # What `scene` finds of them in the data.
+    # Set by `scene`: the base's rows, and a given base's predictions.
     _older: OlderRows | None = field(default=None, init=False, repr=False, compare=False)
     _given: GivenBase | None = field(default=None, init=False, repr=False, compare=False)
 
@@ -125,7 +125,7 @@ class Upgrade(Scenario):
             raise InputError("base_share must be above 0: a base is trained on something")
         as_whole(self._per_base, 1, "per_base")
         ways = [way for way in WAYS if getattr(self, way) is not None]
-        if len(ways) > 1 and ways != ["time", "base"]:  # when it was made
+        if len(ways) > 1 and ways != ["time", "base"]:  # a given base may have a date
             raise InputError(f"{ways[0]} and {ways[1]} both say what the base is: give one of them")
         if self.time is not None and self.split is None:
             raise InputError("where do the rows of the base end? Give split= a date or a number")
@@ -140,15 +140,17 @@ class Upgrade(Scenario):
 
     @property
     def _share(self) -> float:
+        """Share of the training rows that a base sees, if no column or date tells."""
         return BASE_SHARE if self.base_share is None else self.base_share
 
     @property
     def _per_base(self) -> int:
+        """Number of runs that share a trained base."""
         return PER_BASE if self.per_base is None else self.per_base
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Those that were given; of a base that is no file, only that it was."""
+        """The parameters that were given; GIVEN stands for a base that is no file."""
         given = {field.name: getattr(self, field.name) for field in fields(self) if field.init}
         if self.base is not None:
             given["base"] = str(self.base) if isinstance(self.base, str | Path) else GIVEN
@@ -156,15 +158,15 @@ class Upgrade(Scenario):
 
     @property
     def steadier(self) -> tuple[str, ...]:
-        """What starts from the base, unless that may have no weights."""
+        """A method that starts from the base's weights, unless a given base may have none."""
         return ("warm_start+focal+safe_ema",) if self.base is None else ("focal+safe_ema",)
 
     def units(self, runs: int) -> str:
-        """Bases, unless there is only one."""
+        """Bases are independent; runs, if there is only one base."""
         return "bases" if self._n_bases(runs) > 1 else "runs, all of one base,"
 
     def n_units(self, runs: int) -> int:
-        """How many of them there are."""
+        """Number of bases; of runs, if there is only one base."""
         n_bases = self._n_bases(runs)
         return n_bases if n_bases > 1 else runs
 
@@ -173,12 +175,12 @@ class Upgrade(Scenario):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Those that say which rows the base saw, or that join it."""
+        """Columns that say which rows the base saw, or by which it is joined."""
         return tuple(c for c in (self.base_column, self.time, self.id) if c is not None)
 
     @property
     def joined_by(self) -> str | None:
-        """That by which a base is joined."""
+        """The column by which a given base is joined, if the user named one."""
         return self.id
 
     @property
@@ -188,7 +190,7 @@ class Upgrade(Scenario):
         return preparation_of(base) if is_ours(base) else None
 
     def scene(self, data: Dataset, *, validation: bool, form: TextForm | None = None) -> Scene:
-        """What the base is, looked up in the data."""
+        """Find the base's rows in the data, and read the predictions of a given base."""
         if self.time is None and self.base_column is None:
             scene, older = super().scene(data, validation=validation), None
         else:
@@ -207,7 +209,7 @@ class Upgrade(Scenario):
         return self._knowing(scene, older, given)
 
     def _parted(self, data: Dataset, validation: bool) -> Parted:
-        """The data where a column or a date tells what the base saw."""
+        """Split the data by the column or the date that tells which rows the base saw."""
         comes_later = self.time is not None
         if comes_later:
             is_old = is_before(data, str(self.time), self.split)
@@ -218,8 +220,8 @@ class Upgrade(Scenario):
         return parted if self.base is not None else with_classes(parted, words)
 
     def _knowing(self, scene: Scene, older: OlderRows | None, given: GivenBase | None) -> Scene:
-        """The scene with a scenario that knows its base."""
-        # The model itself stays here: runs are trained in other processes.
+        """The scene with a copy of the scenario that has the base's rows and predictions."""
+        # Without a base model itself: the scenario is sent to other processes.
         knowing = replace(self, base=self.parameters.get("base"))
         object.__setattr__(knowing, "_older", older)
         object.__setattr__(knowing, "_given", given)
@@ -227,14 +229,14 @@ class Upgrade(Scenario):
 
     @property
     def _which_rows(self) -> str:
-        """Which rows a base saw, in words."""
+        """Words for the rows that a base saw."""
         if self.time is not None:
             return f"with {self.time} before {self.split}"
         return f"where {self.base_column} is true"
 
     @property
     def given(self) -> GivenBase | None:
-        """The base that was given, as far as the data's rows go."""
+        """The predictions of a given base for the data's rows."""
         return self._given
 
     @property
@@ -244,16 +246,16 @@ class Upgrade(Scenario):
 
     @property
     def base_may_know_tests(self) -> bool:
-        """Of one that was given, unless a date parts its rows from the test rows."""
+        """True for a given base, unless a date separates its rows from the test rows."""
         return self.base is not None and self.time is None
 
     def known_to(self, fit: int) -> Mask | None:
-        """Of a base that was given or whose rows were, its classes."""
+        """Mask of a base's classes, if it or its rows were given; None if all, or unknown."""
         found = self._given or self._older
         return found.known if found is not None and fit == BASE_FIT else None
 
     def why_not(self, method: Method, learner: Learner, parts: Parts) -> str | None:
-        """What starts from weights needs a base with weights that fit."""
+        """A method that starts from weights needs a given base whose weights fit."""
         need = method.reference()
         if self._given is None or need is None or not (need.is_fixed and need.weights):
             return None
@@ -266,7 +268,7 @@ class Upgrade(Scenario):
         return None
 
     def identity(self) -> dict[str, Any]:
-        """What bases see, and which run has which; of one that was given, what it says."""
+        """The rows that bases see and how many runs share one; for a given base, its digest."""
         rows: dict[str, Any] = {}
         if self._older is not None:
             rows = {"base_rows": self._older.digest, "later": self.time is not None}
@@ -276,7 +278,7 @@ class Upgrade(Scenario):
         return {"scenario": {"name": self.name, **rows, "per_base": self._per_base}}
 
     def rows(self, seed: int, run: int, fit: int, n: int) -> Rows | None:
-        """Of a base, its part; of all else, everything."""
+        """The base's rows if `fit` is a base; all (None) for other fits."""
         if fit != BASE_FIT:
             return None
         if self._older is not None:
@@ -287,11 +289,11 @@ class Upgrade(Scenario):
         return np.sort(order[: max(round(self._share * n), 1)])
 
     def base_of(self, run: int) -> PlainFit:
-        """One for every few runs; one that was given is for all."""
+        """The base of a run: one for every `per_base` runs, or the given one for all."""
         return 0 if self.base is not None else run // self._per_base, BASE_FIT
 
     def references(self, job: Job) -> list[Job]:
-        """The base, for what looks at a fixed reference; else plain fits of the run itself."""
+        """The base if the method's reference is fixed; else plain fits of the run itself."""
         need = job.method.reference()
         if need is None or not need.is_fixed:
             return super().references(job)
@@ -299,15 +301,15 @@ class Upgrade(Scenario):
 
     @property
     def metrics(self) -> Mapping[str, Metric]:
-        """What is told of runs and an older model."""
+        """Metrics of runs against an older model."""
         return AGAINST_BASE
 
     def differences(self, ours: Runs, theirs: Runs) -> dict[str, Interval]:
-        """In bad flips, churn to the base and accuracy, over bases."""
+        """Differences in bad flips, churn to the base and accuracy, over bases."""
         return differences_to_base(ours, theirs, against_base.same_base(ours))
 
     def note(self, n_test: int) -> str:
-        """What runs are held against, and what each metric is."""
+        """What runs are compared with, and what bad flips are."""
         return (
             f"Every run is held against {self._base_in_words(n_test)}. Percent, mean over runs. "
             "Bad flips: right in the base and wrong now."
@@ -330,7 +332,7 @@ class Upgrade(Scenario):
 def differences_to_base(
     ours: Runs, theirs: Runs, groups: Array | None = None
 ) -> dict[str, Interval]:
-    """How runs differ in bad flips, churn to their base and accuracy; the groups are of runs."""
+    """Differences in bad flips, churn to the base and accuracy; `groups` are runs of one base."""
     masks = {
         "bad_flips": against_base.bad_flips,
         "churn_to_base": against_base.moved,

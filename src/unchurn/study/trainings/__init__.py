@@ -1,1 +1,1 @@
-"""Trainings carried out and kept: each is done once."""
+"""Carry out the trainings of a study, and store each so that it is done once."""

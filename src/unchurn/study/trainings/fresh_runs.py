@@ -1,8 +1,8 @@
-"""Fresh runs of what was chosen: a winner of many settings looks better than it is.
+"""Train chosen settings again with fresh runs: a winner of many settings looks better than it is.
 
-It is chosen for its luck, too, and a held-out part of the data does not tell: luck is a run's, on
-all examples alike. So where a method tried many settings, every method's choice is trained again,
-with the next run numbers, and what is reported is of these: all methods', so that runs stay paired.
+A winner is chosen for its luck, too, and held-out data do not show that: a run is lucky on all
+examples alike. So if any method tried many settings, the choice of every method is trained again
+with the next run numbers, and these runs are reported: of all methods, so that runs stay paired.
 Only a reference that is fixed for all runs is not fresh: it belongs to the method.
 """
 
@@ -20,19 +20,19 @@ from unchurn.study.results.result import Result, SettingResult
 from unchurn.study.trainings.run import Trainings
 from unchurn.study.trainings.store import Store
 
-MANY = 5  # settings of a method; from more, a choice gets fresh runs
+MANY = 5  # settings of a method; a choice among more gets fresh runs
 
 
 def are_needed(experiment: Experiment) -> bool:
-    """Whether a method of a study tries many settings."""
+    """Whether any method of an experiment tries more than MANY settings."""
     tried = Counter(setting.name for setting in experiment.settings)
     return max(tried.values()) > MANY
 
 
 def expected_schedule(experiment: Experiment, store: Store) -> Schedule | None:
-    """The trainings of fresh runs as far as they are known before anything is chosen.
+    """A guess at the schedule of fresh runs before settings are chosen; None if none are needed.
 
-    Of each method, those of the setting of which most are there already, else of the costliest.
+    For each method it takes the setting with most fresh runs in the store, then the costliest.
     """
     if not are_needed(experiment):
         return None
@@ -49,9 +49,9 @@ def expected_schedule(experiment: Experiment, store: Store) -> Schedule | None:
 def with_fresh_runs(
     result: Result, experiment: Experiment, carry_out: Callable[[Schedule], Trainings]
 ) -> Result:
-    """The result with fresh runs of every chosen setting, if they are needed.
+    """Add fresh runs of every chosen setting to the result, if they are needed.
 
-    A setting whose fresh run fails counts as failed, as any with a failed run: another is chosen.
+    A setting with a failed fresh run counts as failed, and another is chosen.
     """
     if not are_needed(experiment):
         return result
@@ -72,7 +72,7 @@ def with_fresh_runs(
 
 
 def _schedule(experiment: Experiment, settings: tuple[Setting, ...]) -> Schedule:
-    """The trainings of fresh runs of some settings."""
+    """The schedule of fresh runs of some settings."""
     return make_schedule(replace(experiment, settings=settings, first_run=experiment.runs))
 
 

@@ -1,4 +1,4 @@
-"""Carry a schedule out: train what the store does not hold yet, wherever the executor does."""
+"""Carry out a schedule: train the jobs that are not in the store, through an executor."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ OnProgress = Callable[[int, int, "tuple[Job, TrainedRun] | None"], None]
 
 @dataclass
 class Trainings:
-    """The trainings of a schedule as far as results need them, and notes on what was damaged."""
+    """The arrays of each job that results need, and notes on damaged runs."""
 
     schedule: Schedule
     by_key: dict[Key, TrainedRun] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class Trainings:
         self._in_ensembles = self.schedule.in_ensembles
 
     def take(self, key: Key, stored: TrainedRun) -> None:
-        """Keep of a training what results need: predictions, in ensembles probabilities."""
+        """Keep only what results need of a job: predictions, or in ensembles probabilities."""
         kind = "" if key in self._in_ensembles else "_predictions"
         parts = [part for part in self.schedule.experiment.parts.x if part in stored.arrays]
         arrays = {part: stored.arrays[f"{part}{kind}"] for part in parts}
@@ -55,13 +55,13 @@ def carry_out(
     executor: Executor,
     on_progress: OnProgress = lambda done, total, last: None,
 ) -> Trainings:
-    """Train what the store does not hold yet; give all trainings, each read once."""
+    """Train the jobs that are not in the store; return all trainings, each read once."""
     store.open()
     return _Driver(schedule, store, executor, on_progress).run()
 
 
 def _read(store: Store, experiment: Experiment, job: Job) -> TrainedRun | None:
-    """A kept training; DamagedError if it cannot be what was kept."""
+    """A stored run, or None; DamagedError if it does not fit the experiment."""
     identity = experiment.identity(job)
     stored = store.get(identity)
     if stored is None:
@@ -88,16 +88,16 @@ class _Search:
 
 
 def _turn(call: Call) -> tuple[int, float]:
-    """When a call is to be made: first what others wait for, then the longer the sooner.
+    """Sort key of calls: those that others wait for first, then the longest.
 
-    So the last ones are short, and no core is idle for long in the end.
+    So the last calls are short, and no core is idle for long at the end.
     """
     is_search = isinstance(call.key, _Search)
     return 0 if is_search else 1 if call.key.is_waited_for else 2, -(call.seconds or 0)
 
 
 class _Driver:
-    """Makes the calls: those that look at a reference when it is trained, all else at once.
+    """Makes the calls: jobs that need a reference once it is trained, all others at once.
 
     Only this process writes to the store.
     """
@@ -110,11 +110,11 @@ class _Driver:
         self.on_progress = on_progress
         self.trainings, self.tally = Trainings(schedule), Tally(schedule)
         self.calls: deque[Call] = deque()
-        self.waiting: dict[tuple[Key, ...], list[Key]] = {}  # jobs, and whom they wait for
-        self.known: dict[Key, Any] = {}  # handles of what is known of references
+        self.waiting: dict[tuple[Key, ...], list[Key]] = {}  # jobs, and the references they need
+        self.known: dict[Key, Any] = {}  # by reference, the executor's handle of its `Known`
 
     def run(self) -> Trainings:
-        """Read what is there, train what is not."""
+        """Read the stored jobs, train the missing ones."""
         missing = []
         references: dict[Key, TrainedRun] = {}
         if (given := self.experiment.scenario.given) is not None:
@@ -133,8 +133,8 @@ class _Driver:
         if not missing:
             return self.trainings
         e = self.experiment
-        # Whether workers pay off, and which training is longer, matters only where there are some;
-        # on a cluster as large as it is, neither does.
+        # Whether workers pay off, and which training is longer, matters only with several workers;
+        # a cluster (`workers` is None) needs neither.
         self.costs = e.costs if (self.executor.workers or 1) > 1 else None
         self.common = self.executor.share(Common(e.parts, e.learner, e.scenario, e.seed))
         for keys in self.schedule.together(missing):
@@ -163,11 +163,11 @@ class _Driver:
         return self.trainings
 
     def _waited_for(self) -> set[Key]:
-        """The references that jobs wait for."""
+        """References that waiting jobs need."""
         return {key for references in self.waiting.values() for key in references}
 
     def _begin(self, keys: tuple[Key, ...]) -> None:
-        """Train jobs now, let them wait for their references, or say why they cannot be."""
+        """Train jobs now, let them wait for their references, or fail them with a reason."""
         first = keys[0]
         if self.schedule.asks_too_many(first):
             n = len(self.experiment.parts.x_train)
@@ -180,7 +180,7 @@ class _Driver:
             self._train(keys)
 
     def _train(self, keys: tuple[Key, ...], *known: Any) -> None:
-        """Call for a training; `known` stands for what is known of its references."""
+        """Queue the call of a training; `known` are handles of its references' `Known`."""
         jobs = [(self.schedule.jobs[key], self.schedule.keeps(key)) for key in keys]
         learner = self.experiment.learner
         call = Call(
@@ -194,7 +194,7 @@ class _Driver:
         insort(self.calls, call, key=_turn)
 
     def _train_waiting(self) -> None:
-        """Call for what waited for references that are known now; forget what none waits for."""
+        """Queue jobs whose references are all known; drop handles that no job needs any more."""
         for keys, references in list(self.waiting.items()):
             if all(key in self.known for key in references):
                 self._train(keys, *(self.known[key] for key in references))
@@ -203,7 +203,7 @@ class _Driver:
             del self.known[key]
 
     def _search(self, key: Key, reference: TrainedRun) -> None:
-        """Call for the neighbours among a reference's logits."""
+        """Queue the search for neighbours among a reference's logits; if it failed, fail jobs."""
         if (reason := reference.record["failure"]) is not None:
             self._fail_waiting(key, reason)
             return
@@ -221,7 +221,7 @@ class _Driver:
         insort(self.calls, call, key=_turn)
 
     def _finish(self, key: Key, trained: TrainedRun) -> None:
-        """Keep a training, on disk and for the results."""
+        """Store a finished job on disk, keep it for the results, and show progress."""
         job = self.schedule.jobs[key]
         self.store.put(self.experiment.identity(job), trained.record, **trained.arrays)
         self._take(key, trained)
@@ -238,20 +238,20 @@ class _Driver:
         return self.schedule.jobs.get(key) or self.schedule.given[key]
 
     def _fail_waiting(self, key: Key, reason: str) -> None:
-        """Fail all that wait for a reference that could not be had."""
+        """Fail all jobs that wait for a failed reference, and the jobs that wait for those."""
         job = self._job(key)
         is_release = self.experiment.scenario.history is not None
         which = f"release {job.release}" if is_release else f"plain fit {job.fit}"
         failed = f"its reference, {which} of run {job.run}: {reason}"
         for keys in [keys for keys, references in self.waiting.items() if key in references]:
-            if self.waiting.pop(keys, None) is None:  # it failed with one that it waited for, too
+            if self.waiting.pop(keys, None) is None:  # already failed through another reference
                 continue
             for waiting in keys:
                 self._finish(waiting, failed_run(failed))
                 self._fail_waiting(waiting, reason)
 
     def _stored(self, key: Key) -> TrainedRun | None:
-        """A finished training; a damaged one is dropped, noted and so made again."""
+        """A usable stored run, or None; a damaged or incomplete one is dropped and made again."""
         job = self.schedule.jobs[key]
         identity = self.experiment.identity(job)
         try:
@@ -263,7 +263,7 @@ class _Driver:
                 return stored
             if failure is not None and not failure.endswith(KILLED):
                 return stored
-            self.store.drop(identity)  # there may be more memory now, or none had looked at it
+            self.store.drop(identity)  # killed, or without the logits or weights needed now
         except DamagedError as error:
             self.trainings.notes.append(f"damaged, made again: {error}")
             self.store.drop(identity)

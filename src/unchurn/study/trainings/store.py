@@ -1,8 +1,8 @@
-"""Finished runs on disk: each is wholly there or not there.
+"""`Store`: finished runs on disk, each complete or absent.
 
-A run is a folder named by the hash of what decides its result. It is written under another name and
-renamed when complete, so that a kill at any moment leaves nothing half-written; its arrays are
-checked against their checksums when read, so that a damaged one is noticed and made again.
+A run is a folder named by the hash of its identity. It is written under another name and renamed
+when complete, so that a kill at any moment leaves no half-written run; its arrays are checked
+against their checksums when read, so that a damaged run is noticed and made again.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ UNFINISHED = ".unfinished-"  # then the machine and the process
 
 @dataclass(frozen=True)
 class TrainedRun:
-    """A training that was made: how it came about, and its arrays by name."""
+    """A finished run: a record of how it was made, and its arrays by name."""
 
     record: dict[str, Any]
     arrays: dict[str, Array]
 
 
 class Store:
-    """A folder of runs; several processes may share it. It is made when first written to."""
+    """A folder of runs, which several processes may share; `open` creates it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "runs"
 
     def open(self) -> None:
-        """Make sure that runs can be written, and remove what killed processes left behind."""
+        """Create the folder, check that it is writable, and remove leftovers of dead processes."""
         folder = self.folder.parent
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -57,7 +57,7 @@ class Store:
         clear_dead(self.folder, UNFINISHED)
 
     def put(self, identity: Mapping[str, Any], record: Mapping[str, Any], **arrays: Array) -> None:
-        """Keep a run: `identity` decides the result and so the name, `record` stands beside it."""
+        """Write a run: `identity` decides its result and name, `record` says how it was made."""
         target = self.folder / key_of(identity)
         try:
             temporary = Path(tempfile.mkdtemp(dir=self.folder, prefix=own_name(UNFINISHED)))
@@ -81,12 +81,12 @@ class Store:
             shutil.rmtree(temporary, ignore_errors=True)
 
     def get(self, identity: Mapping[str, Any]) -> TrainedRun | None:
-        """A run as it was kept; None if it is not there. Raises DamagedError if it is not whole."""
+        """Read a run; None if it is not there, DamagedError if it is damaged."""
         folder = self.folder / key_of(identity)
         if not os.path.lexists(folder):
             return None
         try:
-            if folder.is_symlink():  # what it points to is not ours to trust, or to mend
+            if folder.is_symlink():  # its target is not ours to trust or repair
                 raise DamagedError(f"{folder}: is a link, not a run")
             content = json.loads(_plain_file(folder / RECORD).read_text("utf-8"))
             if content.pop("checksum") != _digest(content):
@@ -108,7 +108,7 @@ class Store:
             raise DamagedError(f"{folder}: {error}") from error
 
     def has(self, identity: Mapping[str, Any]) -> bool:
-        """Whether a run is there, whole or not."""
+        """Whether a run is there, damaged or not."""
         return os.path.lexists(self.folder / key_of(identity))
 
     def has_any(self) -> bool:
@@ -116,7 +116,7 @@ class Store:
         return any(KEY.fullmatch(path.parent.name) for path in self.folder.glob(f"*/{RECORD}"))
 
     def drop(self, identity: Mapping[str, Any]) -> None:
-        """Forget a run, such as a damaged one; of a link, the link alone."""
+        """Delete a run, such as a damaged one; only the link itself if it is one."""
         remove(self.folder / key_of(identity))
 
 
@@ -139,14 +139,14 @@ def _checksum(path: Path) -> str:
 
 
 def _plain_file(path: Path) -> Path:
-    """The path, if it is a file: a pipe would have us wait for ever, a device read for ever."""
+    """The path, if it is a regular file: reading a pipe or a device might never end."""
     if not stat.S_ISREG(path.lstat().st_mode):
         raise DamagedError(f"{path}: is not a plain file")
     return path
 
 
 def _check_array(path: Path, array: Array) -> Array:
-    """Refuse numbers that no training keeps, whoever wrote them: such a one is a failed run."""
+    """Refuse arrays that no training stores: not numbers, or not finite."""
     if array.dtype.kind not in "fiu":
         raise DamagedError(f"{path}: holds {array.dtype}, not numbers")
     if not np.isfinite(array).all():

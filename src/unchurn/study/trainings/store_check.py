@@ -1,6 +1,7 @@
-"""Whether a run that was read from disk can be what its training left.
+"""Check that a stored run fits an experiment: its record, array shapes, and predicted classes.
 
-A checksum tells damage, not an edit that brought its own: what results rest on is looked at.
+Checksums catch accidental damage, not a deliberate edit, so the values are checked too. Predicted
+classes must be the argmax of the probabilities.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from unchurn.core.arrays import Array
 from unchurn.study.design.parts import Parts
 from unchurn.study.trainings.store import DamagedError, TrainedRun
 
-LOGITS = "logits"  # the array that a reference keeps
+LOGITS = "logits"  # name of the array of a reference's training logits
 
 
 def checked_run(run: TrainedRun, parts: Parts, *, is_reference: bool) -> TrainedRun:
-    """The run, if it is one of these parts of the data; raises DamagedError if not."""
+    """The run, if it fits these parts of the data; raises DamagedError if not."""
     if not _is_record(run.record):
         raise DamagedError("a run's record is not as a training leaves it")
     if run.record["failure"] is None:
@@ -30,7 +31,7 @@ def checked_run(run: TrainedRun, parts: Parts, *, is_reference: bool) -> Trained
 
 
 def _is_record(record: Any) -> bool:
-    """Whether it tells what tables and pages say of a run."""
+    """Whether a record has the fields that results use, with the right types."""
     if not isinstance(record, dict):
         return False
     versions, seconds = record.get("versions"), record.get("seconds", 0)
@@ -45,7 +46,7 @@ def _is_record(record: Any) -> bool:
 
 
 def _check_part(arrays: dict[str, Array], part: str, shape: tuple[int, int]) -> None:
-    """Hold a part's probabilities and predictions against its size and one another."""
+    """Check that a part's probabilities and predictions fit its size and each other."""
     if _shape(arrays, part) != shape or _shape(arrays, f"{part}_predictions") != shape[:1]:
         raise DamagedError(f"a run's {part} part is not of {shape[0]} rows and {shape[1]} classes")
     if not np.array_equal(arrays[part].argmax(axis=1), arrays[f"{part}_predictions"]):

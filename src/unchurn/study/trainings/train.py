@@ -1,4 +1,4 @@
-"""One training of a study, in whatever process: what goes in, and what is kept of it."""
+"""Carry out one training of a study, in any process: its inputs, and the arrays it stores."""
 
 from __future__ import annotations
 
@@ -35,36 +35,36 @@ from unchurn.training.learners.base import (
 )
 
 TOO_FEW = "k={k} is more than the {n} training examples"
-WEIGHTS = "weights "  # how the names of arrays begin that hold a network's weights
+WEIGHTS = "weights "  # prefix of the names of arrays with a network's weights
 
 
 @dataclass(frozen=True, kw_only=True)
 class Keeps:
-    """What is kept of a training besides its predictions."""
+    """Which arrays of a training are stored besides its predictions."""
 
     logits: bool = False  # of the training data
     weights: bool = False
 
     def are_in(self, run: TrainedRun) -> bool:
-        """Whether a training that is there has all of it."""
+        """Whether a stored run has all of these arrays."""
         has_weights = any(name.startswith(WEIGHTS) for name in run.arrays)
         return (LOGITS in run.arrays or not self.logits) and (has_weights or not self.weights)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """What is known of a reference."""
+    """Data about a reference model that dependent trainings need."""
 
     logits: Float32  # of the training data
-    knn: dict[int, Float32]  # k-NN labels among them, by k
-    weights: dict[str, Array]  # empty where nobody asks
+    knn: dict[int, Float32]  # k-NN labels among the logits, by k
+    weights: dict[str, Array]  # empty if no method needs them
     said: dict[str, Float32]  # probabilities by part
     fit: tuple[int, int]  # its run, and its stream in the run
 
 
 @dataclass(frozen=True)
 class Common:
-    """What all trainings of an experiment take."""
+    """Inputs that all trainings of an experiment share."""
 
     parts: Parts
     learner: Learner
@@ -75,7 +75,7 @@ class Common:
 def train_jobs(
     jobs: Sequence[tuple[Job, Keeps]], common: Common, *known: Known
 ) -> list[TrainedRun]:
-    """Carry out jobs that are one training, in whatever process this is."""
+    """Train once for all these jobs; return what each stores, a failure included."""
     start = time.perf_counter()
     parts, first = common.parts, jobs[0][0]
     rows = common.scenario.rows(common.seed, first.run, first.fit, len(parts.x_train))
@@ -85,7 +85,7 @@ def train_jobs(
         return [failed_run(TOO_FEW.format(k=k, n=len(x)))] * len(jobs)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RemarkWarning)  # of a warm-up: `bench` shows it
+            warnings.simplefilter("ignore", RemarkWarning)  # on a warm-up: `bench` shows it once
             fitted = common.learner.fit_together(
                 [job.method for job, _ in jobs],
                 x,
@@ -113,7 +113,7 @@ def train_jobs(
 
 
 def _reference(known: Sequence[Known], common: Common, rows: Rows | None) -> Reference | None:
-    """What is known of the references, as far as these rows of the training examples go."""
+    """The references as methods see them, restricted to these training rows; None without any."""
     if not known:
         return None
     taken = slice(None) if rows is None else rows
@@ -123,7 +123,7 @@ def _reference(known: Sequence[Known], common: Common, rows: Rows | None) -> Ref
         first,
         common.parts.y_train[taken],
         more=more,
-        # Neighbours are known among all examples: of some of them they are found anew.
+        # Neighbours were found among all examples; among some of them they are searched anew.
         knn=known[0].knn if rows is None else None,
         weights=(lambda: weights) if weights else None,
         known=common.scenario.known_to(known[0].fit[1]),
@@ -136,7 +136,7 @@ def _rows_of(logits: Float32, taken: slice | Rows) -> Float32:
 
 
 def _seen(reference: Known, common: Common) -> npt.NDArray[np.bool_]:
-    """Which training examples a reference was trained on."""
+    """Mask of the training examples that a reference was trained on."""
     n = len(common.parts.x_train)
     rows = common.scenario.rows(common.seed, *reference.fit, n)
     if rows is None:
@@ -149,7 +149,7 @@ def _seen(reference: Known, common: Common) -> npt.NDArray[np.bool_]:
 def _predicted(
     fitted: Predictor, method: Method, common: Common, keeps: Keeps, known: Sequence[Known]
 ) -> dict[str, Array] | str:
-    """Probabilities and classes of every part; why not, if they are not finite."""
+    """Arrays of a fitted model to store; the reason for failure if they are not finite."""
     arrays: dict[str, Array] = {}
     try:
         for part, inputs in common.parts.x.items():
@@ -166,12 +166,12 @@ def _predicted(
 
 
 def failed_run(reason: str) -> TrainedRun:
-    """What is kept of a training that could not be made."""
+    """The record of a failed training, without arrays."""
     return TrainedRun({**circumstances(), "failure": reason}, {})
 
 
 def given_run(given: GivenBase, learner: Learner) -> TrainedRun:
-    """What would be kept of a base that was given, had we trained it."""
+    """A given base in the form of a run that was trained."""
     arrays: dict[str, Array] = {LOGITS: given.logits}
     for part, said in given.probabilities.items():
         arrays[part] = said
@@ -184,7 +184,7 @@ def given_run(given: GivenBase, learner: Learner) -> TrainedRun:
 def find_neighbours(
     arrays: dict[str, Array], fit: tuple[int, int], common: Common, ks: list[int]
 ) -> Known:
-    """What is known of a reference, from what was kept of it; the k-NN labels are found here."""
+    """Make a reference's `Known` from its stored arrays, searching the k-NN labels for `ks`."""
     labels, n_classes, logits = common.parts.y_train, common.parts.n_classes, arrays[LOGITS]
     found = knn_labels(logits, labels, ks, n_classes=n_classes, workers=1) if ks else []
     return Known(
@@ -197,14 +197,14 @@ def find_neighbours(
 
 
 def _classes(probabilities: Float32) -> npt.NDArray[np.unsignedinteger]:
-    """The predicted classes, in the smallest type that holds them."""
+    """Predicted classes, in the smallest integer type that holds them."""
     smallest = np.min_scalar_type(probabilities.shape[1] - 1)
     classes: npt.NDArray[np.unsignedinteger] = probabilities.argmax(axis=1).astype(smallest)
     return classes
 
 
 def circumstances(versions: dict[str, str] | None = None) -> dict[str, Any]:
-    """What a run was made by: kept beside it, no part of its identity."""
+    """Versions and machine that made a run: part of its record, not of its identity."""
     return {
         "versions": {"unchurn": __version__, "numpy": np.__version__, **(versions or {})},
         "machine": f"{platform.system()} {platform.machine()}, {_processor()}",
@@ -213,7 +213,7 @@ def circumstances(versions: dict[str, str] | None = None) -> dict[str, Any]:
 
 @cache
 def _processor() -> str:
-    """The processor's name, which Linux tells only here."""
+    """The processor's name; on Linux only /proc/cpuinfo has it."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         return next(line.partition(": ")[2] for line in lines if line.startswith("model name"))

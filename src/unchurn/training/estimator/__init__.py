@@ -1,1 +1,1 @@
-"""`StableClassifier`: what it is given, how it fits, what it saves."""
+"""`StableClassifier`: its inputs, fitting and saving."""

@@ -1,4 +1,4 @@
-"""A method's setting by a budget: all are tried on some of the rows and measured on the others."""
+"""Choose a method's setting by a budget: try all on some of the rows, measure on the others."""
 
 from __future__ import annotations
 
@@ -32,31 +32,31 @@ RECENT = 0.4  # of the rows, the last ones: taken for those that the reference h
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Tried:
-    """A setting, and what was measured of it on the rows held out, as shares of them."""
+    """A setting, and its measures on the held-out rows, as shares of them."""
 
     method: Method
     accuracy: float = math.nan
-    bad_flips: float = math.nan  # right in the reference, wrong in this
-    churn: float = math.nan  # predicted otherwise than by the reference
+    bad_flips: float = math.nan  # right by the reference, wrong by the setting
+    churn: float = math.nan  # predicted differently from the reference
     # Of its probabilities from the reference's, whose last bits are those of how they were given.
     distance: float = field(default=0.0, compare=False)
     failure: str = ""  # why it could not be trained; nothing is then measured
 
     def __repr__(self) -> str:
-        """The setting as one writes it, and what was measured: tuples of these are read."""
+        """The setting as a user writes it, and its measures, short enough for tuples of these."""
         found = self.failure or (
             f"accuracy={self.accuracy:.4f}, bad_flips={self.bad_flips:.4f}, churn={self.churn:.4f}"
         )
         return f"Tried({self.method}: {found})"
 
     def excess(self, budget: Budget) -> float:
-        """By how much it exceeds the limit that it exceeds most; 0 if it keeps all."""
+        """The largest excess above a limit; 0 if all are kept."""
         limits = {name.removeprefix("max_"): limit for name, limit in budget.given.items()}
         return excess(vars(self), limits)
 
 
 def settings_of(method: str | Method, n_steps: int) -> list[Method]:
-    """What is tried: a written method with its grid, but for what is written; an object as it is.
+    """The settings to try: a method's grid, with written parameters fixed; an object alone.
 
     >>> settings_of("anchor(a=0.5)+ema", n_steps=1000)[0]
     Combination(methods=(Anchor(a=0.5, fixed_reference=True), Ema(decay=0.99)))
@@ -69,11 +69,11 @@ def settings_of(method: str | Method, n_steps: int) -> list[Method]:
 
 
 def hold_out(numbers: IntArray, seed: int, saw: Mask | None = None) -> tuple[IntArray, IntArray]:
-    """The rows to try settings on, and a fifth to measure them on: of every class, if it can be.
+    """The rows to train settings on, and a fifth to measure them on, of every class if possible.
 
-    Only rows that the reference was not trained on are held out, at most half of them: of what it
-    knows by heart it has too much right. If it is not known which these are, rows are taken to
-    stand in their order of time; where they do not, no harm is done.
+    Only rows that the reference was not trained on are held out, at most half of them: it gets too
+    many of those it has memorised right. If these are unknown, rows are assumed to be in order of
+    time; if they are not, no harm is done.
     """
     from sklearn.model_selection import train_test_split
 
@@ -92,9 +92,9 @@ def hold_out(numbers: IntArray, seed: int, saw: Mask | None = None) -> tuple[Int
 
 
 def earlier(numbers: IntArray, came: IntArray | None = None) -> Mask:
-    """Which rows are not RECENT, of every class as many, as they may be sorted by class.
+    """Mask of the rows that are not RECENT, by class, as rows may be sorted by class.
 
-    `came`: the place in time of each row; if not given, they stand in that order.
+    `came` is the time rank of each row; if not given, rows are in order of time.
     """
     earlier = np.zeros(len(numbers), np.bool_)
     in_order = np.arange(len(numbers)) if came is None else np.argsort(came, kind="stable")
@@ -107,10 +107,10 @@ def earlier(numbers: IntArray, came: IntArray | None = None) -> Mask:
 def choose_setting(
     method: str | Method, budget: Budget, *, rows: Rows, n_labelled: int, fitting: Fitting
 ) -> tuple[Method, tuple[Tried, ...]]:
-    """Try all settings of a method on four fifths of the labelled rows, and take the best.
+    """Train all settings of a method on four fifths of the labelled rows; return the best, and all.
 
-    That is the most accurate that keeps the budget on the others; where none does, what exceeds it
-    least, and a warning says so. Rows after the labelled ones are trained on by all.
+    The best is the most accurate that keeps the budget on the other rows; if none does, the one
+    that exceeds it least, with a warning. All are trained on the rows after the labelled ones, too.
     """
     settings = settings_of(method, fitting.training.n_steps(len(rows.inputs)))
     saw = None if rows.saw is None else rows.saw[:n_labelled]
@@ -142,7 +142,7 @@ def choose_setting(
 def _try_all(
     settings: Sequence[Method], rows: Rows, held: Rows, fitting: Fitting
 ) -> tuple[Tried, ...]:
-    """What was measured of each setting; raises only if none at all can be trained."""
+    """The measures of each setting; raises only if none can be trained."""
     found: dict[str, Tried] = {}
     errors = []
     for together in _together(settings):
@@ -163,7 +163,7 @@ def _try_all(
 
 
 def _together(settings: Sequence[Method]) -> list[list[Method]]:
-    """Settings in groups that differ only in what serves, each of which is one training."""
+    """Group settings that differ only in which weights serve: each group is one training."""
     groups: dict[str, list[Method]] = {}
     for method in settings:
         groups.setdefault(repr(method.trained()), []).append(method)
@@ -171,7 +171,7 @@ def _together(settings: Sequence[Method]) -> list[list[Method]]:
 
 
 def _measured(method: Method, fitted: Fitted, held: Rows) -> Tried:
-    """What a setting changes of the reference's answers."""
+    """The measures of a fitted setting against the reference, on held-out rows."""
     if held.said is None:
         raise ValueError("there is no reference to hold it against")
     new, before = fitted.probabilities(held.inputs), held.said.logits
@@ -181,7 +181,7 @@ def _measured(method: Method, fitted: Fitted, held: Rows) -> Tried:
 
 
 def measured(method: Method, answers: Array, labels: Array, before: Array) -> Tried:
-    """What answers change of those that a model before gives, (n,) each."""
+    """Accuracy, bad flips and churn of answers against an older model's, (n,) each."""
     runs = Runs(predictions=answers[None], labels=labels, base=before[None])
     return Tried(
         method=method,

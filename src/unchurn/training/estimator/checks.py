@@ -1,4 +1,4 @@
-"""What a StableClassifier is given beside inputs and labels, checked."""
+"""Check the arguments of a StableClassifier other than inputs and labels."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LOOK_AT_ONE = "anchor, rcp, focal, warm_start, project, knn_ls, distill and elod
 
 
 def as_mask(saw: npt.ArrayLike, n: int, name: str) -> npt.NDArray[np.bool_]:
-    """Check what a model before was trained on, of n examples."""
+    """Check the mask of the n examples that an older model was trained on."""
     mask = as_array(saw, name)
     are_flags = mask.dtype == np.bool_ or (mask.dtype.kind in "iu" and np.isin(mask, (0, 1)).all())
     if mask.shape != (n,) or not are_flags:
@@ -43,7 +43,7 @@ def as_weights(sample_weight: npt.ArrayLike, n: int) -> npt.NDArray[np.float32]:
 
 
 def as_seed(random_state: int | np.random.RandomState | None) -> int:
-    """A seed for the streams; an integer is its own."""
+    """A seed for the streams: an integer as it is, else drawn from a random state."""
     if isinstance(random_state, int | np.integer):
         return int(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
@@ -56,7 +56,7 @@ def check_reference(
     *given: npt.ArrayLike | None,
     is_labelling: bool,
 ) -> None:
-    """Refuse a reference, as a model or as what it said, that would not be used or is not there."""
+    """Refuse a reference, as model or predictions, that is unused or missing; or warn."""
     name, is_given = name_of(method), any(g is not None for g in given)
     if overrides(method, "serve"):
         raise InputError(
@@ -82,7 +82,7 @@ def check_reference(
 
 
 def warn_if_large(inputs: Array) -> None:
-    """Say that inputs of a network of one's own, which are taken as they are, are large."""
+    """Warn of large inputs to a network of the user's own, which are not scaled."""
     if inputs.size and (size := float(np.abs(inputs).max())) > LARGE:
         warnings.warn(
             f"X has numbers up to {size:.3g}, and a network of your own takes them as they are: "

@@ -1,4 +1,4 @@
-"""What a StableClassifier trains on: labelled rows, and those that a model before has labelled."""
+"""The rows that a StableClassifier trains on: labelled ones, and ones labelled by the reference."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from unchurn.training.estimator.references import Answers
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """Inputs, class numbers, and what the reference says of them, if it was given."""
+    """Inputs, class numbers, and the reference's predictions for them, if it was given."""
 
     inputs: Float32
     numbers: IntArray
@@ -42,7 +42,7 @@ class Rows:
         )
 
     def with_unlabelled(self, inputs: Float32, said: Answers) -> Rows:
-        """More rows, whose targets are what the reference says of them."""
+        """Add rows whose targets are the reference's probabilities."""
         own = np.ones(len(self.inputs), np.float32) if self.weights is None else self.weights
         one_hot = np.eye(self.n_classes, dtype=np.float32)[self.numbers]
         taught = np.asarray(softmax(said.logits.astype(np.float64), axis=1), np.float32)
@@ -61,7 +61,7 @@ class Rows:
 
     @cached_property
     def reference(self) -> Reference | None:
-        """The reference as methods look at it; None if it was not given."""
+        """The reference as methods use it; None if it was not given."""
         if (said := self.said) is None:
             return None
         return Reference(

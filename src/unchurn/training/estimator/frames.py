@@ -1,4 +1,4 @@
-"""Frames with text or gaps as a network's inputs, prepared as tables are."""
+"""Prepare frames with text or gaps as a network's inputs, as tables are."""
 
 from __future__ import annotations
 

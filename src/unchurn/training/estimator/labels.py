@@ -1,4 +1,4 @@
-"""Labels that a model is fitted to, and true labels that it is scored against."""
+"""Check the labels that a model is fitted to, and true labels that it is scored against."""
 
 from __future__ import annotations
 

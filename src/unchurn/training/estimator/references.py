@@ -1,4 +1,4 @@
-"""What a model before says of training examples: of any kind, its classes matched by name."""
+"""Get a reference model's predictions for training examples, with classes matched by name."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Model = Any  # a StableClassifier, the path of a saved one, or what has predict_
 
 @dataclass(frozen=True, kw_only=True)
 class Answers:
-    """What a model before says: logits whose softmax is its probabilities."""
+    """A reference's predictions: logits whose softmax is its probabilities."""
 
     logits: Float32  # (n, L), columns in the order of the new classes
     known: Mask | None = None  # the classes that it knows; None: all
@@ -100,7 +100,7 @@ def open_model(model: Model | None, module: str | Factory | None = None) -> Mode
 
 
 def is_ours(model: Model | None) -> bool:
-    """Whether it is a StableClassifier, told without importing torch."""
+    """Whether a model is a StableClassifier, found without importing torch."""
     kinds = type(model).__mro__
     return any(kind.__module__ == "unchurn.training.estimator.stable_classifier" for kind in kinds)
 

@@ -1,4 +1,4 @@
-"""Trained models on disk: one safetensors file, all but the weights as JSON in its header."""
+"""Save and load trained models: one safetensors file, all but the weights as JSON in its header."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Scaling`: raw numbers brought to a size that a network learns from.
+"""`Scaling`: scale raw numbers to a size that a network learns from.
 
 A table that is loaded by name or path is prepared; an array may come as it was measured. Columns of
 thousands beside columns of tenths keep a network from learning, and its answers are then chance:

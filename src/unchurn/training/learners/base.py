@@ -1,6 +1,6 @@
-"""`Learner`: what trains a method, of whatever framework, behind one protocol.
+"""`Learner`: the protocol of everything that trains a method, in any framework.
 
-A study knows learners only by what stands here: `torch.py` trains networks, `sklearn.py` estimators
+A study uses learners only through it: `torch.py` trains networks, `sklearn.py` estimators
 with scikit-learn's interface (boosted trees among them), `function.py` any function.
 """
 
@@ -21,11 +21,11 @@ class DivergedError(RuntimeError):
 
 
 class RemarkWarning(UserWarning):
-    """What a user should know of a training, such as that it is too short for its method."""
+    """A remark for the user on a training, such as that it is too short for its method."""
 
 
 class Predictor(Protocol):
-    """What is trained, of whatever framework."""
+    """A trained model of any framework."""
 
     def probabilities(self, x: Array) -> Float32:
         """(n, L) probabilities."""
@@ -34,12 +34,12 @@ class Predictor(Protocol):
         """(n, L) logits."""
 
     def weights(self) -> Weights:
-        """Of a network, by name; InputError where there are none."""
+        """The weights of a network, by name; InputError if there are none."""
 
 
 @dataclass(frozen=True)
 class Probe:
-    """About how long a plain fit on all examples takes, and what was trained to tell."""
+    """Estimated seconds of a plain fit on all examples, and the model trained to measure it."""
 
     seconds: float
     fitted: Predictor
@@ -50,15 +50,15 @@ class Learner(Protocol):
 
     @property
     def label(self) -> str:
-        """What a person calls it."""
+        """Its name for a reader."""
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What decides its results besides data, method and stream, for a run's identity."""
+        """The facts that decide its results besides data, method and stream."""
 
     @property
     def length(self) -> str:
-        """How long it trains, in words; empty where there is nothing to say."""
+        """The length of a training, in words; empty if unknown."""
 
     @property
     def versions(self) -> dict[str, str]:
@@ -66,7 +66,7 @@ class Learner(Protocol):
 
     @property
     def facts(self) -> dict[str, str]:
-        """What a report says of it."""
+        """Facts for a report, by name."""
 
     @property
     def n_gpus(self) -> int:
@@ -78,13 +78,13 @@ class Learner(Protocol):
 
     @property
     def remark(self) -> str | None:
-        """What a user should know of it before it trains; None: nothing."""
+        """A remark for the user before it trains; None if there is none."""
 
     def why_not(self, method: Method) -> str | None:
         """Why it cannot train a method; None if it can."""
 
     def n_steps(self, n: int) -> int | None:
-        """Steps of a training on n examples; None where there are no such things."""
+        """Number of steps of a training on n examples; None if it has no steps."""
 
     def check(self, x: Float32, n_classes: int) -> None:
         """Raise InputError, before any training, if it cannot take these inputs."""
@@ -101,7 +101,7 @@ class Learner(Protocol):
         fit: int = 0,
         reference: Reference | None = None,
     ) -> Sequence[Predictor]:
-        """Train a run of methods whose training is the same, at the price of one.
+        """Train one run of methods with the same training, at the price of one.
 
         `fit` is the number of its first stream in the run.
         """
@@ -111,7 +111,7 @@ class Learner(Protocol):
 
 
 def score_distinct(fitted: Predictor, x: Float32) -> Float32:
-    """Logits of x, each distinct input scored once: equal inputs have equal logits, to the bit."""
+    """Logits of x, scoring each distinct input once: equal inputs have identical logits."""
     distinct, which = distinct_rows(x.reshape(len(x), -1))
     return fitted.logits(distinct.reshape(-1, *x.shape[1:]))[which]
 

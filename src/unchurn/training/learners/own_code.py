@@ -1,4 +1,4 @@
-"""The user's own networks, methods and functions: by their content, by name, and their errors."""
+"""Identify the user's own networks, methods and functions by content; explain their errors."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ import cloudpickle
 from unchurn.core.errors import InputError
 from unchurn.training.learners.base import DivergedError
 
-# Of a class, what says nothing of what it does, or differs from process to process.
+# Attributes of a class that do not affect what it does, or that differ between processes.
 NOT_CONTENT = {"__module__", "__dict__", "__weakref__", "__doc__", "_abc_impl"}
 INSTALLED = tuple(Path(sysconfig.get_path(name)) for name in ("purelib", "platlib", "stdlib"))
 OURS = Path(__file__).parents[2]
 
 
 def code_identity(own: Any) -> str:
-    """The name of own code, and a hash of all that makes it what it is.
+    """The name of the user's code, and a hash of its content.
 
-    That is the object itself (closures, arguments of a partial, attributes) and the files that its
-    code and that of what it holds are in; not what those files import, nor installed libraries.
+    The content is the object itself (closures, arguments of a partial, attributes) and the files
+    that define it and the objects it holds; neither their imports nor installed libraries.
     """
     pickler, pickled = _Canonical.of(own)
     digest = hashlib.sha256(pickled)
@@ -47,7 +47,7 @@ def code_identity(own: Any) -> str:
 
 
 def own_name(own: Any) -> str:
-    """Own code as `module:name`.
+    """The user's code as `module:name`.
 
     >>> own_name(partial(own_name, own=1))
     'unchurn.training.learners.own_code:own_name'
@@ -58,7 +58,7 @@ def own_name(own: Any) -> str:
 
 @contextmanager
 def called(name: str) -> Iterator[None]:
-    """Say of an error in the user's own code that it is theirs, and where."""
+    """Turn an error in the user's code into an InputError that says where it is."""
     try:
         yield
     except (InputError, DivergedError, MemoryError):  # which are expected, and say enough
@@ -69,14 +69,14 @@ def called(name: str) -> Iterator[None]:
 
 
 def _place(error: Exception) -> str:
-    """The innermost line of the user's own in an error's trace, if there is one."""
+    """The innermost line of the user's code in an error's trace, as text; empty if none."""
     lines = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
     own = [f" ({file}, line {line})" for file, line in lines if _is_own_file(file)]
     return own[-1] if own else ""
 
 
 def _unwrapped(own: Any) -> Any:
-    """The function or class that own code is, or is an object of."""
+    """The function or class itself, or the class of an object."""
     while isinstance(own, partial):
         own = own.func
     return own if inspect.isroutine(own) or inspect.isclass(own) else type(own)
@@ -95,7 +95,7 @@ def _is_own_file(file: str) -> bool:
 
 
 def _is_importable(own: type) -> bool:
-    """Whether another process finds a class by its name; those of Python itself it knows."""
+    """Whether another process can import a class by its name, as Python's built-in ones."""
     module = sys.modules.get(own.__module__)
     if module is None or own.__module__ in ("__main__", "builtins"):
         return own.__module__ == "builtins"
@@ -106,7 +106,7 @@ def _is_importable(own: type) -> bool:
 
 
 class _Canonical(cloudpickle.Pickler):  # type: ignore[misc]
-    """Own code as bytes that are the same in every process; never to be read back."""
+    """Pickles the user's code to bytes that are equal in every process; never read back."""
 
     def __init__(self, file: io.BytesIO) -> None:
         super().__init__(file)
@@ -114,14 +114,14 @@ class _Canonical(cloudpickle.Pickler):  # type: ignore[misc]
 
     @classmethod
     def of(cls, own: Any) -> tuple[_Canonical, bytes]:
-        """What makes an object what it is."""
+        """The pickler, with the modules it met, and the bytes of an object."""
         file = io.BytesIO()
         pickler = cls(file)
         pickler.dump(own)
         return pickler, file.getvalue()
 
     def reducer_override(self, own: Any) -> Any:
-        """A class by its content: cloudpickle gives it a random number in every process."""
+        """Pickle a class by content: cloudpickle adds a number that is random in every process."""
         if isinstance(own, type | FunctionType):
             self.modules.add(own.__module__ or "")
         if not isinstance(own, type) or _is_importable(own):
@@ -136,7 +136,7 @@ class _Canonical(cloudpickle.Pickler):  # type: ignore[misc]
 
     @staticmethod
     def _code(code: CodeType) -> tuple[type, tuple[Any]]:
-        """What code does: not where it stands, nor the order of a set in it, which is random."""
+        """The effect of code, without its location and the random order of sets in it."""
         constants = [
             sorted(map(repr, c)) if isinstance(c, frozenset) else c for c in code.co_consts
         ]

@@ -1,4 +1,4 @@
-"""Estimators with scikit-learn's interface, boosted trees of LightGBM and XGBoost among them."""
+"""`SklearnLearner`: train estimators with scikit-learn's interface, such as boosted trees."""
 
 from __future__ import annotations
 

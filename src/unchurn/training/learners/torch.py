@@ -1,4 +1,4 @@
-"""Networks of torch, trained by the loop."""
+"""`TorchLearner`: train torch networks by the training loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Training`: how networks are trained."""
+"""`Training`: epochs, batch size, learning rate and device of networks."""
 
 from __future__ import annotations
 

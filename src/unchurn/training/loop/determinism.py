@@ -1,4 +1,4 @@
-"""Equal seeds, equal bytes: torch's global random numbers and threads, held and given back."""
+"""Make equal seeds give equal bytes: control torch's global random state and threads."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _RANDOMNESS = threading.RLock()  # a network that loads another, as its backbone
 
 @contextmanager
 def own_randomness(device: str) -> Iterator[None]:
-    """Have torch's global random numbers to ourselves, then give them back as they were.
+    """A context with torch's global random state for itself, which is restored at the end.
 
     Networks draw from nowhere else, so fits in several threads must take turns.
     """
@@ -37,13 +37,13 @@ RandomState = list[torch.Tensor]  # of the CPU, then of each of our GPUs
 
 
 def random_state(device: str) -> RandomState:
-    """Where the generators of this device stand."""
+    """The state of the random generators of this device."""
     gpus = [torch.cuda.get_rng_state(number) for number in _cuda_devices(device)]
     return [torch.get_rng_state(), *gpus]
 
 
 def set_random_state(device: str, state: RandomState) -> None:
-    """Let the generators of this device go on from where they stood."""
+    """Restore the state of the random generators of this device."""
     torch.set_rng_state(state[0])
     for number, own in zip(_cuda_devices(device), state[1:], strict=True):
         torch.cuda.set_rng_state(own, number)

@@ -1,4 +1,4 @@
-"""One run of a method. None is known by name: `[hook]` marks what a method may change.
+"""Train one run of a method. Methods are not known by name: `[hook]` marks what they may change.
 
 fit_together, one run of a method:
     for member in [hook] method.members(), for candidate in [hook] member.candidates():

@@ -1,4 +1,4 @@
-"""The steps of one fit: the only training loop. Where each hook is called: the top of `loop.py`."""
+"""The training loop: the steps of one fit. The top of `fit.py` shows where each hook is called."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SCORING_BATCH = 2048
 
 @dataclass(frozen=True, kw_only=True)
 class Examples:
-    """What a fit trains on, a row per example; which of them it sees, and which are held out."""
+    """The examples of a fit, which of them it is trained on, and which are held out."""
 
     x: Float32
     targets: Float32
@@ -172,7 +172,7 @@ def _forward(
 
 
 def _check_logits(logits: list[Tensor], targets: Tensor) -> None:
-    """Refuse a network whose output would be broadcast into nonsense."""
+    """Refuse a network whose output has the wrong shape, which might be broadcast silently."""
     for output in logits:
         shape = tuple(output.shape) if isinstance(output, Tensor) else type(output).__name__
         if shape != tuple(targets.shape):

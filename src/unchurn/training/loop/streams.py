@@ -1,4 +1,4 @@
-"""Streams: where every random number of a fit comes from.
+"""`Stream`: the source of every random number of a fit.
 
 Stream (r, j) is the initialisation and batch order of one plain fit, the j-th of run r. Every
 setting's own fit in run r is stream (r, 0), so settings are paired by run. The references of run r

@@ -1,4 +1,4 @@
-"""What `upgrade` is given: the rows to train on, and those to compare the two models on."""
+"""Read the rows of `upgrade`: those to train on, and those to compare the two models on."""
 
 from __future__ import annotations
 

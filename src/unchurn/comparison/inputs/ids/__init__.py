@@ -1,1 +1,1 @@
-"""How rows of two tables are paired: ids, an index, or their place."""
+"""Decide how to pair the rows of tables: by ids, a pandas index, or position."""

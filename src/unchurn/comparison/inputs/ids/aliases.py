@@ -1,4 +1,4 @@
-"""Ids that files call by different names: `customer_id=cust`, the base's name first."""
+"""Id columns with different names in different files: `customer_id=cust`, the base's name first."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ IS = "="  # between the names of one column
 
 
 def split_aliases(asked: Columns, base: Source) -> tuple[Columns, dict[str, tuple[str, ...]]]:
-    """What was asked for by the first names alone, and which others each of them has.
+    """The options with first names only, and the other names of each.
 
-    A column of base that is called so, sign and all, is that column.
+    A column of base whose name contains "=" is that column.
     """
     if asked.id is None or IS not in asked.id or asked.id in base.names:
         return asked, {}
@@ -29,7 +29,7 @@ def split_aliases(asked: Columns, base: Source) -> tuple[Columns, dict[str, tupl
 
 
 def with_first_names(source: Source, aliases: Mapping[str, tuple[str, ...]]) -> Source:
-    """A file in which each column has its first name, whichever of its names it has."""
+    """The source with each column under its first name, whichever of its names the file has."""
     for first, others in aliases.items():
         if first in source.names:
             continue
@@ -47,5 +47,5 @@ def with_first_names(source: Source, aliases: Mapping[str, tuple[str, ...]]) -> 
 
 
 def _renamed(source: Source, own: str, first: str) -> Callable[[], pl.Series]:
-    """What reads a column and gives it another name."""
+    """A function that reads a column and renames it."""
     return lambda: source.read([own])[own].alias(first)

@@ -1,4 +1,4 @@
-"""Ids that several columns make together, as a shop and a day: one column that holds them all."""
+"""Ids made of several columns, such as shop and day: add one column that joins them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from unchurn.core.errors import InputError
 if TYPE_CHECKING:
     import polars as pl
 
-BETWEEN = ", "  # as the ids are shown, and written into a list of flips
+BETWEEN = ", "  # separator in ids as shown, and as written into a list of flips
 
 
 def with_joint_id(source: Source, asked: str | None) -> Source:
-    """A file with a further column, called as it was asked for: `shop,day` of two that it has.
+    """The source with a column `shop,day`, made of its columns `shop` and `day`.
 
-    It stays as it is where one column was asked for, also one with a comma in its name.
+    It is unchanged if one column was asked for, even one with a comma in its name.
     """
     if asked is None or "," not in asked or asked in source.names:
         return source

@@ -1,13 +1,12 @@
-"""Where each id of one table is in another, and whether an id is there twice.
+"""Find each id of one table in another, and count repeated ids.
 
-Whole numbers that lie close together, as most ids do, have a place each. Other numbers and text go
-by a hash table of our own, checked by what they are hashes of; any other kind is left to Polars.
+Integers close together, as most ids are, index an array. Other integers and text use a hash table
+of our own, whose hits are checked; any other type is left to Polars.
 
 Polars' join could do it all, but takes longer: on 10 million shuffled ids (two busy cores, medians
 of 15 rounds in turn) the table took 1.8 s and the join 3.8 s for numbers that lie far apart, 1.2 s
-and 2.3 s for text; the best rounds 1.1 s and 1.5 s, 1.1 s and 2.0 s. So it is twice as fast where
-others use the machine, less so for numbers where nobody does. `python benchmarks/join.py` measures
-it anew.
+and 2.3 s for text; the best rounds 1.1 s and 1.5 s, 1.1 s and 2.0 s. So it is twice as fast on a
+busy machine, less so for numbers on an idle one. `python benchmarks/join.py` measures it anew.
 """
 
 from __future__ import annotations
@@ -25,16 +24,16 @@ if TYPE_CHECKING:
     import polars as pl
 
 ABSENT = -1
-ROOM = 8  # places per id, up to which whole numbers are looked up by their place
+ROOM = 8  # array entries per id, up to which integers index an array
 MOST = 2**31 - 1  # rows that 32 bits can number
 Rows = npt.NDArray[np.int32]
 Hashes = npt.NDArray[np.uint64]
 
 
 def find(ids: pl.Series, among: pl.Series) -> IntArray | None:
-    """The row of each id among others, or ABSENT; None if both are the same in the same order.
+    """The row of each of `ids` in `among`, or ABSENT; None if both are equal.
 
-    Ids are distinct on both sides, and of one type.
+    Ids must be distinct on both sides, and of one type.
     """
     if ids.equals(among):
         return None
@@ -47,7 +46,7 @@ def find(ids: pl.Series, among: pl.Series) -> IntArray | None:
 
 
 def alike(left: pl.Series, right: pl.Series) -> tuple[pl.Series, pl.Series]:
-    """Ids of one type on both sides: whole numbers if both are, else text."""
+    """Ids of one type on both sides: integers if both are, else text."""
     import polars as pl
 
     if left.dtype == right.dtype:
@@ -58,13 +57,13 @@ def alike(left: pl.Series, right: pl.Series) -> tuple[pl.Series, pl.Series]:
 
 
 def n_shared(some: pl.Series, ids: pl.Series) -> int:
-    """How many of some ids are among others."""
+    """How many of the ids `some` are in `ids`."""
     found = find(*alike(some, ids)) if len(some) else np.empty(0, int)
     return len(some) if found is None else int((found >= 0).sum())
 
 
 def written_otherwise(one: pl.Series, two: pl.Series, n_paired: int) -> str:
-    """What an error adds where ids are the same but for case, spaces and leading zeros, if so."""
+    """A hint for an error if most ids differ only in case, spaces or leading zeros; else empty."""
     import polars as pl
 
     texts = one.cast(pl.String), two.cast(pl.String)
@@ -84,7 +83,7 @@ def written_otherwise(one: pl.Series, two: pl.Series, n_paired: int) -> str:
 
 
 def repeated(ids: pl.Series) -> int:
-    """How many ids were there before."""
+    """Number of ids that are repetitions of an earlier one."""
     if (numbers := _numbers(ids)) is not None and (spread := _spread(numbers)) is not None:
         low, size = spread
         seen = np.zeros(size, bool)
@@ -106,7 +105,7 @@ def _numbers(ids: pl.Series) -> npt.NDArray[np.int64] | None:
 
 
 def _spread(numbers: npt.NDArray[np.int64]) -> tuple[int, int] | None:
-    """The least number and how many places there are up to the largest; None if too many."""
+    """The least number, and the size of the range of numbers; None if that is too large."""
     if len(numbers) == 0:
         return None
     low, high = int(numbers.min()), int(numbers.max())
@@ -115,7 +114,7 @@ def _spread(numbers: npt.NDArray[np.int64]) -> tuple[int, int] | None:
 
 
 def _places(ids: pl.Series) -> tuple[int, Rows] | None:
-    """The least id, and the row of each number from it on; None if they lie far apart."""
+    """The least id, and the row of each number from it on; None if ids are far apart."""
     numbers = _numbers(ids)
     if numbers is None or (spread := _spread(numbers)) is None:
         return None
@@ -151,14 +150,14 @@ def _is_hashed(ids: pl.Series) -> bool:
 
 
 def _by_hash(ids: pl.Series, among: pl.Series) -> Rows | None:
-    """The rows by their hashes; None if two ids have the same."""
+    """The rows by their hashes; None if two different ids have the same hash."""
     found = _with_hash(ids.hash().to_numpy(), among.hash().to_numpy())
     return found if _is_true(found, ids, among) else None
 
 
 def _with_hash(hashes: Hashes, among: Hashes) -> Rows:
-    """Rows by a hash table with linear probing, all rows at once, the unlucky ones again."""
-    bits = max(len(among), 8).bit_length() + 1  # two to four places for each
+    """Rows by a hash table with linear probing, for all rows at once, repeated for collisions."""
+    bits = max(len(among), 8).bit_length() + 1  # two to four slots for each
     shift, last = np.uint64(64 - bits), (1 << bits) - 1
     table = np.full(1 << bits, ABSENT, np.int32)
     rows = np.arange(len(among), dtype=np.int32)
@@ -166,7 +165,7 @@ def _with_hash(hashes: Hashes, among: Hashes) -> Rows:
     while len(rows):
         free = table[slots] < 0
         table[slots[free]] = rows[free]
-        left = table[slots] != rows  # another row took the place
+        left = table[slots] != rows  # another row took the slot
         rows, slots = rows[left], (slots[left] + 1) & last
     found = np.full(len(hashes), ABSENT, np.int32)
 

@@ -1,4 +1,4 @@
-"""By what the rows of tables are paired: a column, an index or their place; enough of them?"""
+"""Choose what pairs the rows of tables (id column, index or position); check the overlap."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from unchurn.report.numbers import percent
 if TYPE_CHECKING:
     import polars as pl
 
-MIN_OVERLAP = 0.5  # of either file's rows that must be in the other
-NEARLY_ALL = 0.99  # of the smaller file's ids that the larger must have
+MIN_OVERLAP = 0.5  # share of either file's rows that must be in the other
+NEARLY_ALL = 0.99  # share of the smaller file's ids that the larger must have
 WRITE_IDS = "write a column of ids into every file, or index=False if all are in one order"
 
 
 def how_joined(sources: Sequence[Source], asked: Columns) -> tuple[Columns, bool]:
-    """What was asked for, with the column to join by if one is found; whether an index is it."""
+    """The options, with the id column if one is found, and whether to join by a pandas index."""
     if asked.id is None:
         asked = replace(asked, id=joining_column(sources, asked))
     by_index = goes_by_index(sources, asked)
@@ -49,16 +49,16 @@ def how_joined(sources: Sequence[Source], asked: Columns) -> tuple[Columns, bool
 
 
 def goes_by_index(sources: Sequence[Source], asked: Columns) -> bool:
-    """Whether an index that pandas wrote tells the rows, where no column of ids does.
+    """Whether to join by an index that pandas wrote, as there is no column of ids.
 
-    It does where every file has one. Otherwise rows go by their place; either way, files in which
-    a column shows that others belong together are refused.
+    It is used if every file has one; otherwise rows are paired by position. Either way, files are
+    refused if a column shows that other rows belong together.
     """
     have_ids = [has_ids(source, asked) for source in sources]
     if all(have_ids):
         return False
     are_called = [any(map(is_called_index, source.names)) for source in sources]
-    if any(have_ids):  # what one file calls id, another may call index
+    if any(have_ids):  # one file may call `id` what another calls `index`
         return all(map(or_, have_ids, are_called))
     if any(are_called) and not all(are_called):
         has, lacks = (sources[are_called.index(there)].name for there in (True, False))
@@ -67,8 +67,8 @@ def goes_by_index(sources: Sequence[Source], asked: Columns) -> bool:
     there = {name: index for name, index in indexes.items() if index is not None}
     base, *others = sources
     if len(there) == len(sources) and all(_is_unique(index) for index in there.values()):
-        # One that counts the rows of every file may have been made anew, and says no more than
-        # their place; against any other, whole numbers are no proof: each model may rank its rows.
+        # An index 0, 1, 2 … in every file may be new, and carries no more than row position;
+        # against any other index, integers are no proof: each model may rank its rows.
         is_anew = all(_counts_up(index) for index in there.values())
         for other in others:
             rows = _rows(there[base.name], there[other.name])
@@ -90,11 +90,11 @@ def goes_by_index(sources: Sequence[Source], asked: Columns) -> bool:
 
 
 def joining_column(sources: Sequence[Source], asked: Columns) -> str | None:
-    """A column of ids that all files have, where none is called as ids are: `ticket`, say.
+    """A column of ids that all files have, without a usual name of ids, such as `ticket`; or None.
 
-    It is text, or called `…_id`: numbers and times may be what each model measured. It has another
-    value in every row, and nearly all of a file's values are in every other. Of several, which must
-    pair the rows alike, it is the first.
+    It is text, or called `…_id`: other numbers and times may be measured by each model. It has a
+    different value in every row, and nearly all of a file's values are in every other. If several
+    qualify, which must pair the rows alike, it is the first.
     """
     if any(source.is_array or has_ids(source, asked) for source in sources):
         return None
@@ -109,7 +109,7 @@ def joining_column(sources: Sequence[Source], asked: Columns) -> str | None:
 
 
 def _that_tell_rows(sources: Sequence[Source], asked: Columns) -> dict[str, list[IntArray]]:
-    """The columns of ids, and where each of the first file's rows is in every other by them."""
+    """The columns of ids, and by each the row of every first file's row in the other files."""
     base, *others = sources
     used = {*said_by_models(sources, asked), *asked.slices, asked.label, asked.cluster}
     shared = [name for name in base.names if all(name in other.names for other in others)]
@@ -117,7 +117,7 @@ def _that_tell_rows(sources: Sequence[Source], asked: Columns) -> dict[str, list
     found = {}
     for column in base.columns(candidates):
         ids = _as_own_ids(column, base)
-        if ids is None:  # as most: the other files need not be read
+        if ids is None:  # the usual case: the other files need not be read
             continue
         theirs = (_as_own_ids(s.read([column.name])[column.name], s) for s in others)
         rows = [_rows_of_nearly_all(ids, other) for other in theirs]
@@ -127,7 +127,7 @@ def _that_tell_rows(sources: Sequence[Source], asked: Columns) -> dict[str, list
 
 
 def _as_own_ids(column: pl.Series, source: Source) -> pl.Series | None:
-    """Ids that tell every row; None of what may be something else."""
+    """The column as ids, if it is unique and cannot be a measurement; else None."""
     try:
         ids = as_ids(column, source.name, is_written=source.is_text)
     except InputError:
@@ -139,7 +139,7 @@ def _as_own_ids(column: pl.Series, source: Source) -> pl.Series | None:
 
 
 def _rows_of_nearly_all(one: pl.Series, two: pl.Series | None) -> IntArray | None:
-    """Where one's values are in two; None if there are many that only one of them has."""
+    """The row in `two` of each value of `one`; None if many are missing."""
     if two is None:
         return None
     rows = _rows(one, two)
@@ -147,18 +147,18 @@ def _rows_of_nearly_all(one: pl.Series, two: pl.Series | None) -> IntArray | Non
 
 
 def _agree_on_rows(one: IntArray, two: IntArray) -> bool:
-    """Whether no row has one partner and another one."""
+    """Whether two pairings give no row different partners."""
     return bool(((one == two) | (one == ABSENT) | (two == ABSENT)).all())
 
 
 def _rows(one: pl.Series, two: pl.Series) -> IntArray:
-    """The row of each of one's values in two, or ABSENT."""
+    """The row in `two` of each value of `one`, or ABSENT."""
     found = find(*alike(one, two))
     return np.arange(len(one)) if found is None else found
 
 
 def _index(source: Source) -> pl.Series | None:
-    """The index that pandas wrote, if it did."""
+    """The index that pandas wrote; None if there is none."""
     column = index_column(source)
     if column is None:
         return None
@@ -177,14 +177,14 @@ def _same(one: pl.Series | None, two: pl.Series) -> bool:
 
 
 def _counts_up(index: pl.Series) -> bool:
-    """Whether it numbers the rows in their order, and so says no more than their place."""
+    """Whether an index counts the rows in order, and so carries no more than row position."""
     return index.dtype.is_integer() and bool((index.diff().drop_nulls() == 1).all())
 
 
 def check_overlap(
     base: Predictions, other: Predictions, n_paired: int, min_overlap: float = MIN_OVERLAP
 ) -> None:
-    """Refuse two models of which only a small part belongs together."""
+    """Refuse two models that share too small a part of their rows."""
     larger, smaller = sorted((base, other), key=lambda model: -len(model.ids))
     n = len(larger.ids)
     share = n_paired / n
@@ -206,7 +206,7 @@ def check_overlap(
 
 
 def check_retrainings(floor_n: int, n: int, min_overlap: float) -> None:
-    """Refuse retrainings that have only a small part of the examples."""
+    """Refuse retrainings that share too small a part of the examples."""
     if floor_n < min_overlap * n:
         raise InputError(
             f"only {floor_n:,} of the {n:,} examples ({percent(floor_n / n)}) are in every "
@@ -215,5 +215,5 @@ def check_retrainings(floor_n: int, n: int, min_overlap: float) -> None:
 
 
 def _below(share: float) -> str:
-    """A round number that is no larger."""
+    """The share rounded down to three decimals, as text."""
     return f"{math.floor(share * 1000) / 1000:g}"

@@ -1,4 +1,4 @@
-"""Ids that one file has under a name that another has not: which column has them there."""
+"""Find the ids of one file in another file's columns, if they have another name there."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_TIMES = 2  # as many ids as the other has: of more, few are in both, as of 
 
 
 def check_names_of_ids(sources: Sequence[Source], asked: Columns) -> None:
-    """Refuse files of which some have the column of ids and some have none of such a name."""
+    """Refuse files if only some have the id column; suggest the column that holds the ids."""
     has = next((one for one in sources if id_column(one, asked) is not None), None)
     lacks = next((one for one in sources if id_column(one, asked) is None), None)
     if has is None or lacks is None or asked.id in INDEXES:
@@ -56,7 +56,7 @@ def check_names_of_ids(sources: Sequence[Source], asked: Columns) -> None:
 
 
 def both_names(ours: str, theirs: str) -> str:
-    """How to say that two files call one column differently."""
+    """The option id= for a column that two files call differently."""
     named = f"{ours}={theirs}"
     return f"id= {named!r}" if " " in named else f"id= {named}"
 
@@ -64,7 +64,7 @@ def both_names(ours: str, theirs: str) -> str:
 def same_by_other_names(
     base: Source, other: Source, used: Collection[str]
 ) -> list[tuple[str, str]]:
-    """Columns of two files that only their names tell apart: each value once, and in both."""
+    """Pairs of unique columns of two files with the same values and different names."""
     theirs = [name for name in other.names if name not in used and name not in base.names]
     ours = [name for name in base.names if name not in used and name not in other.names]
     known = _that_tell_rows(base, ours) if theirs else []
@@ -93,7 +93,7 @@ def _that_hold(ids: pl.Series, lacks: Source) -> list[str]:
 
 
 def _that_tell_rows(source: Source, names: Sequence[str]) -> list[pl.Series]:
-    """Those of a file's columns, as ids, that have another value in every row."""
+    """The named columns, as ids, that have a different value in every row."""
     found = []
     for column in source.columns(names[:MOST_COLUMNS]):
         try:

@@ -1,9 +1,9 @@
-"""Does a column contradict how rows of two tables are paired: by their place, or by an index?
+"""Detect tables whose rows are in different order, though paired by position or by an index.
 
-It does where it tells most rows apart, has nearly the same values in both tables, and these stand
-in rows that are not paired. So does no feature that was mended in some rows, as its other values
-stay where they are, and hardly anything that each model measured, as its values differ. Ranks are
-the exception: whether a model ranked its rows, or these were moved, nothing in the files tells.
+A nearly unique column then has nearly the same values in both, in rows that are not paired. A
+feature that was corrected in some rows does not look so, as its other values stay in place, nor do
+measurements of each model, as their values differ. Ranks are the exception: nothing in the files
+shows whether a model ranked its rows or the rows were moved.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from unchurn.core.frames import INDEXES
 if TYPE_CHECKING:
     import polars as pl
 
-N_COLUMNS = 64  # that files share and that are looked at for one that tells the rows
-MOST = 0.9  # of a column's values that the other must have
-# What a text is that may be measured rather than given: a number, a date or a time.
+N_COLUMNS = 64  # shared columns that are searched for ids
+MOST = 0.9  # share of a column's values that the other must have
+# Text that may be a measurement rather than a name: a number, a date or a time.
 MEASURED = r"^\s*([-+]?[\d.,]+([eE][-+]?\d+)?|\d{4}-\d\d-\d\d.*|\d{1,2}:\d\d.*)\s*$"
 
 
@@ -42,9 +42,10 @@ def check_order(
     *,
     only_text: bool = False,
 ) -> None:
-    """Refuse to pair rows where a column holds the same values in both, in other rows.
+    """Refuse to pair rows if a column has the same values in both sources, but in other rows.
 
-    `rows` are base's rows in the other, by an index; None: by their place.
+    `rows` are base's rows in the other source, by an index; None if paired by position. With
+    `only_text`, columns that may be measurements do not count.
     """
     import polars as pl
 
@@ -70,28 +71,28 @@ def check_order(
 
 
 def _shared(base: Source, other: Source, said: set[str]) -> list[tuple[str, str]]:
-    """Columns of both that no model said, by either's name: case and hyphens do not matter."""
+    """Columns of both but those `said` by models, by their names in each, ignoring case etc."""
     theirs = by_plain_name(other.names) | {name: name for name in other.names}
     named = [(name, theirs.get(name) or theirs.get(plain_name(name))) for name in base.names]
     return [
         (ours, its)
         for ours, its in named
         if its is not None
-        and (its == ours or its not in base.names)  # which has one of that very name
+        and (its == ours or its not in base.names)  # an equal name goes before a similar one
         and not {ours, its} & said
         and not is_index(ours)
     ][:N_COLUMNS]
 
 
 def is_measured(ids: pl.Series) -> bool:
-    """Whether they may be what a model measured, a number or a time, and no names."""
+    """Whether values may be measurements (numbers, dates or times) rather than names."""
     import polars as pl
 
     return ids.dtype != pl.String or bool(ids.str.contains(MEASURED).all())
 
 
 def _agree(left: pl.Series, right: pl.Series, rows: IntArray | None) -> bool:
-    """Whether rows that are paired have the same value."""
+    """Whether all paired rows have equal values."""
     if rows is None:
         return left.equals(right)
     there = rows != ABSENT
@@ -99,15 +100,15 @@ def _agree(left: pl.Series, right: pl.Series, rows: IntArray | None) -> bool:
 
 
 def _tell_most(n_values: int, column: pl.Series) -> bool:
-    """Whether so many values tell most of a column's rows apart.
+    """Whether the number of distinct values is more than half the number of rows.
 
-    Few may be as often in both by chance: whether each prediction is right, say.
+    Few values may be equally frequent in both by chance, such as whether a prediction is right.
     """
     return n_values > len(column) / 2
 
 
 def _as_ids(column: pl.Series, source: Source) -> pl.Series:
-    """Values as ids; floats that have lost digits are none, but tell most rows all the same."""
+    """Values as ids; floats that may have lost digits, which ids must not, stay floats."""
     import polars as pl
 
     try:
@@ -117,7 +118,7 @@ def _as_ids(column: pl.Series, source: Source) -> pl.Series:
 
 
 def _comparable(left: pl.Series, right: pl.Series) -> tuple[pl.Series, pl.Series]:
-    """Ids of one type; case, spaces around them and, of numbers, leading zeros do not matter."""
+    """Ids of one type, ignoring case, spaces around them and, in numbers, leading zeros."""
     import polars as pl
 
     left, right = (
@@ -132,10 +133,10 @@ def _comparable(left: pl.Series, right: pl.Series) -> tuple[pl.Series, pl.Series
 
 
 def _are_elsewhere(left: pl.Series, right: pl.Series, rows: IntArray | None) -> bool:
-    """Whether two columns have nearly the same values, and many of them in rows not paired.
+    """Whether two columns have nearly the same values, many of them in rows that are not paired.
 
-    Only what is there once in each has a row of its own. Against it count the values that are not
-    as often in the other: of a feature that was mended in some rows, these alone.
+    Values that occur once in each column show whether rows moved. Values that differ in frequency
+    count against it: in a feature that was corrected in some rows, only these change.
     """
     import polars as pl
 
@@ -147,7 +148,7 @@ def _are_elsewhere(left: pl.Series, right: pl.Series, rows: IntArray | None) -> 
     n_values, n_shared = min(n_left, n_right), n_left + n_right - n_all
     if n_shared < MOST * n_values:
         return False
-    if n_shared < n_values and _are_sorted(left, right):  # clocks, of which one began later
+    if n_shared < n_values and _are_sorted(left, right):  # clocks, one of which started later
         return False
     both = _counted(left).join(_counted(right), on="value", suffix="_there")
     as_often = both.filter(pl.col("n") == pl.col("n_there"))
@@ -155,12 +156,12 @@ def _are_elsewhere(left: pl.Series, right: pl.Series, rows: IntArray | None) -> 
     at = once["row"].to_numpy()
     n_moved = ((at if rows is None else rows[at]) != once["row_there"].to_numpy()).sum()
     n_changed = n_values - as_often.height
-    # Twice as many: coarse measures of a few rows may move as often as they change, by chance.
+    # Twice as many: coarse measurements of few rows may move as often as they change, by chance.
     return bool(n_moved >= max(2 * n_changed, 1))
 
 
 def _counted(column: pl.Series) -> pl.DataFrame:
-    """The values of a column, how often each is there, and first in which row."""
+    """The values of a column, with the frequency and the first row of each."""
     import polars as pl
 
     table = pl.DataFrame({"value": column}).with_row_index("row").drop_nulls()
@@ -168,13 +169,13 @@ def _counted(column: pl.Series) -> pl.DataFrame:
 
 
 def _are_sorted(left: pl.Series, right: pl.Series) -> bool:
-    """Whether both rise, or both fall."""
+    """Whether both columns rise, or both fall."""
     pair = left.drop_nulls(), right.drop_nulls()
     return any(all(ids.is_sorted(descending=down) for ids in pair) for down in (False, True))
 
 
 def _can_join(left: pl.Series, right: pl.Series) -> bool:
-    """Whether ids tell every row of both, and are written alike."""
+    """Whether ids are unique in both tables and mostly spelled alike."""
     left, right = alike(left, right)
     is_own = all(not ids.null_count() and ids.n_unique() == len(ids) for ids in (left, right))
     return is_own and bool(left.is_in(right.implode()).sum() >= MOST * min(len(left), len(right)))
@@ -183,7 +184,7 @@ def _can_join(left: pl.Series, right: pl.Series) -> bool:
 def _refusal(
     base: Source, other: Source, ours: str, theirs: str, rows: IntArray | None, *, can_join: bool
 ) -> InputError:
-    """The error that a column contradicts the pairing, and the ways out."""
+    """The error that a column contradicts the pairing, with ways to resolve it."""
     how, no_id = "not paired by their index", f"{INDEXES[1]!r} if the index is right"
     if rows is None:
         how, no_id = "not in one order", "leave it out if it is no id"
