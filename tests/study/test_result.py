@@ -177,7 +177,7 @@ def test_more_neighbours_than_examples_is_a_failed_setting():
     result = bench(DATA, settings, runs=2, epochs=1, workers=1, validation=False)
     assert result.choose()["knn_ls"].setting.text.startswith("k=5 ")
     assert "run 0: k=500 is more than the 100 training examples" in result.table("csv")
-    assert "1 settings failed" in result.table()
+    assert "1 setting failed" in result.table()
 
 
 def test_when_everything_fails_tables_and_page_say_so(tmp_path):
