@@ -1,4 +1,4 @@
-"""The command line: parse, call the library, print. `main` is where every error ends."""
+"""The command line: parse, call the library, print. `main` handles every error."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from unchurn.core.version import __version__
 from unchurn.report.formats import visible
 
 EXIT_BAD_INPUT = 2
-EXIT_INTERRUPTED = 130  # what Typer gives for Ctrl-C
+EXIT_INTERRUPTED = 130  # Typer's code for Ctrl-C
 EXIT_CRASH = 70  # EX_SOFTWARE of sysexits.h
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
@@ -58,7 +58,7 @@ def root(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
 ) -> None:
-    """Handle what comes before a command."""
+    """Handle options before a command, and `unchurn` without a command."""
     if version:
         typer.echo(f"unchurn {__version__}")
     elif context.invoked_subcommand is None:
@@ -66,14 +66,14 @@ def root(
 
 
 def main() -> None:
-    """Run the command line, watched where memory may be short."""
+    """Run the command line; commands that may run out of memory are watched."""
     run_watched(_main)
 
 
 def _main() -> None:
-    """Run it; turn every expected error into one line on stderr and exit code 2."""
+    """Run the command; turn every expected error into one line on stderr and exit code 2."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # what the terminal cannot show is no crash
+        if isinstance(stream, io.TextIOWrapper):  # a character the terminal lacks must not crash
             stream.reconfigure(errors="replace")
     interrupts: list[int] = []
     usual = signal.getsignal(signal.SIGINT)
@@ -82,7 +82,7 @@ def _main() -> None:
         interrupts.append(number)
         signal.default_int_handler(number, frame)
 
-    if usual is signal.default_int_handler:  # in the background of a script it is to be ignored
+    if usual is signal.default_int_handler:  # a script's background job must ignore it
         signal.signal(signal.SIGINT, interrupt)
     try:
         code = app(standalone_mode=False)
@@ -100,15 +100,15 @@ def _main() -> None:
         code = _fail(NO_MEMORY, EXIT_BAD_INPUT)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        if not where and error.errno in FULL:  # what is printed goes where the shell sent it
+        if not where and error.errno in FULL:  # stdout, which the shell may send to a full disk
             where = "cannot write the output: "
         code = _fail(f"{where}{error.strerror or error}", EXIT_BAD_INPUT)
     except (KeyboardInterrupt, SystemExit):
         raise
-    except BaseException as error:  # a panic of Polars is no Exception, and 1 would be a verdict
+    except BaseException as error:  # Polars' panics are no Exceptions; exit code 1 means reject
         if missing := what_is_missing(error, "this"):
             code = _fail(missing, EXIT_BAD_INPUT)
-        elif interrupts:  # which a library may turn into an error of its own
+        elif interrupts:  # a library may have turned Ctrl-C into an error of its own
             code = _fail("interrupted", EXIT_INTERRUPTED)
         else:
             traceback.print_exc()
@@ -119,7 +119,7 @@ def _main() -> None:
 
 
 def _fail(message: str, code: int) -> int:
-    """Say what went wrong, in one line."""
+    """Print what went wrong in one line on stderr; returns the exit code."""
     said = " ".join(visible(without_folders(message)).split())
     typer.echo(f"unchurn: {said}", err=True)
     return code

@@ -1,4 +1,4 @@
-"""`unchurn bench` and `unchurn report`: which method is best on your data, and a page of it."""
+"""`unchurn bench` and `unchurn report`: find the best method on your data, and report on it."""
 
 from __future__ import annotations
 
@@ -38,23 +38,23 @@ def bench(
     data: Annotated[
         str | None,
         typer.Argument(
-            help="A dataset's name (phishing if not given), or a table.",
+            help="Name of a dataset, or path of a table; phishing if not given.",
             autocompletion=one_of(DATASETS),
         ),
     ] = None,
     target: Annotated[str | None, typer.Option(help="Column of the table to predict.")] = None,
     aside: Annotated[
         list[str] | None,
-        typer.Option(help="Columns that are no features, comma-separated: ids, dates, notes."),
+        typer.Option(help="Columns that are not features, comma-separated: ids, dates, notes."),
     ] = None,
     id_: Annotated[
         str | None,
         typer.Option(
             "--id",
-            help="Column that names rows in predictions and on the page, and is no feature; joins "
-            "the table and --base, too. Else one called id, else the only one of --aside that "
-            "tells all rows apart (these join --base where it has the column; else it goes by "
-            "place), else the number of the row, from 0.",
+            help="Column that identifies rows in predictions and on the page, and joins the table "
+            "with --base; it is not a feature. If not given: a column called id, or the only "
+            "unique one of --aside, which joins --base if that has the column, too (otherwise rows "
+            "are matched by position). Without any, rows are numbered from 0.",
         ),
     ] = None,
     delimiter: Delimiter = None,
@@ -63,94 +63,105 @@ def bench(
     methods: Annotated[
         list[str] | None,
         typer.Option(
-            help="Methods, comma-separated, also as knn_ls(k=5)+ema; else the preset's own.",
+            help="Methods, comma-separated, with parameters and combined as in knn_ls(k=5)+ema; "
+            "the preset's by default.",
             autocompletion=some_of(METHODS),
         ),
     ] = None,
     preset: Annotated[
         str | None,
         typer.Option(
-            help="quick (the default); best: a dozen recipes; paper: its choices; "
-            "grid: all values.",
+            help="Which methods and settings to try: quick (the default); best: a dozen recipes; "
+            "paper: the paper's choices; grid: all values.",
             autocompletion=one_of(PRESETS),
         ),
     ] = None,
     model: Annotated[
         str | None,
         typer.Option(
-            help="mlp, lenet5, lightgbm or module:name of a network's function, an estimator or a "
-            "training function; else mlp.",
+            help="mlp (the default), lenet5, lightgbm, or module:name of a function that makes a "
+            "network, of an estimator, or of a training function.",
             autocompletion=one_of(MODELS),
         ),
     ] = None,
     model_args: Annotated[
-        str | None, typer.Option(help="Its keyword arguments: max_iter=50, max_depth=3.")
+        str | None, typer.Option(help="The model's arguments: max_iter=50, max_depth=3.")
     ] = None,
-    runs: Annotated[int | None, typer.Option(help="Retrainings of each setting; else 5.")] = None,
+    runs: Annotated[
+        int | None, typer.Option(help="Retrainings of each setting; 5 by default.")
+    ] = None,
     epochs: Annotated[
-        int | None, typer.Option(help="Epochs of each training of a network; else 20.")
+        int | None, typer.Option(help="Epochs of each training of a network; 20 by default.")
     ] = None,
     batch_size: Annotated[
-        int | None, typer.Option(help="Examples a step of a network; else 128.")
+        int | None, typer.Option(help="Examples per step of a network; 128 by default.")
     ] = None,
     learning_rate: Annotated[
-        float | None, typer.Option(help="Of Adam, for networks; else 0.001.")
+        float | None, typer.Option(help="Adam's learning rate, for networks; 0.001 by default.")
     ] = None,
     device: Annotated[
-        str | None, typer.Option(help="Where networks are trained: cpu, cuda:0; else cpu.")
+        str | None, typer.Option(help="Where to train networks: cpu (the default), cuda:0.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of all random numbers; else 0.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of all random numbers; 0 by default.")
+    ] = None,
     select_on: Annotated[
         str | None,
         typer.Option(
-            help="Choose settings on test or validation data; else on validation data of a table, "
-            "on test data of the named ones, as the paper does.",
+            help="Choose settings on the test or the validation part; by default on the validation "
+            "part of your own table, and on the test part of a named dataset, as the paper does.",
             autocompletion=one_of(PARTS),
         ),
     ] = None,
     scenario: Annotated[
         str | None,
         typer.Option(
-            help="What happens between two models: retrain (another seed), resample (another "
-            "sample), upgrade (an older model is in production), replay (history played again, "
-            "release by release); else retrain.",
+            help="What changes between two models: retrain (the seed; the default), resample (the "
+            "sample), upgrade (an older model is in production), replay (history is replayed, "
+            "release by release).",
             autocompletion=one_of(SCENARIOS),
         ),
     ] = None,
     share: Annotated[
         float | None,
-        typer.Option(help="resample: share of the data per run, not a bootstrap (0.9)."),
+        typer.Option(help="resample: train on this share (0.9) of the data, not on a bootstrap."),
     ] = None,
     same_seed: Annotated[
-        bool | None, typer.Option("--same-seed", help="resample: all runs have one seed.")
+        bool | None, typer.Option("--same-seed", help="resample: all runs have the same seed.")
     ] = None,
     base_share: Annotated[
-        float | None, typer.Option(help="upgrade: what the older model was trained on; else 0.5.")
+        float | None,
+        typer.Option(help="upgrade: share that the older model was trained on; 0.5 by default."),
     ] = None,
     per_base: Annotated[
-        int | None, typer.Option(help="upgrade: runs that share an older model; else 2.")
+        int | None, typer.Option(help="upgrade: runs per older model; 2 by default.")
     ] = None,
     base_column: Annotated[
         str | None,
-        typer.Option(help="upgrade: a column that is true in rows the older model was trained on."),
+        typer.Option(help="upgrade: column that is true for rows the older model was trained on."),
     ] = None,
     time: Annotated[
         str | None,
-        typer.Option(help="upgrade, replay: a column of dates or numbers, with --split, --every."),
+        typer.Option(
+            help="upgrade (with --split), replay (with --every): column of dates or numbers."
+        ),
     ] = None,
     split: Annotated[
         str | None,
-        typer.Option(help="upgrade: the older model saw rows before this; tests come after."),
+        typer.Option(
+            help="upgrade: value of --time; the older model saw the rows before it, and test rows "
+            "come after it."
+        ),
     ] = None,
     every: Annotated[
         str | None,
-        typer.Option(help="replay: a release every 30d, 12h, 2w, or so many rows (500)."),
+        typer.Option(help="replay: a release every 30d, 12h or 2w, or every 500 rows (500)."),
     ] = None,
     base: Annotated[
         str | None,
         typer.Option(
-            help="upgrade: the older model itself, a saved StableClassifier, or a file of its "
-            "probabilities or logits of all rows."
+            help="upgrade: the older model, as a saved StableClassifier or as a file of its "
+            "probabilities or logits for all rows."
         ),
     ] = None,
     max_bad_flips: Annotated[
@@ -164,29 +175,41 @@ def bench(
         float | None,
         typer.Option(
             help="Choose the most accurate setting with at most this share of churn (0.02 for 2 "
-            "%); of an upgrade, to the older model; of a replay, to the release before.",
+            "%): between runs; in an upgrade, to the older model; in a replay, to the previous "
+            "release.",
         ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("-o", "--out", help="Folder of the finished runs; else bench-DATA."),
+        typer.Option(
+            "-o", "--out", help="Folder for finished runs and results; bench-DATA by default."
+        ),
     ] = None,
-    workers: Annotated[int | None, typer.Option(help="Processes; else one per core.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Number of processes; one per core by default.")
+    ] = None,
     engine: Annotated[
         str | None,
         typer.Option(
-            help="Where runs execute: local or ray; else local.", autocompletion=one_of(ENGINES)
+            help="Where runs execute: local (the default) or ray.", autocompletion=one_of(ENGINES)
         ),
     ] = None,
     ray_address: Annotated[
-        str | None, typer.Option(help="The cluster: auto, host:port, ray://…; else one made here.")
+        str | None,
+        typer.Option(
+            help="The Ray cluster: auto, host:port, ray://…; by default one is started here."
+        ),
     ] = None,
-    config: Annotated[Path | None, typer.Option(help="TOML file with the same fields.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan only.")] = False,
+    config: Annotated[
+        Path | None, typer.Option(help="TOML file with these options as fields.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be trained, and exit.")
+    ] = False,
 ) -> None:
-    """Train methods over their settings × runs, measure churn, choose and show.
+    """Train methods in several runs, measure churn, and choose the best setting of each.
 
-    Finished runs are kept: the same command goes on where it stopped, however it stopped.
+    Finished runs are kept: the same command continues where it stopped, however it stopped.
     """
     given = locals()
     from unchurn.study.config import BenchConfig, make_config
@@ -203,7 +226,7 @@ def bench(
 
 
 def _bench(console: Console, asked: BenchConfig, dry_run: bool) -> None:
-    """Show what will be trained, train it, and show what came of it."""
+    """Show what will be trained, train it, and show the results."""
     from unchurn.core.executors import make_executor
     from unchurn.study.advice.majority_class import note_on_commonest
     from unchurn.study.api import run_bench
@@ -242,9 +265,9 @@ def _bench(console: Console, asked: BenchConfig, dry_run: bool) -> None:
 
 
 def _say_where(say: Any, schedule: Schedule, folder: Path, id_column: str) -> None:
-    """What was saved by sharing, and where everything is."""
+    """Say how many trainings sharing saved, and where the results are."""
     n = schedule.n_trainings
-    if (saved := schedule.n_separate - n) > 0:  # bases of an upgrade are nobody's own
+    if (saved := schedule.n_separate - n) > 0:  # n_separate leaves out an upgrade's bases
         say(f"{n} trainings served for {schedule.n_separate}: {saved} saved by sharing")
     say(f"tables: {folder}/table.csv, table.md, table.tex")
     if schedule.experiment.scenario.history is not None:
@@ -256,7 +279,7 @@ def _say_where(say: Any, schedule: Schedule, folder: Path, id_column: str) -> No
 
 
 def _named_values(text: str) -> dict[str, Any]:
-    """`max_iter=50, max_depth=3` as names and values, written as Python's."""
+    """The names and values in `max_iter=50, max_depth=3`; values are Python literals."""
     from unchurn.core.errors import InputError
     from unchurn.methods.registry import parse_values
 
@@ -267,12 +290,13 @@ def _named_values(text: str) -> dict[str, Any]:
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(help="The folder that bench wrote.")],
+    folder: Annotated[Path, typer.Argument(help="Folder that bench wrote.")],
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="The page; else report.html in it.")
+        Path | None,
+        typer.Option("-o", "--output", help="HTML file; report.html in the folder by default."),
     ] = None,
 ) -> None:
-    """Make one self-contained HTML page of a bench: what to use, table, charts, examples."""
+    """Make one self-contained HTML page of a bench: advice, table, charts, examples."""
     from unchurn.core.errors import InputError
     from unchurn.core.files import check_place
     from unchurn.report.charts import save

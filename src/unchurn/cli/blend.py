@@ -1,4 +1,4 @@
-"""`unchurn blend`: two files of predictions in, what to serve of both out."""
+"""`unchurn blend`: combine two models' predictions into the answers to serve."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ if TYPE_CHECKING:
 def blend(
     base: Base,
     candidate: Candidate,
-    output: Annotated[Path, typer.Option("-o", "--output", help="Where what is served goes.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="File for the served answers.")],
     max_bad_flips: Annotated[
         float | None,
-        typer.Option(min=0, max=1, help="Fraction that may turn from right to wrong."),
+        typer.Option(min=0, max=1, help="Share of answers that may turn from right to wrong."),
     ] = None,
     max_churn: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Fraction that may change.")
+        float | None, typer.Option(min=0, max=1, help="Share of answers that may change.")
     ] = None,
     ratio: Annotated[
-        float | None, typer.Option(min=0, help="A ratio that was chosen before, on other rows.")
+        float | None, typer.Option(min=0, help="A ratio chosen earlier, on other rows.")
     ] = None,
     labels: Labels = None,
     labels_cover: LabelsCover = None,
@@ -66,13 +66,14 @@ def blend(
     encoding: Encoding = None,
     as_json: AsJson = False,
 ) -> None:
-    """Serve the old model's answers, and the new one's where it is surer by a ratio.
+    """Serve the old model's answers, unless the new model is surer by a ratio.
 
-    A model's doubt is 1 less the probability of its own answer. Where the two differ, the new
-    answer is served if the old model's doubt is more than the ratio times the new one's. Choose
-    the ratio by a budget on labelled rows, then apply it to others with --ratio. The budget is kept
-    by the estimate; gate, which wants the whole interval there, may hold at the same limit. Files
-    as for compare, with probabilities; the output is .parquet, .csv or .jsonl.
+    A model's doubt is 1 minus the probability of its own answer. Where the two answers differ, the
+    new one is served if the old model's doubt is more than the ratio times the new model's. Choose
+    the ratio by a budget on labelled rows, then apply it to other rows with --ratio. The estimate
+    keeps the budget; gate may still say hold at the same limit, because it wants the whole
+    interval within the limit. Files are as for compare, with probabilities; the output is
+    .parquet, .csv or .jsonl.
     """
     options = locals()
     from unchurn.core.tables import check_written
@@ -104,7 +105,7 @@ def blend(
 
 
 def _show(result: Blend, columns: Columns) -> None:
-    """The numbers, what the ratio is, how far to believe them, and how to read what is served."""
+    """Print the measures, the ratio, how reliable they are, and how to read the served file."""
     from rich.text import Text
 
     from unchurn.comparison.report import words

@@ -1,4 +1,4 @@
-"""`unchurn compare`: two files of predictions in, a clear answer out."""
+"""`unchurn compare`: compare two files of predictions."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from unchurn.comparison.result import Comparison
     from unchurn.gate.verdict import Verdict
 
-FOR_PAGES = ("altair", "jinja2", "vl_convert")  # the extra `charts`
+FOR_PAGES = ("altair", "jinja2", "vl_convert")  # packages of the extra `charts`
 
 
 def compare(
@@ -69,10 +69,10 @@ def compare(
     flips: FlipsFile = None,
     html: HtmlFile = None,
 ) -> None:
-    """Compare two models' predictions: what flips, for better or worse, where, beyond noise?
+    """Compare two models' predictions: what flips, is it better or worse, where, beyond noise?
 
-    CSV, Parquet, Arrow, .xlsx, JSON, NPZ or .npy; a row per example, joined by id. A pipe, or -
-    for standard input, is CSV.
+    Files are CSV, Parquet, Arrow, .xlsx, JSON, NPZ or .npy with a row per example, joined by id. A
+    pipe, or - for standard input, is read as CSV.
     """
     options = locals()
     read = (base, candidate, labels, *(retrains or []))
@@ -90,7 +90,7 @@ def check_outputs(
     html: Path | None,
     others: tuple[Path | None, ...],
 ) -> None:
-    """Say before the work what would keep the answer from being given: a place, or an extra."""
+    """Refuse, before any work, outputs that cannot be written or that need a missing package."""
     from unchurn.core.errors import InputError
     from unchurn.core.files import check_place
 
@@ -114,7 +114,7 @@ def compare_files(
     options: dict[str, Any],
     min_slice: int,
 ) -> Comparison:
-    """Compare two files, which go by their names as far as these differ, by a command's options."""
+    """Compare two files according to a command's options."""
     from unchurn.comparison.compare import compare
 
     return compare(
@@ -132,18 +132,18 @@ def compare_files(
 
 
 def file_names(base: Path, candidate: Path) -> tuple[str, str]:
-    """What two files are called, as short as tells them apart."""
+    """The shortest names of two files that tell them apart."""
     if base.name != candidate.name:
         return base.name, candidate.name
     if str(base) != str(candidate):
         return str(base), str(candidate)
-    return f"{base} (base)", f"{candidate} (candidate)"  # a file with itself
+    return f"{base} (base)", f"{candidate} (candidate)"  # a file compared with itself
 
 
 def write_files(
     result: Comparison, verdict: Verdict | None, flips: Path | None, html: Path | None
 ) -> None:
-    """Write the flips and the page, where they were asked for."""
+    """Write the file of flips and the page, if they are wanted."""
     if flips is not None:
         from unchurn.comparison.result import write_flipped
 
@@ -157,7 +157,7 @@ def write_files(
 def answer(
     result: Comparison, verdict: Verdict | None, *, as_json: bool, as_markdown: bool
 ) -> None:
-    """Print in the form that was asked for."""
+    """Print the comparison as JSON, Markdown or text."""
     from unchurn.comparison.report import words
 
     console = make_patient_console()

@@ -1,7 +1,7 @@
-"""Shell completion of the values that options take by name.
+"""Shell completion of options whose values are names.
 
-The names are written out, as a key press must not wait for the rooms that know them (they load
-SciPy); a test holds them to what there is.
+The names are written out here, because a key press must not wait for the modules that know them
+(these load SciPy); a test checks that they are up to date.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def one_of(names: tuple[str, ...]) -> Completion:
 
 
 def some_of(names: tuple[str, ...]) -> Completion:
-    """Complete the last of several names, which stand by comma or plus: `control,knn_ls+e`."""
+    """Complete the last of several names, separated by commas or plus: `control,knn_ls+e`."""
 
     def complete(incomplete: str) -> list[str]:
         before, last = re.fullmatch(r"(.*[,+]|)([^,+]*)", incomplete, re.DOTALL).groups()  # type: ignore[union-attr]

@@ -1,4 +1,4 @@
-"""The consoles on which commands print."""
+"""The consoles that commands print to."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import Console
 
-IN_A_PIPE = 1000  # columns: no line is broken, and no table is cut
+IN_A_PIPE = 1000  # columns: wide enough that no line is broken and no table is cut
 
 
 def make_console() -> Console:
-    """A console that prints text as it is: nothing in it is markup, and no line is broken."""
+    """A console that prints text as it is, without markup or line breaks of its own."""
     from rich.console import Console
 
     return Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
 
 
 def table_width(console: Console) -> int | None:
-    """How wide a table may be: as the terminal, or as COLUMNS says; in a pipe it is whole.
+    """The width for tables: the terminal's, or COLUMNS; None, without limit, in a pipe.
 
-    A pipe has no width: Rich takes 80 for it, and columns would have to go for nothing.
+    Rich assumes a width of 80 for a pipe, and would drop columns for no reason.
     """
     is_told = os.environ.get("COLUMNS", "").isdigit()
     return console.width if is_told or console.file.isatty() else None
 
 
 def make_patient_console() -> Console:
-    """A console for tables; a reader that has seen enough, such as `head`, changes no verdict."""
+    """A console for tables; a reader that closes the pipe, such as `head`, changes no exit code."""
     from rich.console import Console
 
     class Patient(Console):
-        """Goes on where its reader has left."""
+        """Keeps going if its reader has gone."""
 
         def on_broken_pipe(self) -> None:
             with suppress(SystemExit):

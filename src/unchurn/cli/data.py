@@ -1,4 +1,4 @@
-"""`unchurn data`: which datasets there are, which are here, and fetching the rest."""
+"""`unchurn data`: list the datasets, and download them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="data",
-    help="The paper's datasets: which are here, and fetching the rest.",
+    help="List the paper's datasets, and download those that are not here yet.",
     cls=Group,
     epilog=examples("data"),
 )
@@ -23,7 +23,7 @@ app = typer.Typer(
 
 @app.command("list", cls=Command, epilog=examples("list"))
 def list_() -> None:
-    """Show every dataset: its size, what it needs, and whether that is here."""
+    """List every dataset: its size, the files it needs, and whether they are here."""
     from rich.table import Table
 
     from unchurn.cli.console import make_console
@@ -50,15 +50,15 @@ def fetch(
     names: Annotated[
         list[str],
         typer.Argument(
-            help="Datasets to fetch, by name.", metavar="NAME…", autocompletion=one_of(DATASETS)
+            help="Names of the datasets.", metavar="NAME…", autocompletion=one_of(DATASETS)
         ),
     ],
 ) -> None:
-    """Download a dataset's files into the cache, verified; a broken download goes on later."""
+    """Download and verify a dataset's files into the cache; resumes a broken download."""
     from unchurn.datasets import source
     from unchurn.datasets.find import needs_none, obtain
 
-    for known in [source(name) for name in names]:  # all names are checked before any download
+    for known in [source(name) for name in names]:  # checks all names before any download
         if needs_none(known):
             typer.echo(f"{known.name}: needs no files")
             continue
@@ -70,7 +70,7 @@ def fetch(
 
 
 def _needs(source: Source) -> str:
-    """How many files of what size."""
+    """The number and size of the files."""
     if source.is_embedded or not source.files:
         return "nothing"
     n, size = len(source.files), sum(file.size for file in source.files)

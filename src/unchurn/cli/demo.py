@@ -1,4 +1,4 @@
-"""`unchurn demo`: the point in four steps, from runs made here and now, and a page of it."""
+"""`unchurn demo`: show predictive churn in four steps, with live trainings, and make a page."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ if TYPE_CHECKING:
     from unchurn.paper.demo.step import Step
     from unchurn.study.results.result import Result
 
-NEEDED = ("train", "knn", "charts")  # extras; the first brings the second
+NEEDED = ("train", "knn", "charts")  # extras; the first includes the second
 
 
 def demo(
     runs: Annotated[int, typer.Option(min=2, help="Retrainings of each setting.")] = 5,
     epochs: Annotated[int, typer.Option(min=1, help="Epochs of each training.")] = 20,
     out: Annotated[
-        Path, typer.Option("-o", "--out", help="Folder of the page and the runs.")
+        Path, typer.Option("-o", "--out", help="Folder for the page and the runs.")
     ] = Path("demo"),
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes; else one per core.")
+        int | None, typer.Option(min=1, help="Number of processes; one per core by default.")
     ] = None,
 ) -> None:
-    """Show the point on embedded data: what retraining moves, what lowers it, a gate's verdict.
+    """Show churn on built-in data: what retraining changes, what lowers it, a gate's verdict.
 
-    About two minutes on two cores; nothing is downloaded. Finished runs are kept: the same command
-    goes on where it stopped.
+    It takes about two minutes on two cores and downloads nothing. Finished runs are kept: the same
+    command continues where it stopped.
     """
     _check_extras()
     start = time.monotonic()
-    console = make_console()  # and on it something to read before anything heavy is imported
+    console = make_console()  # print something to read before anything heavy is imported
     console.print("Predictive churn in four steps, on web pages that are phishing or not.")
     console.print("Every number is measured here and now: about two minutes on two cores.\n")
     from unchurn.core.executors import make_executor
@@ -73,7 +73,7 @@ def demo(
 
 
 def _check_extras() -> None:
-    """Say at once what is not installed, all of it in one line."""
+    """Refuse to start if packages are missing; one line names all of them."""
     from unchurn.core.errors import InputError
     from unchurn.core.extras import missing_modules
 

@@ -1,4 +1,4 @@
-"""`unchurn gate`: two files of predictions and a policy in, a verdict out."""
+"""`unchurn gate`: decide by a policy whether one model may replace another."""
 
 from __future__ import annotations
 
@@ -37,37 +37,43 @@ from unchurn.cli.pipes import from_pipe
 def gate(
     base: Annotated[Path | None, typer.Argument(help=OF_BASE, callback=from_pipe)] = None,
     candidate: Annotated[Path | None, typer.Argument(help=OF_CANDIDATE, callback=from_pipe)] = None,
-    policy: Annotated[Path | None, typer.Option(help="TOML file of limits.")] = None,
-    max_churn: Annotated[float | None, typer.Option(help="Fraction that may change.")] = None,
+    policy: Annotated[Path | None, typer.Option(help="TOML file with the limits.")] = None,
+    max_churn: Annotated[
+        float | None, typer.Option(help="Share of predictions that may change.")
+    ] = None,
     max_bad_flips: Annotated[
-        float | None, typer.Option(help="Fraction that may turn from right to wrong.")
+        float | None, typer.Option(help="Share of predictions that may turn from right to wrong.")
     ] = None,
     max_excess_churn: Annotated[
-        float | None, typer.Option(help="Churn beyond that of retraining alone.")
+        float | None, typer.Option(help="Churn allowed beyond that of retraining alone.")
     ] = None,
     max_accuracy_loss: Annotated[
         float | None, typer.Option(help="Accuracy that may be lost.")
     ] = None,
     max_excess_loss: Annotated[
         float | None,
-        typer.Option(help="Accuracy that may be lost beyond what retraining alone loses."),
+        typer.Option(help="Accuracy that may be lost beyond the loss of retraining alone."),
     ] = None,
-    max_slice_churn: Annotated[float | None, typer.Option(help="Churn of any slice.")] = None,
+    max_slice_churn: Annotated[
+        float | None, typer.Option(help="Churn allowed in any slice.")
+    ] = None,
     max_slice_bad_flips: Annotated[
-        float | None, typer.Option(help="Bad flips of any slice.")
+        float | None, typer.Option(help="Bad flips allowed in any slice.")
     ] = None,
     max_slice_accuracy_loss: Annotated[
-        float | None, typer.Option(help="Accuracy loss of any slice.")
+        float | None, typer.Option(help="Accuracy that may be lost in any slice.")
     ] = None,
     max_missing: Annotated[
         float | None,
-        typer.Option(help="Fraction of base's rows that the candidate may fail to predict (0.01)."),
+        typer.Option(help="Share of base's rows that the candidate may fail to predict (0.01)."),
     ] = None,
     must_not_flip: Annotated[
-        Path | None, typer.Option(help="File of ids, one a line, that must not flip.")
+        Path | None, typer.Option(help="File of ids that must not flip, one per line.")
     ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Print the policy in words.")] = False,
-    junit: Annotated[Path | None, typer.Option(help="Write JUnit XML.")] = None,
+    junit: Annotated[
+        Path | None, typer.Option(help="Write the verdict as JUnit XML to this file.")
+    ] = None,
     labels: Labels = None,
     labels_cover: LabelsCover = None,
     retrains: Retrains = None,
@@ -80,7 +86,7 @@ def gate(
     slices: Slices = None,
     cluster: Cluster = None,
     min_slice: Annotated[
-        int | None, typer.Option(min=1, help="Minimum examples per slice.")
+        int | None, typer.Option(min=1, help="Least number of examples in a slice.")
     ] = None,
     min_overlap: MinOverlap = 0.5,
     delimiter: Delimiter = None,
@@ -93,10 +99,11 @@ def gate(
 ) -> None:
     """Decide whether a candidate may replace the model in use: promote, hold or reject.
 
-    Promote: what is measured lies inside every limit, with its whole 95 % interval; reject: wholly
-    outside one; hold otherwise. Exit code: promote 0, reject 1, bad input 2, hold 3.
+    Promote: every measure's whole 95 % interval is inside its limit. Reject: a measure's whole
+    interval is outside its limit. Hold: anything else. Exit code: promote 0, reject 1, bad input 2,
+    hold 3.
     """
-    options = locals()  # every limit of a policy is an option of its name
+    options = locals()  # every limit of a policy is an option of the same name
     from unchurn.core.errors import InputError
     from unchurn.core.files import atomic_write, remove
     from unchurn.gate.decide import decide
@@ -110,12 +117,12 @@ def gate(
     if explain:
         for line in rules.explain():
             typer.echo(line, err=as_json or as_markdown)
-    if base is None or candidate is None:  # the policy alone was asked for
+    if base is None or candidate is None:  # only the policy was to be explained
         return
     read = (base, candidate, labels, policy, must_not_flip, *(retrains or []))
     check_outputs(read, as_json=as_json, as_markdown=as_markdown, html=html, others=(flips, junit))
     if junit is not None:
-        remove(junit)  # of an earlier candidate, should there be no verdict
+        remove(junit)  # so that no earlier verdict remains if there is none now
     result = compare_files(base, candidate, labels, retrains, options, rules.min_slice)
     verdict = decide(result, rules)
     if junit is not None:
@@ -127,7 +134,7 @@ def gate(
 
 
 def _ids(path: Path) -> list[str]:
-    """Ids from a file, one a line."""
+    """The ids in a file, one per line."""
     from unchurn.core.errors import InputError
     from unchurn.core.files import reading
 

@@ -1,7 +1,7 @@
-"""Run a command watched by another process, which reports in one line if memory ran out.
+"""Run a command in a child process, and report in one line if it ran out of memory.
 
-Rust, in which Polars is written, ends a process that gets no memory (SIGABRT, exit code 134) and
-nothing inside that process can keep it from that.
+Polars is written in Rust, which aborts a process that gets no memory (SIGABRT, exit code 134).
+Nothing inside that process can prevent it.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from collections.abc import Callable
 from types import FrameType
 from typing import IO
 
-WATCHED = ("compare", "gate", "blend", "plan")  # whose work is Polars'
-NO_ANSWER, CRASH = 2, 70  # exit codes: bad input, and a bug of ours
+WATCHED = ("compare", "gate", "blend", "plan")  # commands whose work is done by Polars
+NO_ANSWER, CRASH = 2, 70  # exit codes: bad input, and a bug in unchurn
 NO_MEMORY = "out of memory: compare fewer rows or columns at once, or where there is more of it"
-DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux
+DIE_WITH_PARENT = 1  # Linux's PR_SET_PDEATHSIG
 
 
 def run_watched(run: Callable[[], None]) -> None:
-    """Run a command, which ends the process; what needs no watching runs as it is.
+    """Run a command, which ends the process; only WATCHED commands get a child process.
 
-    The fork is made before Polars is loaded: its threads would not survive one.
+    The process forks before Polars is loaded, because Polars' threads would not survive a fork.
     """
     is_watched = sys.argv[1:2] and sys.argv[1] in WATCHED
     if not is_watched or not hasattr(os, "fork") or "polars" in sys.modules:
@@ -41,7 +41,7 @@ def run_watched(run: Callable[[], None]) -> None:
 
 
 def _keep_apart(noise: IO[bytes]) -> None:
-    """In the child: what Rust prints as it gives up goes to a file, what Python prints does not."""
+    """In the child: send to a file what Rust prints as it aborts, but not what Python prints."""
     if sys.platform == "linux":
         import ctypes
 
@@ -55,7 +55,7 @@ def _keep_apart(noise: IO[bytes]) -> None:
 
 
 def _wait(child: int) -> int:
-    """In the parent: wait for the child's end, and hand on what should end it."""
+    """In the parent: wait for the child to end, and pass on signals that should end it."""
 
     def hand_on(number: int, _: FrameType | None) -> None:
         os.kill(child, number)
@@ -63,14 +63,14 @@ def _wait(child: int) -> int:
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         if signal.getsignal(number) is signal.SIG_IGN:
             continue
-        # A terminal gives Ctrl-C to both.
+        # A terminal sends Ctrl-C to both.
         is_given = number == signal.SIGINT and any(os.isatty(at) for at in (0, 1, 2))
         signal.signal(number, signal.SIG_IGN if is_given else hand_on)
     return os.waitpid(child, 0)[1]
 
 
 def _end(status: int, noise: bytes) -> None:
-    """End as the child did; without memory, with one line."""
+    """End as the child did; if it ran out of memory, print one line."""
     if not os.WIFSIGNALED(status):
         code = os.waitstatus_to_exitcode(status)
         if code == CRASH:
@@ -78,7 +78,7 @@ def _end(status: int, noise: bytes) -> None:
         sys.exit(code)
     number = os.WTERMSIG(status)
     is_starved = number == signal.SIGABRT and b"memory allocation of" in noise
-    if is_starved or number == signal.SIGKILL:  # by which a system takes memory back
+    if is_starved or number == signal.SIGKILL:  # the system kills to reclaim memory
         os.write(2, f"unchurn: {NO_MEMORY}\n".encode())
         sys.exit(NO_ANSWER)
     os.write(2, noise)

@@ -1,4 +1,4 @@
-"""Layout of `--help`: options in groups, readable at 80 columns, without the type of a switch."""
+"""Layout of `--help`: options in groups, readable at 80 columns, no type for switches."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 class Command(TyperCommand):
-    """A command whose help groups its options, and leaves room for their names."""
+    """A command whose help groups its options and leaves room for their names."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Refuse an option of one value that is given twice: of two, the first would be lost."""
+        """Refuse a single-value option that is given twice: the first value would be lost."""
         _, _, given = self.make_parser(ctx).parse_args(args=list(args))
         single = [one for one in given if isinstance(one, TyperOption) and not one.multiple]
         for option in single:
@@ -26,20 +26,20 @@ class Command(TyperCommand):
         return super().parse_args(ctx, args)
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """All parameters, --help too, as they are shown."""
+        """All parameters, including --help, in the order of the help."""
         return _grouped(_shortened(super().get_params(ctx)), PANELS.get(self.name or "", {}))
 
 
 class Group(TyperGroup):
-    """The same for a group of commands."""
+    """A group of commands whose help leaves room for the names of options."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """All parameters, --help too."""
+        """All parameters, including --help."""
         return _shortened(super().get_params(ctx))
 
 
 def _grouped(params: list[Any], panels: dict[str, str]) -> list[Any]:
-    """Parameters in their panels and in the order of these; --help is in the last one."""
+    """Parameters assigned to panels and sorted by panel; --help goes to the last one."""
     places = {option: panel for panel, options in panels.items() for option in options.split()}
     if panels:
         places["--help"] = list(panels)[-1]
@@ -51,12 +51,12 @@ def _grouped(params: list[Any], panels: dict[str, str]) -> list[Any]:
 
 
 def _shortened(params: Iterable[Any]) -> list[Any]:
-    """Parameters whose types take no more room than they are worth: a long name would be cut."""
+    """Parameters with short type names: long ones would cut off the options' names."""
     params = list(params)
     for param in params:
         if isinstance(param, TyperOption) and param.metavar is None:
             if param.is_flag or param.min is not None or param.max is not None:
-                param.metavar = ""  # nothing is given, or its range is shown
+                param.metavar = ""  # a switch has no value; a range is shown elsewhere
             elif param.multiple:
                 param.metavar = "<str>"
     return params

@@ -1,16 +1,16 @@
-"""Content of `--help`: the groups of commands and options, and examples.
+"""Content of `--help`: groups of commands, groups of options, and examples.
 
-A new command needs its examples here, a new option its place in a panel of its command.
+Add the examples of a new command here, and put a new option into a panel of its command.
 """
 
 from __future__ import annotations
 
-# The panels of `unchurn --help`; the commands name theirs.
-START = "Start: the point in two minutes"
+# The panels of `unchurn --help`; each command names its own.
+START = "Start: see churn in two minutes"
 MEASURE = "Measure: what flips between two models"
-DECIDE = "Decide: may it be released"
-REDUCE = "Reduce: labels that make retrainings agree"
-STUDY = "Study: which method is worth it, on your data"
+DECIDE = "Decide: may the new model be released"
+REDUCE = "Reduce: soft labels that make retrainings agree"
+STUDY = "Study: which method is worth using on your data"
 DATA = "Data"
 
 COLUMNS = {"Columns": "--id --prediction --label --probabilities --positive --threshold"}
@@ -19,9 +19,9 @@ SLICES = {"Slices and clusters": "--slices --min-slice --cluster"}
 EXECUTION = {"Execution": "--config --workers --engine --ray-address --dry-run"}
 ANSWER = "--json --markdown --flips --html"
 
-# The options of a command by what they are for, in the order in which they are shown.
+# The options of each command by panel, in the order of the help.
 PANELS = {
-    "demo": {"How much is trained": "--runs --epochs --workers", "Output": "--out"},
+    "demo": {"How much to train": "--runs --epochs --workers", "Output": "--out"},
     "compare": {
         "Input": "--labels --labels-cover --retrains --min-overlap",
         **COLUMNS,
@@ -47,8 +47,8 @@ PANELS = {
         "Output": "--output --json",
     },
     "plan": {
-        "What is to be seen": "--accuracy-loss --excess --power",
-        "How much retraining moves": "--churn --floor-sd --retrains --retrains-count --min-overlap",
+        "What to detect": "--accuracy-loss --excess --power",
+        "Churn of retraining": "--churn --floor-sd --retrains --retrains-count --min-overlap",
         **COLUMNS,
         **TEXT,
         "Output": "--json",
@@ -56,17 +56,17 @@ PANELS = {
     "smooth": {"Smoothing": "-k -a -b", **TEXT, "Output": "--output"},
     "bench": {
         "Input": "--target --aside --delimiter --decimal --encoding",
-        "What is trained": "--methods --preset --model --model-args",
-        "How it is trained": "--runs --epochs --batch-size --learning-rate --device --seed",
-        "How a setting is chosen": "--select-on --max-churn --max-bad-flips",
-        "What happens between two models": "--scenario --share --same-seed --base-share "
+        "What to train": "--methods --preset --model --model-args",
+        "How to train": "--runs --epochs --batch-size --learning-rate --device --seed",
+        "How to choose settings": "--select-on --max-churn --max-bad-flips",
+        "What changes between two models": "--scenario --share --same-seed --base-share "
         "--per-base --base-column --time --split --every --base --id",
         **EXECUTION,
         "Output": "--out",
     },
     "report": {"Output": "--output"},
     "reproduce": {
-        "What is trained": "--dataset --methods --runs --epochs --subset --quick",
+        "What to train": "--dataset --methods --runs --epochs --subset --quick",
         **EXECUTION,
         "Output": "--out",
     },
@@ -124,5 +124,5 @@ EXAMPLES = {
 
 
 def examples(command: str) -> str:
-    """The end of a command's help, in Markdown: lines that are code stay as they are."""
+    """The examples at the end of a command's help, as a Markdown code block."""
     return "\n".join(["Examples:", "", "```", *EXAMPLES[command], "```"])

@@ -1,4 +1,4 @@
-"""Options that `compare`, `gate`, `blend` and `plan` share: parsing, and wording of errors."""
+"""Options that `compare`, `gate`, `blend` and `plan` share: their help, parsing and errors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def as_csv(value: Path | None) -> Path | None:
-    """Where CSV is written, unless the name says that it is a table of another kind."""
+    """The path of a CSV file to write; refuses a name that ends like another kind of table."""
     if value is None:
         return None
     from unchurn.comparison.inputs.sources import OTHER_KINDS
@@ -40,7 +40,7 @@ Labels = Annotated[Path | None, typer.Option(help="File with the true labels.", 
 LabelsCover = Annotated[
     str | None,
     typer.Option(
-        help="Which examples are labelled: flips, or all (drawn without looking at flips).",
+        help="Which examples have labels: only flips, or all (drawn without looking at flips).",
         autocompletion=one_of(COVERS),
     ),
 ]
@@ -48,46 +48,59 @@ Retrains = Annotated[
     list[Path] | None,
     typer.Option(
         metavar="<paths>",
-        help="Other retrainings of base's recipe: one or more files, or a bench folder.",
+        help="Other retrainings by base's recipe: one or more files, or a bench folder.",
     ),
 ]
 Id = Annotated[
     str | None,
-    typer.Option("--id", help="Column to join by; several by comma; or base's=other's name."),
+    typer.Option(
+        "--id",
+        help="Column to join by, or several, comma-separated; base's name=other name if they "
+        "differ.",
+    ),
 ]
 Prediction = Annotated[
     str | None,
-    typer.Option(help="Column of the predicted label; by comma base's and candidate's."),
+    typer.Option(help="Column of the predicted label; base's,candidate's if they differ."),
 ]
 Label = Annotated[str | None, typer.Option(help="Column of the true label.")]
 Probabilities = Annotated[
     list[str] | None,
-    typer.Option(help="Prefix or comma-separated names of probability columns, or the only one."),
+    typer.Option(help="Probability columns: their prefix, their names, comma-separated, or one."),
 ]
-Positive = Annotated[str | None, typer.Option(help="The class that one probability is of.")]
+Positive = Annotated[
+    str | None, typer.Option(help="The class whose probability a single column holds.")
+]
 Threshold = Annotated[
     str | None,
     typer.Option(
-        help="Predict the positive class from here on; by comma base's and candidate's, or one "
-        "of them (0.3, is base's alone).",
+        help="Predict the positive class from this probability on; base's,candidate's if they "
+        "differ, and either may be left out (0.3, is base's alone).",
     ),
 ]
 Slices = Annotated[list[str] | None, typer.Option(help="Columns to slice by, comma-separated.")]
-Cluster = Annotated[str | None, typer.Option(help="Column of what groups rows, such as a user.")]
-MinSlice = Annotated[int, typer.Option(min=1, help="Examples that a slice needs.")]
-MinOverlap = Annotated[
-    float, typer.Option(min=0, max=1, help="Part of either file that must be in the other.")
+Cluster = Annotated[
+    str | None, typer.Option(help="Column that groups rows that belong together, such as a user.")
 ]
-Delimiter = Annotated[str | None, typer.Option(help="Column delimiter of text files: ';', or tab.")]
-Decimal = Annotated[str | None, typer.Option(help="Decimal point of text files: ','.")]
-Encoding = Annotated[str | None, typer.Option(help="Encoding of text files: latin-1 …")]
+MinSlice = Annotated[int, typer.Option(min=1, help="Least number of examples in a slice.")]
+MinOverlap = Annotated[
+    float, typer.Option(min=0, max=1, help="Least share of each file that the other must have.")
+]
+Delimiter = Annotated[
+    str | None, typer.Option(help="Column delimiter of text files, such as ';' or tab.")
+]
+Decimal = Annotated[str | None, typer.Option(help="Decimal point of text files, such as ','.")]
+Encoding = Annotated[str | None, typer.Option(help="Encoding of text files, such as latin-1.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 AsMarkdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown.")]
 FlipsFile = Annotated[
-    Path | None, typer.Option("--flips", help="Write the flips as CSV.", callback=as_csv)
+    Path | None,
+    typer.Option("--flips", help="Write the flips to this CSV file.", callback=as_csv),
 ]
-HtmlFile = Annotated[Path | None, typer.Option("--html", help="Write a page with charts.")]
-# Arguments that the library's errors tell to give, and that are options of the same name here.
+HtmlFile = Annotated[
+    Path | None, typer.Option("--html", help="Write a page with charts to this file.")
+]
+# Arguments that the library's errors mention, and that are options of the same name here.
 ARGUMENT = re.compile(
     r"\b(give|with|for|say|or) (id|prediction|label|labels|probabilities|positive|slices|cluster"
     r"|retrains|target|labels_cover|delimiter|decimal|encoding|min_overlap"
@@ -95,16 +108,16 @@ ARGUMENT = re.compile(
     r"|model_args)=(?!\w)",
     re.IGNORECASE,
 )
-TABS = ("tab", "\\t")  # how one is written where a key for it does something else
+TABS = ("tab", "\\t")  # ways to write a tab in a shell, where its key completes words
 
 
 def in_options(message: str) -> str:
-    """The library's words in those of the command line: `give positive=` becomes `--positive`."""
+    """A library's message in the command line's terms: `positive=` becomes `--positive`."""
     return ARGUMENT.sub(lambda found: f"{found[1]} --{found[2].replace('_', '-')}", message)
 
 
 def make_columns(options: dict[str, Any]) -> Columns:
-    """Which column is what, from a command's options by their names."""
+    """The `Columns` that a command's options describe."""
     from unchurn.comparison.inputs.columns import Columns
 
     given: dict[str, Any] = {field.name: options.get(field.name) for field in fields(Columns)}
@@ -119,7 +132,7 @@ def make_columns(options: dict[str, Any]) -> Columns:
 
 
 def as_threshold(given: str | None) -> float | tuple[float | None, float | None] | None:
-    """One number for both models, or the base's and the candidate's; an empty side has none."""
+    """The threshold of both models, or (base's, candidate's); an empty side is None."""
     if given is None:
         return None
     try:
@@ -137,12 +150,12 @@ def as_threshold(given: str | None) -> float | tuple[float | None, float | None]
 
 
 def by_comma(given: list[str] | None) -> str | None:
-    """An option that takes several by comma, also if it was written several times."""
+    """All values of an option that was given several times, joined by commas."""
     return ",".join(given) if given else None
 
 
 def make_form(options: dict[str, Any]) -> TextForm:
-    """How text files are written, from a command's options by their names."""
+    """The `TextForm` that a command's options describe."""
     from unchurn.core.tables import TextForm
 
     given: dict[str, Any] = {field.name: options[field.name] for field in fields(TextForm)}
@@ -150,15 +163,15 @@ def make_form(options: dict[str, Any]) -> TextForm:
 
 
 def as_delimiter(given: str | None) -> str | None:
-    """What parts columns, a tab also by its name."""
+    """The column delimiter; "tab" becomes a tab."""
     return "\t" if given in TABS else given
 
 
 class FilesAfter(Command):
-    """A command whose --retrains takes all files that follow it, up to the next option."""
+    """A command whose --retrains takes all files up to the next option."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Write the option before each of them, as the parser wants it."""
+        """Repeat --retrains before each of its files, as the parser expects."""
         before = list(takewhile(lambda word: word != "--retrains", args))
         files = list(takewhile(lambda word: not word.startswith("--"), args[len(before) + 1 :]))
         if len(files) > 1:

@@ -1,4 +1,4 @@
-"""Copy `-` and pipes to files: a table is read more than once, which a pipe cannot be."""
+"""Copy `-` and pipes to files: a table is read more than once, and a pipe cannot be."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pathlib import Path
 import typer
 
 STANDARD_INPUT = ("-", "/dev/stdin")
-PREFIX = "unchurn-pipe-"  # of the folder of a copy
+PREFIX = "unchurn-pipe-"  # of the folder that holds a copy
 COPY = re.compile(rf"(?:/[^/\s]+)*/{PREFIX}[^/\s]+/")
 
 
 def from_pipe(context: typer.Context, value: Path | None) -> Path | None:
-    """A copy of what comes through a pipe, as CSV, for as long as the command runs.
+    """Copy a pipe to a CSV file that exists while the command runs; other paths stay as they are.
 
-    The copy's name is what errors and answers call it. A path to a file stays as it is.
+    Errors and answers call the copy by its name.
     """
     if value is None or context.resilient_parsing:
         return value
@@ -26,7 +26,7 @@ def from_pipe(context: typer.Context, value: Path | None) -> Path | None:
     if not is_standard and not value.is_fifo():
         return value
     if is_standard and context.meta.setdefault(__name__, value) is not value:
-        context.close()  # nobody else would yet: the copy goes
+        context.close()  # deletes the copy: nobody else would at this point
         raise typer.BadParameter("standard input can be read only once: put one into a file")
     folder = Path(context.with_resource(tempfile.TemporaryDirectory(prefix=PREFIX)))
     copy = folder / ("standard input.csv" if is_standard else f"pipe {value.name}.csv")
@@ -40,7 +40,7 @@ def from_pipe(context: typer.Context, value: Path | None) -> Path | None:
 
 
 def without_folders(message: str) -> str:
-    """A message that calls a copy by its name alone.
+    """The message, with the copy of a pipe called by its name alone.
 
     >>> without_folders("/tmp/unchurn-pipe-x1/standard input.csv: is empty")
     'standard input.csv: is empty'

@@ -1,4 +1,4 @@
-"""`unchurn plan`: how many rows and retrainings does it take to see a difference?"""
+"""`unchurn plan`: how many rows and retrainings are needed to detect a difference?"""
 
 from __future__ import annotations
 
@@ -28,28 +28,24 @@ if TYPE_CHECKING:
 
 def plan(
     accuracy_loss: Annotated[
-        float | None, typer.Option(help="A loss of accuracy to see, or to rule out.")
+        float | None, typer.Option(help="Loss of accuracy to detect, or to rule out.")
     ] = None,
     excess: Annotated[
-        float | None, typer.Option(help="Churn beyond that of retraining alone, to see.")
+        float | None, typer.Option(help="Churn beyond that of retraining alone, to detect.")
     ] = None,
     churn: Annotated[
-        float | None, typer.Option(help="Expected churn of a retraining; 0.03 if not given.")
+        float | None, typer.Option(help="Expected churn of a retraining; 0.03 by default.")
     ] = None,
     floor_sd: Annotated[
         float | None,
-        typer.Option(
-            help="Standard deviation of churn between retrainings; churn/20 if not given."
-        ),
+        typer.Option(help="Standard deviation of churn between retrainings; churn/20 by default."),
     ] = None,
     retrains: Annotated[
         list[Path] | None,
-        typer.Option(
-            help="Retrainings to measure both by: three files or more, or a bench folder."
-        ),
+        typer.Option(help="Measure both from retrainings: three files or more, or a bench folder."),
     ] = None,
     retrains_count: Annotated[
-        int | None, typer.Option(help="How many retrainings there will be; several if not given.")
+        int | None, typer.Option(help="Number of retrainings; if not given, several are planned.")
     ] = None,
     id_: Id = None,
     prediction: Prediction = None,
@@ -58,12 +54,13 @@ def plan(
     delimiter: Delimiter = None,
     decimal: Decimal = None,
     encoding: Encoding = None,
-    power: Annotated[float, typer.Option(help="Probability of detecting it.")] = 0.8,
+    power: Annotated[float, typer.Option(help="Probability of detecting the difference.")] = 0.8,
     as_json: AsJson = False,
 ) -> None:
-    """Plan a comparison: how many rows and retrainings to see a loss of accuracy or excess churn?
+    """Plan a comparison: how many rows and retrainings does it take to detect a difference?
 
-    All are fractions: 0.005 is half a percentage point.
+    The difference is a loss of accuracy or excess churn. All numbers are fractions: 0.005 is half a
+    percentage point.
     """
     options = locals()
     from unchurn.core.errors import InputError
@@ -90,7 +87,7 @@ def plan(
 def _noise(
     files: list[Path], options: dict[str, Any], churn: float | None, floor_sd: float | None
 ) -> Noise:
-    """How much retraining moves: from files, as given, or the defaults."""
+    """The churn of retraining: measured from files, as given, or the defaults."""
     from unchurn.core.errors import InputError
     from unchurn.gate.sample_size import CHURN, RELATIVE_SD, Noise
 
@@ -131,7 +128,7 @@ def _show_loss(plan: LossPlan) -> None:
 
 
 def _sd(noise: Noise) -> str:
-    """The standard deviation, and how uncertain it is if retrainings measured it."""
+    """The standard deviation in words; if it was measured, with its uncertainty."""
     from unchurn.gate.sample_size import SURE
 
     if noise.sd_limit is None:
@@ -141,7 +138,7 @@ def _sd(noise: Noise) -> str:
 
 
 def _show_excess(plan: ExcessPlan) -> None:
-    """Rows by retrainings: they trade off, up to a point."""
+    """Print the rows needed for each number of retrainings: the two trade off, up to a point."""
     typer.echo(
         f"\nrows, without labels, to see {limit_percent(plan.excess)} beyond one more retraining"
     )

@@ -1,4 +1,4 @@
-"""A study's trainings on the terminal: what will be trained, then a live bar."""
+"""Show a study's trainings on the terminal: what will be trained, then a live bar."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def show_schedule(
     executor: Executor,
     fresh: Schedule | None = None,
 ) -> None:
-    """Say what will be trained, what is shared, and about how long it takes, fresh runs too."""
+    """Say what will be trained, what is shared, and about how long it takes, with fresh runs."""
     from unchurn.study.design.estimate import estimate
     from unchurn.study.trainings.tally import missing_jobs, n_kept, trainings_of
 
@@ -34,7 +34,7 @@ def show_schedule(
     learner, n = experiment.learner, schedule.n_trainings
     n_steps = learner.n_steps(len(experiment.parts.x_train))
     history = experiment.scenario.history
-    up_to = "" if history is None else "up to "  # the last release is trained on most
+    up_to = "" if history is None else "up to "  # the last release has the most rows
     steps = "" if n_steps is None else f", {learner.length} ({up_to}{n_steps:,} steps) each"
     releases = "" if history is None else f" × {len(history.times)} releases"
     console.print(
@@ -58,7 +58,7 @@ def show_schedule(
     missing = missing_jobs(schedules, store)
     if kept := n_kept(schedules, missing):
         console.print(f"{kept} of them are in {store.folder.parent} already")
-    workers = executor.workers or 1  # a cluster's are not known before it is joined
+    workers = executor.workers or 1  # a cluster's number is unknown until it is joined
     found = estimate(schedules, missing, workers) if missing else None
     if found is not None:
         on = f"{found.workers} worker{'s' * (found.workers > 1)}"
@@ -66,7 +66,7 @@ def show_schedule(
 
 
 def _if_free(workers: int) -> str:
-    """A proviso, where others keep the cores busy now: how long they will is not known."""
+    """A proviso if other work keeps the cores busy now: nobody knows for how long."""
     if not hasattr(os, "getloadavg") or os.getloadavg()[0] + workers < (os.cpu_count() or 1) + 1:
         return ""
     return ", once nothing else keeps the cores busy"
@@ -88,9 +88,9 @@ def with_progress(
     *,
     name: str = "",
 ) -> Result:
-    """Do the work with a live bar; an interruption says what is kept, fresh runs too.
+    """Do the work with a live bar; an interruption says how many trainings are kept.
 
-    `name` says of which study, where there are several.
+    `name` is the study's name, if there are several.
     """
     from unchurn.study.trainings.tally import missing_jobs, n_kept, trainings_of
 
@@ -98,7 +98,7 @@ def with_progress(
         with _bar(schedule) as on_progress:
             result = work(on_progress)
     except KeyboardInterrupt:
-        # As they are counted at the start, so that the same command then says the same.
+        # Counted as at the start, so that the same command then shows the same number.
         more = fresh()
         schedules = [schedule, more] if more else [schedule]
         kept = n_kept(schedules, missing_jobs(schedules, store))
@@ -138,7 +138,7 @@ def _bar(schedule: Schedule) -> Iterator[OnProgress]:
 
 
 def _progress(console: Console) -> Progress:
-    """The columns of the bar; where they are too wide, it is the best setting that is cut short."""
+    """The columns of the bar; if they are too wide, the best setting is cut short."""
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -162,9 +162,9 @@ def _progress(console: Console) -> Progress:
 
 
 def _names(schedule: Schedule) -> dict[Key, str]:
-    """The setting that a training is by itself a run of; members of ensembles are of none.
+    """The setting of each training that is a whole run; members of ensembles are left out.
 
-    A release is none, either: it is tested on a period alone.
+    So are releases, because each is tested on one period only.
     """
     if schedule.experiment.scenario.history is not None:
         return {}

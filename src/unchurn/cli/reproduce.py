@@ -1,4 +1,4 @@
-"""`unchurn reproduce`: the paper's tables, figures and theorems, from data."""
+"""`unchurn reproduce`: make the paper's tables, figures and theorems from data."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from unchurn.study.trainings.store import Store
 
 PAGE, BEYOND_PAGE, UPGRADE_PAGE, FIGURE1 = "page", "beyond-page", "upgrade-page", "figure1"
-# Studies of our own.
+# Studies beyond the paper.
 BEYOND, RESAMPLED, SHORT, UPGRADE = "beyond", "beyond-resampled", "beyond-short", "upgrade"
-LONGEST = 80  # characters of a part's name that lists its methods
+LONGEST = 80  # characters of a file name that lists methods
 THEOREMS = {"theorem1": 1, "theorem2": 2}
 
 
@@ -39,44 +39,57 @@ def reproduce(
         str,
         typer.Argument(
             help="table1, table2, table3, figure1, figure2, figure3, theorem1, theorem2; trial-…: "
-            "what the paper leaves open; beyond: what came after it; beyond-resampled: the same "
-            "when the data is drawn anew; beyond-short: where training is short; upgrade: "
-            "successors of a model in production; page, beyond-page, upgrade-page: all results so "
-            "far on one page.",
+            "details that the paper leaves open; beyond: newer methods; beyond-resampled: the same "
+            "when the data are drawn anew; beyond-short: the same with short trainings; upgrade: "
+            "replacing a model in production; page, beyond-page, upgrade-page: all results so far "
+            "on one page.",
             autocompletion=one_of(REPRODUCED),
         ),
     ],
     dataset: Annotated[
         list[str] | None,
-        typer.Option(help="Datasets, comma-separated; else all.", autocompletion=some_of(DATASETS)),
+        typer.Option(
+            help="Datasets, comma-separated; all by default.", autocompletion=some_of(DATASETS)
+        ),
     ] = None,
     methods: Annotated[
         list[str] | None,
-        typer.Option(help="Methods, comma-separated; else all.", autocompletion=some_of(METHODS)),
+        typer.Option(
+            help="Methods, comma-separated; all by default.", autocompletion=some_of(METHODS)
+        ),
     ] = None,
     runs: Annotated[int, typer.Option(help="Retrainings of each setting.")] = 5,
-    epochs: Annotated[int | None, typer.Option(help="Epochs; else the paper's.")] = None,
-    subset: Annotated[int | None, typer.Option(help="Train on so many examples only.")] = None,
-    out: Annotated[Path, typer.Option("-o", "--out", help="Folder of runs and results.")] = Path(
+    epochs: Annotated[
+        int | None, typer.Option(help="Number of epochs; the paper's by default.")
+    ] = None,
+    subset: Annotated[int | None, typer.Option(help="Train on only this many examples.")] = None,
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder for runs and results.")] = Path(
         "reproduction"
     ),
-    workers: Annotated[int | None, typer.Option(help="Processes; else one per core.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Number of processes; one per core by default.")
+    ] = None,
     engine: Annotated[
         str,
         typer.Option(help="Where runs execute: local or ray.", autocompletion=one_of(ENGINES)),
     ] = "local",
     ray_address: Annotated[
-        str | None, typer.Option(help="The cluster: auto, host:port, ray://…; else one made here.")
+        str | None,
+        typer.Option(
+            help="The Ray cluster: auto, host:port, ray://…; by default one is started here."
+        ),
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Theorems: small sizes and few draws.")
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan only.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be trained, and exit.")
+    ] = False,
 ) -> None:
-    """Make a table or figure of the paper from data, beside what was published; and go beyond it.
+    """Make the paper's tables and figures from data, beside the published ones; and go beyond.
 
-    Finished trainings are kept and shared: the same command goes on where it stopped. What is
-    smaller than the paper's (--runs, --epochs, --subset) is labelled so.
+    Finished trainings are kept and shared: the same command continues where it stopped. Results
+    from smaller trainings than the paper's (--runs, --epochs, --subset) are labelled so.
     """
     from unchurn.core.errors import InputError, unknown
     from unchurn.core.executors import make_executor
@@ -122,7 +135,7 @@ def _refuse_ignored(what: str, given: dict[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class _Study:
-    """A table, a figure or a trial, as far as it was asked for."""
+    """A table, a figure or a trial, limited to the requested datasets and methods."""
 
     what: str
     dataset: str | None
@@ -133,7 +146,7 @@ class _Study:
 
     @property
     def datasets(self) -> Sequence[str]:
-        """Those that were asked for, or all that it has."""
+        """The requested datasets, or all of the study's."""
         from unchurn.paper.beyond.study import datasets
         from unchurn.paper.studies import STUDIES
 
@@ -142,7 +155,7 @@ class _Study:
         return STUDIES[self.what].datasets if self.what in STUDIES else datasets(self.what)
 
     def experiments(self, dataset: str) -> dict[str, Experiment]:
-        """What it trains on one of them, by name."""
+        """The experiments on one dataset, by name."""
         from unchurn.methods.registry import split_methods
         from unchurn.paper.beyond import study as beyond
         from unchurn.paper.studies import STUDIES, experiments
@@ -161,7 +174,7 @@ class _Study:
         return experiments(self.what, dataset, methods=methods, **size)  # type: ignore[arg-type]
 
     def _name(self, dataset: str, methods: Sequence[str] | None) -> str:
-        """What files of it are called; of a part with more than names, by a digest of these."""
+        """The name of its files; long lists of methods, or parameters, become a digest."""
         whole = f"{self.what}-{dataset}"
         part = "-".join(methods or ())
         if len(part) > LONGEST or "(" in part:
@@ -169,7 +182,7 @@ class _Study:
         return f"{whole}-{part}" if part else whole
 
     def command(self, dataset: str) -> str:
-        """The command that makes its results on one of them again."""
+        """The command that makes its results on one dataset again."""
         from unchurn.paper.studies import RUNS
 
         runs = None if self.runs == RUNS else self.runs
@@ -182,7 +195,7 @@ class _Study:
 def _carry_out(
     console: Console, study: _Study, out: Path, executor: Executor, dry_run: bool
 ) -> None:
-    """Show what will be trained, then train it and write what came of it, one after another."""
+    """Show all that will be trained, then train each experiment and write its results."""
     from unchurn.paper.beyond.facts import setting_facts
     from unchurn.paper.records import as_published, keep
     from unchurn.paper.studies import STUDIES
@@ -236,7 +249,7 @@ def _figure1(console: Console, out: Path) -> None:
 
 
 def _theorem(console: Console, what: str, out: Path, quick: bool, dry_run: bool) -> None:
-    """Simulate a theorem's claim; keep its rows as they are finished."""
+    """Simulate a theorem's claim; rows are kept as soon as they are finished."""
     import json
     import time
 

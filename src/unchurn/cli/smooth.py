@@ -1,4 +1,4 @@
-"""`unchurn smooth`: soft targets from files of logits and labels, for any framework."""
+"""`unchurn smooth`: make soft targets from files of logits and labels, for any framework."""
 
 from __future__ import annotations
 
@@ -12,21 +12,23 @@ from unchurn.report.formats import visible
 
 
 def smooth(
-    logits: Annotated[Path, typer.Argument(help="Training logits, (n, L), of a trained model.")],
-    labels: Annotated[Path, typer.Argument(help="Training labels, n of them.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="Where the soft targets go.")],
-    k: Annotated[int, typer.Option("-k", help="Neighbours.")] = 10,
+    logits: Annotated[
+        Path, typer.Argument(help="A trained model's logits for the training data, (n, L).")
+    ],
+    labels: Annotated[Path, typer.Argument(help="The n training labels.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="File for the soft targets.")],
+    k: Annotated[int, typer.Option("-k", help="Number of neighbours.")] = 10,
     a: Annotated[float, typer.Option("-a", help="Weight of smoothing against the label.")] = 0.9,
-    b: Annotated[float, typer.Option("-b", help="Weight of global against local.")] = 0.9,
+    b: Annotated[float, typer.Option("-b", help="Weight of global against local smoothing.")] = 0.9,
     delimiter: Delimiter = None,
     decimal: Decimal = None,
     encoding: Encoding = None,
 ) -> None:
-    """Soften labels towards their neighbours' labels among a model's logits (k-NN smoothing).
+    """Move labels towards those of their neighbours by a model's logits (k-NN label smoothing).
 
-    Files may be .npy, .npz (arrays `logits`, `labels`), or tables as text, Parquet, Arrow or a
-    workbook; the output .npy, .npz, .csv or .parquet.
-    Integer labels are column numbers, from 0; other labels name the columns of a table or, in
+    Input files are .npy, .npz (arrays `logits`, `labels`), or tables as text, Parquet, Arrow or a
+    workbook; the output is .npy, .npz, .csv or .parquet.
+    Integer labels are column numbers, from 0. Other labels name the columns of a table or, in
     sorted order, those of an array.
     """
     from unchurn import blend_knn_labels, knn_labels, off_label_mass
@@ -68,7 +70,7 @@ def _preview(names: tuple[str, ...], most: int = 10) -> str:
 
 
 def warmup() -> None:
-    """Compile the kernels of k-NN and of LeNet5 ahead of their first use; they are kept on disk."""
+    """Compile the kernels of k-NN and LeNet5 ahead of their first use, and keep them on disk."""
     from unchurn.core.extras import missing_modules
     from unchurn.neighbors.warmup import warmup as compile_search
 

@@ -23,23 +23,23 @@ if TYPE_CHECKING:
     from unchurn.datasets.preparation import Preparation
 
 TEXT = "str"  # the type of labels that are text
-SPLIT_SEED = 0  # of every split that is ours to make; changing it changes every result
+SPLIT_SEED = 0  # for datasets that come without a split; changing it changes every result
 
 
 @dataclass(frozen=True, kw_only=True)
 class RemoteFile:
-    """A published file: where it lies below a data folder, where it comes from, its checksum."""
+    """A published file: its path in a data folder, its URL, checksum and size."""
 
     path: str
     url: str
     sha256: str
     size: int  # bytes
-    instead: str | None = None  # a local file or folder that serves as well
+    instead: str | None = None  # the path of a file or folder that can replace it
 
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """A dataset by name: its published size, the files it is from and how to load it."""
+    """A dataset before it is loaded: its published size, its files and how to load it."""
 
     name: str
     n_train: int
@@ -47,20 +47,22 @@ class Source:
     n_classes: int
     load: Callable[[Path | None], Dataset]
     files: tuple[RemoteFile, ...] = ()
-    is_embedded: bool = False  # needs no files, though those of a data folder go before
+    is_embedded: bool = False  # needs no files; but files in a data folder take precedence
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
-    """Training and test examples.
+    """A loaded dataset: training and test examples.
 
-    `x_*` are float32, images as (n, height, width[, channels]) in [0, 1]; `y_*` are class numbers
-    (int64) into `classes`, which are text; `labels` has them as the table's target has, of which
-    `label_dtype` is the type. `notes` says what a reader of results should know about the files.
+    `x_train` and `x_test` are float32 inputs; images are (n, height, width[, channels]) in [0, 1].
+    `y_train` and `y_test` are class numbers (int64), positions in `classes`. `classes` are the
+    names of the classes as text, and `labels` the same values in the type of the table's target,
+    `label_dtype`. `notes` are remarks on the files for readers of results.
 
-    If the data are a table, `train_rows` and `test_rows` hold the two parts as its owner knows
-    them, and `preparation` turns new rows into inputs. `order` has the table's row of every
-    example, and `aside` the columns that are no features; both training rows first, then test rows.
+    A dataset made from a table has more. `train_rows` and `test_rows` are the features of the two
+    parts before preparation, and `preparation` turns new rows into inputs. `aside` holds the
+    columns that are not features, and `order` the row of each example in the table; both have the
+    training rows first, then the test rows.
     """
 
     name: str
@@ -74,17 +76,17 @@ class Dataset:
     preparation: Preparation | None = None
     train_rows: pl.DataFrame | None = None
     aside: pl.DataFrame | None = None
-    order: IntArray | None = None  # None: as they stand
-    label_dtype: str = TEXT  # as NumPy names it
+    order: IntArray | None = None  # None if unchanged
+    label_dtype: str = TEXT  # NumPy's name of the type
 
     @property
     def labels(self) -> Array:
-        """The classes as their owner has them: text, numbers or booleans."""
+        """The classes in the type of the table's target: text, numbers or booleans."""
         return as_labels(self.classes, self.label_dtype)
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of the content, arrays and classes, whatever the name or the files."""
+        """SHA-256 of the arrays and classes, independent of the name and the files."""
         digest = hashlib.sha256(repr(self.classes).encode())
         for array in (self.x_train, self.y_train, self.x_test, self.y_test):
             little_endian = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
@@ -93,7 +95,7 @@ class Dataset:
         return digest.hexdigest()
 
     def column_aside(self, name: str) -> pl.Series:
-        """A column that is no feature, of all training rows and then all test rows."""
+        """A column that is not a feature: values of all training rows, then all test rows."""
         if self.aside is None or name not in self.aside.columns:
             how = f"load the table with aside= {name}" if self.order is not None else (
                 "only a table of your own has such columns"
@@ -102,7 +104,7 @@ class Dataset:
         return self.aside[name]
 
     def tested_on(self, kept: npt.NDArray[np.bool_]) -> Dataset:
-        """The same with some of its test rows only; the others are trained on, as the last."""
+        """The same dataset with only some test rows; the others become the last training rows."""
         n = len(self.y_train)
         rows = np.concatenate([np.arange(n), n + np.flatnonzero(~kept), n + np.flatnonzero(kept)])
         order = np.arange(n + len(self.y_test)) if self.order is None else self.order
@@ -123,7 +125,7 @@ class Dataset:
         )
 
     def trained_on(self, kept: IntArray) -> Dataset:
-        """The same with some of its training rows only, without what else is known of them."""
+        """The same dataset with only some training rows; drops `train_rows`, `aside`, `order`."""
         return replace(
             self,
             x_train=self.x_train[kept],
@@ -137,7 +139,7 @@ class Dataset:
         return self.described({"train": len(self.x_train), "test": len(self.x_test)})
 
     def described(self, sizes: Mapping[str, int]) -> str:
-        """The dataset in words, with parts of these sizes: some may be held out of training."""
+        """The dataset in words, with the sizes of these parts."""
         parts = " + ".join(f"{size:,} {part}" for part, size in sizes.items())
         text = (
             f"Dataset {self.name}: {parts} examples of shape {self.x_train.shape[1:]}, "
@@ -147,7 +149,7 @@ class Dataset:
 
 
 def as_labels(classes: Sequence[str], dtype: str) -> Array:
-    """Names of classes as values of a type, as NumPy names it.
+    """Convert names of classes to values of a NumPy type.
 
     >>> as_labels(["2", "10"], "int8").tolist(), as_labels(["False", "True"], "bool").tolist()
     ([2, 10], [False, True])
@@ -157,7 +159,7 @@ def as_labels(classes: Sequence[str], dtype: str) -> Array:
 
 
 def split(x: Array, y: Array, *, test_size: float, stratify: bool) -> list[Array]:
-    """x_train, x_test, y_train, y_test by scikit-learn's fixed shuffle."""
+    """Split into x_train, x_test, y_train, y_test as scikit-learn does with a fixed seed."""
     n_test = math.ceil(test_size * len(y))
     if 0 < n_test < len(y):
         drawn = stratified(y, n_test, SPLIT_SEED) if stratify else (
@@ -166,7 +168,7 @@ def split(x: Array, y: Array, *, test_size: float, stratify: bool) -> list[Array
         if drawn is not None:
             train, test = drawn
             return [x[train], x[test], y[train], y[test]]
-    from sklearn.model_selection import train_test_split  # which says why it cannot be
+    from sklearn.model_selection import train_test_split  # its error says why it cannot split
 
     parts: list[Array] = train_test_split(
         x, y, test_size=test_size, random_state=SPLIT_SEED, stratify=y if stratify else None
@@ -175,5 +177,5 @@ def split(x: Array, y: Array, *, test_size: float, stratify: bool) -> list[Array
 
 
 def as_unit(images: npt.NDArray[np.uint8]) -> Float32:
-    """Bytes 0 … 255 as float32 in [0, 1]."""
+    """Scale bytes, 0 to 255, to float32 in [0, 1]."""
     return np.divide(images, np.float32(255), dtype=np.float32)

@@ -1,6 +1,6 @@
-"""CelebA: faces with 40 attributes, of which two are tasks; images resized to 28×28×3.
+"""CelebA: faces with 40 attributes, two of which are tasks here; images resized to 28×28×3.
 
-The images may be the published archive or a folder of its files, all of them or a part.
+The images may be the published archive, or a folder with all or some of its files.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from unchurn.datasets.base import Dataset, RemoteFile, Source, as_unit
 from unchurn.datasets.find import cache_dir, obtain
 
 SIDE = 28
-TRAIN, TEST = "0", "2"  # of the official partition; 1 is its validation part
-MOST_BYTES = 1 << 26  # of an image: published ones have some ten thousand
+TRAIN, TEST = "0", "2"  # codes in the official partition; "1" is its validation part
+MOST_BYTES = 1 << 26  # of one image; published images have about ten thousand
 Pixels = npt.NDArray[np.uint8]
 Mark = tuple[int, ...]
 
 
 def load(name: str, attribute: str, data_dir: Path | None = None) -> Dataset:
-    """One attribute as a two-class task, on the official partition's training and test images."""
+    """Load one attribute as a two-class task, with the official training and test parts."""
     (attributes, partition, images), notes = obtain(FILES, data_dir)
     has, part = read_attribute(attributes, attribute), read_partition(partition)
     names, pixels = read_images(images, part.keys() & has.keys())
@@ -59,13 +59,13 @@ def load(name: str, attribute: str, data_dir: Path | None = None) -> Dataset:
 
 
 def read_attribute(path: Path, attribute: str) -> dict[str, bool]:
-    """Which images have the attribute: lines are the count, the names, then one an image."""
+    """Which images have the attribute, from a file of the count, the names, a line per image."""
     lines = path.read_text("utf-8", errors="replace").splitlines()
     names = lines[1].split() if len(lines) > 1 else []
     announced = lines[0].strip() if lines else ""
     if attribute not in names or not (announced.isascii() and announced.isdecimal()):
         raise InputError(f"{path}: not a list of CelebA attributes with {attribute}")
-    if announced != str(len(lines) - 2):  # as text: Python takes no number of thousands of digits
+    if announced != str(len(lines) - 2):  # as text: Python refuses integers of thousands of digits
         shown = announced if len(announced) <= 20 else f"{announced[:20]}…"
         raise InputError(f"{path}: announces {shown} images but lists {len(lines) - 2}")
     column = 1 + names.index(attribute)
@@ -79,7 +79,7 @@ def read_attribute(path: Path, attribute: str) -> dict[str, bool]:
 
 
 def read_partition(path: Path) -> dict[str, str]:
-    """Which part each image belongs to: a line an image, its name and 0, 1 or 2."""
+    """The part of each image, from a file with a line per image: its name and 0, 1 or 2."""
     part = {}
     for number, line in enumerate(path.read_text("utf-8", errors="replace").splitlines(), start=1):
         cells = line.split()
@@ -105,17 +105,16 @@ def read_images(path: Path, known: Set[str]) -> tuple[list[str], Pixels]:
 
 
 def _mark(file: os.stat_result) -> Mark:
-    """What changes when a file is replaced or written to, even by one of equal size and date."""
+    """Facts that change when a file is replaced or rewritten, even with equal size and date."""
     return file.st_size, file.st_mtime_ns, file.st_ctime_ns, file.st_ino
 
 
 def _resized(
     path: Path, marks: dict[str, Mark], read: Callable[[str], bytes]
 ) -> tuple[list[str], Pixels]:
-    """Resize all images, or take them from the cache if files so marked were resized before.
+    """Resize all images, or read them from the cache if files with the same marks are in it.
 
-    The mark of a file is what tells it apart at no cost: of a folder's see `_mark`, in an archive
-    it is the checksum.
+    A file's mark identifies it without reading it: `_mark` in a folder, the checksum in an archive.
     """
     names = sorted(marks)
     if not names:
@@ -128,7 +127,7 @@ def _resized(
             pixels: Pixels = load_array(cached)
         if pixels.shape == shape and pixels.dtype == np.uint8:
             return names, pixels
-    except (FileNotFoundError, InputError):  # not there, or damaged: made again below
+    except (FileNotFoundError, InputError):  # missing or damaged: made again below
         pass
 
     def resize(name: str) -> Pixels:
@@ -140,7 +139,7 @@ def _resized(
 
     pixels = np.empty(shape, np.uint8)
     with (
-        ThreadPoolExecutor(os.cpu_count()) as pool,  # Pillow lets go of the interpreter's lock
+        ThreadPoolExecutor(os.cpu_count()) as pool,  # Pillow releases the interpreter's lock
         progress_bar(f"resizing images of {path.name}", len(names)) as advance,
     ):
         for row, image in enumerate(pool.map(resize, names)):

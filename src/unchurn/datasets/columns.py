@@ -12,12 +12,12 @@ from unchurn.core.errors import InputError
 if TYPE_CHECKING:
     import polars as pl
 
-GAP = "(missing)"  # the category of what is not there
-NOT_THERE = ("", "na", "n/a", "nan", "null", "none", "?", "-")  # in texts among numbers
+GAP = "(missing)"  # the category for missing values
+NOT_THERE = ("", "na", "n/a", "nan", "null", "none", "?", "-")  # texts that mean a missing number
 
 
 def odd_text(column: pl.Series) -> int | None:
-    """The first row of a text that is neither a number nor a sign of a gap, if there is one."""
+    """The first row whose text is neither a number nor a sign of a gap; None if there is none."""
     import polars as pl
 
     if column.dtype != pl.String:
@@ -32,9 +32,9 @@ def odd_text(column: pl.Series) -> int | None:
 
 
 def is_number(column: pl.Series) -> bool:
-    """Whether a column is of numbers; also text that is, but for signs of a gap such as NA.
+    """Whether a column holds numbers, possibly as text with signs of a gap such as NA.
 
-    Text that is numbers throughout stays text: codes are often written so.
+    A text column of only numbers stays text: it often holds codes.
     """
     import polars as pl
 
@@ -49,7 +49,7 @@ def is_number(column: pl.Series) -> bool:
 
 
 def as_numbers(column: pl.Series) -> Float64:
-    """A column's numbers, NaN where there is none."""
+    """A column's numbers, with NaN for gaps."""
     import polars as pl
 
     if column.dtype == pl.String:
@@ -59,21 +59,21 @@ def as_numbers(column: pl.Series) -> Float64:
 
 
 def is_category(column: pl.Series) -> bool:
-    """Whether a column is of text, booleans or categories."""
+    """Whether a column holds text, booleans or categories."""
     import polars as pl
 
     return column.dtype in (pl.String, pl.Boolean, pl.Categorical, pl.Enum)
 
 
 def as_texts(column: pl.Series) -> Any:
-    """A column's values as text; a gap is a value of its own."""
+    """A column's values as text; a gap becomes a value of its own."""
     import polars as pl
 
     return column.cast(pl.String).fill_null(GAP).to_numpy().astype(str)
 
 
 def what_it_has(column: pl.Series) -> str:
-    """What is in a column of neither numbers nor text, in a reader's words."""
+    """What a column of neither numbers nor text holds, in words for a message."""
     import polars as pl
 
     if column.dtype == pl.Duration:
@@ -86,9 +86,9 @@ def what_it_has(column: pl.Series) -> str:
 
 
 def of_new_rows(column: pl.Series, was: str) -> pl.Series:
-    """A column of new rows as numbers or text, which it was when it was learned from.
+    """A column of new rows, checked to be numbers or text like the one that was learned from.
 
-    As a number a time would be one that means nothing.
+    Dates, times and other types are refused: converted to numbers, they would mean nothing.
     """
     import polars as pl
 
@@ -101,9 +101,10 @@ def of_new_rows(column: pl.Series, was: str) -> pl.Series:
 
 
 def as_spelled(column: pl.Series, values: Sequence[str]) -> pl.Series:
-    """A column with the spelling of values that were learned, where it has them otherwise.
+    """A column with values spelled as they were when they were learned.
 
-    Its type may be another one than it was: 1.0 is "1", True is "True", and 1 where there is 0.
+    Its type may have changed: 1.0 becomes "1", and True becomes "True", or "1" if the learned
+    values include "0" and "1". In the same way, 1 may become "True".
     """
     import polars as pl
 

@@ -1,4 +1,4 @@
-"""Digits: 1,797 handwritten digits of 8×8 pixels, as scikit-learn has them; inside the package.
+"""Digits: 1,797 handwritten digits of 8×8 pixels, the same as scikit-learn's; in the package.
 
 By E. Alpaydin and C. Kaynak, CC BY 4.0 (NOTICE). `benchmarks/pack_digits.py` makes the file.
 """
@@ -17,7 +17,7 @@ N_TRAIN, N_TEST, SIDE = 1203, 594, 8
 
 
 def load(data_dir: Path | None = None) -> Dataset:
-    """Two thirds for training; pixels 0 … 16 scaled to [0, 1]."""
+    """Load the digits: two thirds for training, pixels scaled from 0 … 16 to [0, 1]."""
     rows = load_array(FILE)
     images = (rows[:, :-1].reshape(-1, SIDE, SIDE) / 16).astype(np.float32)
     labels = rows[:, -1].astype(np.int64)

@@ -1,7 +1,7 @@
-"""Phishing inside the package: 2 bits a value, a row of 31 values in one number of 64 bits.
+"""The phishing data in the package: a row of 31 values, 2 bits each, in a 64-bit number.
 
-`benchmarks/pack_phishing.py` makes the file from the publisher's ARFF. It is not compressed: its
-bytes hang on no library's version, and a wheel compresses it anyway.
+`benchmarks/pack_phishing.py` makes the file from the publisher's ARFF. It is not compressed, so its
+bytes do not depend on a library's version; a wheel compresses it anyway.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ BITS = 2  # 0, 1, 2 stand for −1, 0, 1
 
 
 def unpack(n_columns: int) -> Array:
-    """The values −1, 0, 1 as they stand in the ARFF file, (n, n_columns)."""
+    """The values −1, 0, 1 as in the ARFF file, (n, n_columns)."""
     rows = load_array(PHISHING_FILE)
     return ((rows[:, None] >> _places(n_columns)) & 3).astype(np.int64) - 1
 
 
 def pack(values: Array, path: Path = PHISHING_FILE) -> None:
-    """Write values −1, 0, 1 of at most 32 columns, a number a row; the first is the lowest."""
+    """Write values −1, 0, 1 of at most 32 columns, one number per row, first column lowest."""
     rows = ((values + 1).astype("<u8") << _places(values.shape[1])).sum(axis=1, dtype="<u8")
     with atomic_write(path) as temporary:
         save_array(temporary, rows)

@@ -1,4 +1,4 @@
-"""Find a dataset's files: in the data folder, in the cache, or at their public home."""
+"""Find a dataset's files in the data folder or the cache, or download them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from unchurn.datasets.base import RemoteFile, Source
 
 
 def cache_dir() -> Path:
-    """Where downloads and converted files are kept: UNCHURN_CACHE or the system's cache folder."""
+    """The folder for downloads and converted files: UNCHURN_CACHE or the system's cache folder."""
     import pooch
 
     return Path(os.environ.get("UNCHURN_CACHE") or pooch.os_cache("unchurn"))
 
 
 def data_folder(data_dir: Path | None) -> Path | None:
-    """The caller's own folder of data files: `data_dir`, or else UNCHURN_DATA."""
+    """The user's own folder of data files: `data_dir`, otherwise UNCHURN_DATA; None if neither."""
     if data_dir is not None:
         folder, name = data_dir, "data_dir"
     elif os.environ.get("UNCHURN_DATA"):
@@ -33,12 +33,12 @@ def data_folder(data_dir: Path | None) -> Path | None:
 
 
 def locate(file: RemoteFile, data_dir: Path | None) -> Path | None:
-    """Where a file lies already, if it does; the data folder goes before the cache."""
+    """The path of a file that is already here; the data folder takes precedence over the cache."""
     return in_data_folder(file, data_dir) or _existing(cache_dir() / file.path)
 
 
 def whereabouts(source: Source) -> str:
-    """Where a dataset is, in a few words: "embedded", "data folder", "cache", "no", or "1 of 4"."""
+    """Where a dataset's files are: "embedded", "data folder", "cache", "no", or "1 of 4"."""
     if needs_none(source):
         return "embedded"
     places = [locate(file, None) for file in source.files]
@@ -49,7 +49,7 @@ def whereabouts(source: Source) -> str:
 
 
 def needs_none(source: Source) -> bool:
-    """Whether a dataset is here without a file: one of the data folder would go before."""
+    """Whether a dataset needs no file; files in the data folder take precedence over embedded."""
     if source.is_embedded:
         return not any(in_data_folder(file, None) for file in source.files)
     return not source.files
@@ -58,12 +58,12 @@ def needs_none(source: Source) -> bool:
 def obtain(
     files: Sequence[RemoteFile], data_dir: Path | None
 ) -> tuple[list[Path], tuple[str, ...]]:
-    """Paths of all files, downloaded if they are not here; notes on any not as published."""
+    """The paths of all files, downloaded if missing; and notes on files not as published."""
     paths, notes = [], []
     for file in files:
         path = in_data_folder(file, data_dir)
         if path is None:
-            path = fetch(file)  # one in the cache is verified, and fetched again if damaged
+            path = fetch(file)  # verifies a file in the cache, and fetches it again if damaged
         elif path.name == Path(file.path).name and not _as_published(path, file):
             notes.append(f"{path}: not the published file (its checksum differs), used as it is")
         paths.append(path)
@@ -71,7 +71,7 @@ def obtain(
 
 
 def in_data_folder(file: RemoteFile, data_dir: Path | None) -> Path | None:
-    """The file, or what serves as well, in the caller's own folder."""
+    """The path of the file, or of its replacement, in the user's own folder; None if missing."""
     folder = data_folder(data_dir)
     if folder is None:
         return None
@@ -84,7 +84,7 @@ def _existing(path: Path) -> Path | None:
 
 
 def fetch(file: RemoteFile) -> Path:
-    """Download a file into the cache unless it is there; go on where a broken download stopped."""
+    """Download a file into the cache unless it is there; resumes a broken download."""
     import pooch
     import requests
 
@@ -105,24 +105,24 @@ def fetch(file: RemoteFile) -> Path:
         ) from error
     except InputError:
         raise
-    except OSError as error:  # that of requests is one as well, and came first
+    except OSError as error:  # requests' errors are OSErrors, too, and were caught above
         raise InputError(f"cannot write {target}: {error.strerror or error}") from error
-    except ValueError as error:  # pooch's word for a wrong checksum; it names both
+    except ValueError as error:  # pooch raises it for a wrong checksum, and names both
         raise InputError(f"{file.url}: {error}") from error
     return target
 
 
 def _download(url: str, output: str, _: object, *, part: Path, file: RemoteFile) -> None:
-    """Downloader for pooch that appends to `part` what is still missing, then hands it over."""
+    """Downloader for pooch that appends what is missing to `part`, then moves it to `output`."""
     import requests
 
     done = part.stat().st_size if part.exists() else 0
     if done < file.size:
-        # "identity": the checksum is of the file as it lies there, not of what is inside.
+        # "identity": the checksum is of the file as published, not of its decompressed content.
         headers = {"Accept-Encoding": "identity", "Range": f"bytes={done}-"}
         with requests.get(url, headers=headers, stream=True, timeout=30) as response:
             if response.status_code == requests.codes.requested_range_not_satisfiable:
-                part.unlink()  # not a part of this file: the next try starts over
+                part.unlink()  # it is not a part of this file: the next try starts over
             response.raise_for_status()
             if response.status_code != requests.codes.partial_content:
                 done = 0  # a server that cannot resume sends everything
@@ -132,7 +132,7 @@ def _download(url: str, output: str, _: object, *, part: Path, file: RemoteFile)
             ):
                 for chunk in response.iter_content(1 << 20):
                     done += len(chunk)
-                    if done > file.size:  # whoever sends it, the disk must not be filled
+                    if done > file.size:  # no server may fill the disk
                         out.close()
                         part.unlink()
                         raise InputError(
@@ -151,7 +151,7 @@ def _as_published(path: Path, file: RemoteFile) -> bool:
 
 
 def _reason(error: Exception) -> str:
-    """A short reason for a failed download: libraries nest theirs several layers deep."""
+    """A short reason for a failed download; libraries' own are nested several layers deep."""
     response = getattr(error, "response", None)
     return (
         f"{response.status_code} {response.reason}"

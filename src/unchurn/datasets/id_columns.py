@@ -1,4 +1,4 @@
-"""Recognise columns that are, or may be, ids: unique per row, with nothing to learn from."""
+"""Recognise columns that are, or may be, ids: unique per row, and useless as features."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from unchurn.core.tables import ID_NAME
 if TYPE_CHECKING:
     import polars as pl
 
-NEARLY_ALL = 0.9  # of the rows are told apart by what is called an id, and may be there twice
-FEWEST_ROWS = 100  # that are not all distinct by accident in whole numbers of another kind
+NEARLY_ALL = 0.9  # share of distinct values from which a column looks like an id
+FEWEST_ROWS = 100  # with fewer rows, whole numbers that are not ids may all differ by chance
 
 
 def is_id(column: pl.Series) -> bool:
-    """Whether a column is called as an id is, and has another value in every row."""
+    """Whether a column is named like an id and has a different value in every row."""
     is_called_so = bool(ID_NAME.search(column.name))
     return is_called_so and _may_name_rows(column) and _n_distinct(column) == len(column)
 
 
 def no_feature(name: str) -> str:
-    """Why a column is left out, and how to have it learned from."""
+    """A message: why a column is left out, and how to make it a feature."""
     return (
         f"column {name!r} is an id, by its name and as it tells all rows apart: it is no feature; "
         "rename it if it is to be one"
@@ -28,7 +28,7 @@ def no_feature(name: str) -> str:
 
 
 def _may_name_rows(column: pl.Series) -> bool:
-    """Whether it is whole numbers or text: measurements are no ids."""
+    """Whether a column holds whole numbers or text: measurements are not ids."""
     import polars as pl
 
     return column.dtype.is_integer() or column.dtype == pl.String
@@ -39,9 +39,9 @@ def _n_distinct(column: pl.Series) -> int:
 
 
 def note_on_id(column: pl.Series) -> str | None:
-    """That a feature may be an id, up to what to do then; None if it does not look so.
+    """A message that a feature may be an id, to be completed by what to do; None if it is not.
 
-    Texts that tell nearly all rows apart are as bad: each is an input of its own.
+    A text column with a different text in nearly every row is as bad: each text is an input.
     """
     import polars as pl
 

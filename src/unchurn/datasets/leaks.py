@@ -1,4 +1,4 @@
-"""Columns that give away the target: a model of them learns nothing else."""
+"""Find columns that give away the target: a model would learn nothing else."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def copies_of(target: pl.Series, columns: Iterable[pl.Series]) -> list[str]:
-    """The names of the columns that have the target's values in all rows, in whatever type."""
+    """The names of columns that equal the target in all rows, compared as text."""
     import polars as pl
 
     texts = target.cast(pl.String)

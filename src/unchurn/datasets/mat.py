@@ -1,7 +1,7 @@
-"""Read MATLAB files in a separate process: on a damaged one SciPy's reader may crash.
+"""Read MATLAB files in a separate process: SciPy's reader may crash on a damaged file.
 
-As a program (`python -m unchurn.datasets.mat FILE FOLDER NAME…`) it writes the arrays of these
-names into a folder; `read_mat` runs that and reads them from there.
+As a program (`python -m unchurn.datasets.mat FILE FOLDER NAME…`) this module writes the named
+arrays into a folder. `read_mat` runs that program and reads the arrays from the folder.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ KIND = "a MATLAB file"
 
 
 def read_mat(path: Path, names: Sequence[str]) -> dict[str, Array]:
-    """The arrays of these names in a file; whatever goes wrong is an InputError."""
-    with path.open("rb"):  # not there, or not ours to read, is an error of its own
+    """The named arrays of a file; InputError if they cannot be read."""
+    with path.open("rb"):  # a missing or unreadable file raises its own error
         pass
     with temporary_folder() as folder:
         run_apart("unchurn.datasets.mat", str(path), str(folder), *names, kind=KIND)

@@ -26,7 +26,7 @@ CLOTHES = (
 def _load(
     name: str, classes: tuple[str, ...], files: tuple[RemoteFile, ...], data_dir: Path | None = None
 ) -> Dataset:
-    """Images (n, 28, 28) in [0, 1]."""
+    """Load images (n, 28, 28) in [0, 1] and their labels."""
     paths, notes = obtain(files, data_dir)
     x_train, y_train = _read_part(paths[0], paths[1], len(classes))
     x_test, y_test = _read_part(paths[2], paths[3], len(classes))
@@ -63,7 +63,7 @@ def read_idx(path: Path, n_dimensions: int) -> npt.NDArray[np.uint8]:
             needed = math.prod(shape)
             if needed > DEFLATE * path.stat().st_size:
                 raise InputError(f"{path}: claims {needed:,} bytes, more than its size can hold")
-            content = file.read(needed + 1)  # no more of it, however much there is
+            content = file.read(needed + 1)  # one byte more shows a file that is too long
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InputError(f"{path}: damaged or truncated gzip file: {error}") from error
     if len(content) != needed:
@@ -73,7 +73,7 @@ def read_idx(path: Path, n_dimensions: int) -> npt.NDArray[np.uint8]:
 
 
 def _read_shape(path: Path, header: bytes, n_dimensions: int) -> tuple[int, ...]:
-    """The dimensions that an IDX file's header gives."""
+    """The dimensions in an IDX file's header."""
     if len(header) < 4 + 4 * n_dimensions or header[:4] != bytes([0, 0, 8, n_dimensions]):
         raise InputError(f"{path}: not an IDX file of bytes in {n_dimensions} dimension(s)")
     return tuple(int(size) for size in np.frombuffer(header, ">u4", offset=4))
@@ -85,7 +85,7 @@ def _source(
     home: str,
     checksums: dict[str, tuple[str, int]],
 ) -> Source:
-    """Describe four files: train images, train labels, test images, test labels."""
+    """The source of four files: train images, train labels, test images, test labels."""
     folder = name.replace("_", "-")
     files = tuple(
         RemoteFile(path=f"{folder}/{file}", url=home + file, sha256=sha256, size=size)

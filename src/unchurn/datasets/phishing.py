@@ -1,7 +1,7 @@
-"""UCI Phishing Websites: 11,055 web pages, 30 features in {−1, 0, 1}; inside the package.
+"""UCI Phishing Websites: 11,055 web pages, 30 features in {−1, 0, 1}; in the package.
 
-By Rami Mohammad and Lee McCluskey, CC BY 4.0 (NOTICE). An ARFF or CSV file of one's own data folder
-goes before the embedded data.
+By Rami Mohammad and Lee McCluskey, CC BY 4.0 (NOTICE). An ARFF or CSV file in the user's data
+folder takes precedence over the embedded data.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ TARGET = "Result"  # −1 phishing, 1 legitimate
 
 
 def load(data_dir: Path | None = None) -> Dataset:
-    """Features as they are; the split has the paper's sizes, 7,406 and 3,649."""
+    """Load the unscaled features, split into parts of the paper's sizes, 7,406 and 3,649."""
     import polars as pl
 
     notes: tuple[str, ...] = ()
@@ -78,7 +78,7 @@ def _read_arff(path: Path) -> dict[str, Array]:
 
 def _read_csv(path: Path) -> dict[str, Array]:
     """Columns of a CSV file by name."""
-    with reading(path, "a table of numbers"):  # some types NumPy does not have
+    with reading(path, "a table of numbers"):  # some column types have no NumPy equivalent
         return {column.name: column.to_numpy() for column in read_table(path)}
 
 

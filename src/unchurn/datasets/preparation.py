@@ -1,8 +1,8 @@
-"""`Preparation`: how a table's columns became a network's inputs, so that new rows can follow.
+"""`Preparation`: how a table's columns become inputs of a network, the same for new rows.
 
-Numbers are standardised by the training part's mean and deviation; a gap takes its median, and a
-column of 0 and 1 says where gaps were. Text, booleans and categories become a column of 0 and 1 for
-each value; a gap is one more value.
+Numbers are standardised by the training part's mean and deviation. A gap is filled with the
+training part's median, and one more input of 0 and 1 marks where gaps were. Text, booleans and
+categories become one input of 0 and 1 for each value; a gap is one more value.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ from unchurn.datasets.columns import (
 if TYPE_CHECKING:
     import polars as pl
 
-MAX_EXPONENT = 1100  # beyond those of all floats
-MAX_CATEGORIES = 1000  # a text column with more distinct values is taken for an identifier
+MAX_EXPONENT = 1100  # larger than any float's
+MAX_CATEGORIES = 1000  # a text column with more distinct values is treated as an identifier
 DATE = re.compile(r"\d{4}-\d\d-\d\d")
 MOST_NAMED = 10  # columns in an error
 ASIDE = "give aside="  # how a table's column is left out
@@ -45,27 +45,27 @@ Done = TypeVar("Done")
 
 
 class NoFeatureError(InputError):
-    """A column from which nothing can be learned as it is."""
+    """A column cannot be a feature as it is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class NumberColumn:
-    """How numbers are filled and scaled."""
+    """How a column of numbers is filled and scaled."""
 
     name: str
     median: float
-    exponent: int  # of two, by which numbers are divided first: the largest squares must fit
+    exponent: int  # numbers are first divided by 2**exponent, so that squares do not overflow
     mean: float
-    deviation: float  # 0: a column that is constant in training
+    deviation: float  # 0 if the column is constant in training
     has_gaps: bool
 
     @property
     def width(self) -> int:
-        """How many inputs it gives."""
+        """Number of inputs that it makes."""
         return 1 + self.has_gaps
 
     def transform(self, column: pl.Series) -> Float64:
-        """(n, 1) numbers, or (n, 2) with where gaps were."""
+        """(n, 1) scaled numbers, or (n, 2) with a mark of gaps."""
         column = of_new_rows(column, "numbers")
         _check_numbers(column)
         numbers = as_numbers(column)
@@ -87,44 +87,44 @@ class NumberColumn:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class CategoryColumn:
-    """The values that have a column each."""
+    """The values of a column of text, booleans or categories; each becomes an input."""
 
     name: str
     values: tuple[str, ...]
 
     @property
     def width(self) -> int:
-        """How many inputs it gives."""
+        """Number of inputs that it makes."""
         return len(self.values)
 
     def __repr__(self) -> str:
-        """Its first values only: there may be a thousand."""
+        """Only its first values: there may be a thousand."""
         return f"CategoryColumn(name={self.name!r}, values={reprlib.repr(self.values)})"
 
     def transform(self, column: pl.Series) -> Float64:
-        """(n, values) of 0 and 1; a value that was never learned has no 1."""
+        """(n, number of values) of 0 and 1; a row with an unknown value is all 0."""
         texts = as_texts(as_spelled(of_new_rows(column, "text"), self.values))
         return np.asarray(texts[:, None] == np.array(self.values), np.float64)
 
 
 @dataclass(frozen=True)
 class Preparation:
-    """What was learned of each column, in order."""
+    """How each column of a table becomes inputs of a network; made by `load_table` and models."""
 
     columns: tuple[NumberColumn | CategoryColumn, ...]
 
     @property
     def names(self) -> list[str]:
-        """The columns that it takes."""
+        """The names of the columns that it needs."""
         return [one.name for one in self.columns]
 
     @property
     def width(self) -> int:
-        """How many inputs of a network it gives."""
+        """Number of network inputs that it makes."""
         return sum(one.width for one in self.columns)
 
     def transform(self, table: pl.DataFrame) -> Float32:
-        """Rows of a table with the same columns, in any order, as inputs of the network."""
+        """Turn rows of a table into inputs; it must have the same columns, in any order."""
         missing = [name for name in self.names if name not in table.columns]
         if missing:
             raise InputError(unknown("column", missing[0], table.columns))
@@ -137,27 +137,27 @@ class Preparation:
         return small
 
     def to_plain(self) -> list[dict[str, Any]]:
-        """What JSON holds of it."""
+        """The preparation as plain lists and dictionaries, for JSON."""
         return [{"kind": type(one).__name__, **asdict(one)} for one in self.columns]
 
     @classmethod
     def from_plain(cls, plain: Any) -> Self:
-        """Make it of what `to_plain` gave, and JSON held meanwhile."""
+        """The inverse of `to_plain`, with every field checked."""
         return cls(tuple(_column(one) for one in plain))
 
     def save(self, path: str | Path) -> None:
-        """Write it as JSON; a model that was fitted to a dataset keeps it anyway."""
+        """Write it to a JSON file; a model that was fitted to the dataset keeps it anyway."""
         write_text(Path(path), json.dumps({"columns": self.to_plain()}, indent=1) + "\n")
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read what `save` wrote."""
+        """Read a preparation that `save` wrote."""
         with reading(Path(path), "a table's preparation"):
             return cls.from_plain(json.loads(Path(path).read_text("utf-8"))["columns"])
 
 
 def _column(plain: Any) -> NumberColumn | CategoryColumn:
-    """One column of JSON, each of its fields checked."""
+    """One column from JSON, with every field checked."""
     fields = dict(plain)
     kind = fields.pop("kind")
     types = {"name": str, "exponent": int, "has_gaps": bool, "values": list}
@@ -183,10 +183,10 @@ def prepare(
     *,
     how_left_out: str = ASIDE,
 ) -> Preparation:
-    """Learn from a table's training rows; categories from all rows, so that each has a column.
+    """Learn a preparation from a table's training rows; categories from all rows.
 
-    What `check` refuses, and what cannot be learned from, is said of all columns at once, and how
-    the caller leaves a column out.
+    One error names all columns that `check` refuses or that cannot be features, and says how to
+    leave a column out.
     """
 
     def learn(column: pl.Series) -> NumberColumn | CategoryColumn:
@@ -197,7 +197,10 @@ def prepare(
 
 
 def prepare_what_can_be(table: pl.DataFrame) -> tuple[Preparation, str]:
-    """The same of all rows, of the columns that can be learned from; and why the others cannot."""
+    """Learn a preparation of all columns that can be features, from all rows.
+
+    Also returns a text that names the other columns and says why they cannot.
+    """
     rows = np.arange(table.height)
 
     def learn(column: pl.Series) -> NumberColumn | CategoryColumn | NoFeatureError:
@@ -215,7 +218,7 @@ def prepare_what_can_be(table: pl.DataFrame) -> tuple[Preparation, str]:
 def of_each(
     table: pl.DataFrame, do: Callable[[pl.Series], Done], how_left_out: str = ASIDE
 ) -> list[Done]:
-    """What is done to each column; one error names all those that it cannot be done to."""
+    """Apply a function to each column; one error names all columns for which it fails."""
     done, problems = [], []
     for column in table:
         try:
@@ -228,7 +231,7 @@ def of_each(
 
 
 def _in_one_line(problems: list[InputError], how_left_out: str) -> str:
-    """What is wrong with columns; what is no feature comes last, and what to do about it once."""
+    """All problems in one line; columns that cannot be features last, then the advice, once."""
     text = _named(sorted(problems, key=lambda problem: isinstance(problem, NoFeatureError)))
     n = sum(isinstance(problem, NoFeatureError) for problem in problems)
     it = "it" if n == 1 else "them"
@@ -237,7 +240,7 @@ def _in_one_line(problems: list[InputError], how_left_out: str) -> str:
 
 
 def _named(problems: Sequence[InputError]) -> str:
-    """What is wrong with columns, one after the other; of many, with the first of them."""
+    """The problems of columns, one after the other; at most MOST_NAMED of them."""
     shown = problems[:MOST_NAMED]
     more = len(problems) - len(shown)
     return "; ".join(map(str, shown)) + (f"; and {more} columns more" if more else "")
@@ -261,7 +264,7 @@ def _learn(column: pl.Series, train: Any) -> NumberColumn | CategoryColumn:
 
 
 def _learn_number(name: str, numbers: Float64, train: Any) -> NumberColumn:
-    """Median, scale and deviation of the training rows."""
+    """The median, scale and deviation of the training rows."""
     if np.isinf(numbers).any():
         row = int(np.isinf(numbers).argmax())
         raise InputError(f"column {name!r} has {numbers[row]} in row {row}")
@@ -286,6 +289,6 @@ def _learn_number(name: str, numbers: Float64, train: Any) -> NumberColumn:
 
 
 def _check_numbers(column: pl.Series) -> None:
-    """Refuse text that is neither a number nor a sign of a gap, where numbers were learned from."""
+    """Refuse text that is neither a number nor a sign of a gap in a column of numbers."""
     if (row := odd_text(column)) is not None:
         raise InputError(f"column {column.name!r} is no number in row {row}: {column[row]!r}")

@@ -1,4 +1,4 @@
-"""DATASETS: what there is by name. A new dataset is a file of its own and one entry here."""
+"""DATASETS: all datasets by name. To add a dataset, write a module and add an entry here."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DATASETS: dict[str, Source] = {
 
 
 def source(name: str) -> Source:
-    """What is known of a dataset by its name."""
+    """The source of a dataset, by its name."""
     if name not in DATASETS:
         raise InputError(unknown("dataset", name, DATASETS))
     return DATASETS[name]

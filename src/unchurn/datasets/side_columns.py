@@ -1,6 +1,6 @@
 """Read columns aside: flags (yes or no), times, and whether a time is before a date.
 
-A row is named by its place in the table, from 0, which need not be its place among the examples.
+Errors give the row number in the table, from 0, which may differ from the example's number.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     import polars as pl
 
 Mask = npt.NDArray[np.bool_]
-Times = npt.NDArray[Any]  # microseconds as NumPy has them, or numbers
+Times = npt.NDArray[Any]  # NumPy's datetimes in microseconds, or numbers
 FLAGS = {"yes": True, "no": False, "true": True, "false": False, "1": True, "0": False}
 
 
 def flags(data: Dataset, name: str) -> Mask:
-    """Where a column is true: booleans, 0 and 1, or the texts yes, no, true, false."""
+    """Mask of the rows where a column is true: booleans, 0 and 1, or yes, no, true, false."""
     import polars as pl
 
     column = data.column_aside(name)
@@ -38,7 +38,7 @@ def flags(data: Dataset, name: str) -> Mask:
 
 
 def is_before(data: Dataset, name: str, split: Any) -> Mask:
-    """Where a column of dates, times or numbers is less than `split`."""
+    """Mask of the rows where a column of dates, times or numbers is less than `split`."""
     times = times_of(data, name)
     at = _as_time(split) if times.dtype.kind == "M" else _as_number(split)
     if at is None:
@@ -48,7 +48,7 @@ def is_before(data: Dataset, name: str, split: Any) -> Mask:
 
 
 def times_of(data: Dataset, name: str) -> Times:
-    """A column of dates, times or numbers; InputError if a row has none."""
+    """The values of a column of dates, times or numbers; InputError if a row has none."""
     import polars as pl
 
     column = data.column_aside(name)
@@ -61,7 +61,7 @@ def times_of(data: Dataset, name: str) -> Times:
 
 
 def _as_times(data: Dataset, column: pl.Series) -> list[datetime]:
-    """The times of a column of dates, times or ISO text; each distinct text is read once."""
+    """The times in a column of dates, times or ISO text; each distinct text is parsed once."""
     import polars as pl
 
     kind = column.dtype
@@ -82,7 +82,7 @@ def _as_number(value: Any) -> float | None:
 
 
 def _as_time(value: Any) -> datetime | None:
-    """A date or time, also as ISO text, without a zone, which is UTC's; None if it is neither."""
+    """A date, a time or ISO text as a time without zone, in UTC; None if it is neither."""
     if isinstance(value, str):
         try:
             value = datetime.fromisoformat(value.strip())
@@ -96,7 +96,7 @@ def _as_time(value: Any) -> datetime | None:
 
 
 def _refuse_first(data: Dataset, column: pl.Series, is_bad: pl.Series, what: str) -> None:
-    """Name the first bad value, by the table's rows."""
+    """Raise an error that names the first bad value and its row in the table."""
     if not is_bad.any():
         return
     bad = np.flatnonzero(is_bad.to_numpy())

@@ -1,4 +1,4 @@
-"""Rows drawn at random into two parts, as scikit-learn draws them, without a second's import."""
+"""Split rows at random exactly as scikit-learn does, without its import, which takes a second."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ Parts = tuple[IntArray, IntArray]  # the rows to train on, and those to test on
 
 
 def shuffled(n: int, n_test: int, seed: int) -> Parts:
-    """As `ShuffleSplit` does."""
+    """Split n rows as `ShuffleSplit` does."""
     order = np.random.RandomState(seed).permutation(n)
     return order[n_test:], order[:n_test]
 
 
 def stratified(y: Array, n_test: int, seed: int) -> Parts | None:
-    """As `StratifiedShuffleSplit` does; None where a class cannot be in both parts."""
+    """Split rows as `StratifiedShuffleSplit` does; None if a class cannot be in both parts."""
     _, numbers, counts = np.unique(y, return_inverse=True, return_counts=True)
     n_train = len(y) - n_test
     if counts.min() < 2 or min(n_train, n_test) < len(counts):
@@ -34,7 +34,7 @@ def stratified(y: Array, n_test: int, seed: int) -> Parts | None:
 
 
 def _shared(counts: IntArray, n: int, rng: np.random.RandomState) -> IntArray:
-    """How many of n rows each class has: by its share, what is left over to the largest rests."""
+    """How many of n rows each class gets: its share, rounded so that the largest rests go up."""
     exact = counts / counts.sum() * n
     shares: IntArray = np.floor(exact).astype(np.int64)
     rests, left = exact - shares, int(n - shares.sum())

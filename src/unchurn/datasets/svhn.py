@@ -16,7 +16,7 @@ from unchurn.datasets.mat import read_mat
 
 
 def load(data_dir: Path | None = None) -> Dataset:
-    """Images (n, 32, 32, 3) in [0, 1]; the file's label 10 is the digit 0."""
+    """Load images (n, 32, 32, 3) in [0, 1]; the files' label 10 is the digit 0."""
     (train, test), notes = obtain(SVHN.files, data_dir)
     x_train, y_train = _read(train)
     x_test, y_test = _read(test)

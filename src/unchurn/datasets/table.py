@@ -1,4 +1,4 @@
-"""`load_table` and `load_csv`: make a dataset of your own table, a file or a frame."""
+"""`load_table` and `load_csv`: make a dataset from your own table, a frame or a file."""
 
 from __future__ import annotations
 
@@ -42,13 +42,14 @@ def load_csv(
     preparation: Preparation | None = None,
     aside: str | Sequence[str] = (),
 ) -> Dataset:
-    """Read a table with a row per example: text, Parquet, Arrow or a workbook; see `load_table`.
+    """Make a dataset from a file: text, Parquet, Arrow or a workbook, with a row per example.
 
-    `form` says how a text is written where not with commas, decimal points and in UTF-8.
+    `form` describes a text file that is not UTF-8 with commas and decimal points. The other
+    parameters are those of `load_table`.
     """
     path = Path(path)
     check_ending(path)
-    # By the name of a published dataset, it would be taken for that.
+    # With the name of a published dataset, it would be mistaken for that.
     name = path.name if stem(path) in DATASETS else stem(path)
     try:
         table = read_table(path, form)
@@ -71,41 +72,42 @@ def load_table(
     preparation: Preparation | None = None,
     aside: str | Sequence[str] = (),
 ) -> Dataset:
-    """Split a table, the same way every time, with every class in both parts.
+    """Make a dataset from a frame: split it into training and test part, and prepare its columns.
 
-    Numbers are standardised by the training part's mean and standard deviation; text, boolean and
-    categorical columns become one column of 0 and 1 for each value. `Dataset.preparation` does the
-    same to new rows.
+    The split is the same every time, with every class in both parts. Numbers are standardised by
+    the training part's mean and standard deviation; text, boolean and categorical columns become
+    one column of 0 and 1 for each value. `Dataset.preparation` does the same to new rows.
 
     Parameters
     ----------
     table
-        A Polars or pandas frame with a row per example. The column of a pandas index, as files have
-        it, is left out; so is an id: whole numbers or text in a column that is called `id` or
-        `customer_id`, or the like, with another one in every row.
+        A Polars or pandas frame with a row per example. Two kinds of columns are left out: a pandas
+        index that was written to a file, and an id, which is a column named `id`, `customer_id` or
+        the like with a different whole number or text in every row.
     target
-        The column to predict: text, whole numbers or booleans, at least two distinct values. What
-        is fitted to it predicts values of its type.
+        The column to predict: text, whole numbers or booleans, with at least two distinct values. A
+        model that is fitted to the dataset predicts values of this type.
     name
-        What results call it.
+        The dataset's name in results.
     test_size
-        The fraction of rows held out for the test part.
+        The share of rows held out for the test part.
     missing
-        What to do with gaps: "fill" (a number's is the training part's median, with a column that
-        says where gaps were; a category's is one more category) or "refuse".
+        What to do with gaps. "fill" replaces a missing number by the training part's median and
+        adds a column that marks gaps; a missing category becomes one more category. "refuse" raises
+        an error.
     preparation
-        That of a model before, whose table had the same columns; if not given, it is learned from
-        the training part.
+        The preparation of an older model whose table had the same columns. If not given, one is
+        learned from the training part.
     aside
-        A column, or several, that are kept with the dataset but are no features: ids, dates, which
-        rows an older model was trained on.
+        One or more columns to keep with the dataset that are not features, such as ids, dates, or a
+        flag for rows that an older model was trained on.
     """
     if not 0 < test_size < 1:
         raise InputError(f"test_size must be between 0 and 1, not {test_size}")
     if missing not in ("fill", "refuse"):
         raise InputError(f"missing must be 'fill' or 'refuse', not {missing!r}")
     frame = as_frame(table)
-    target = str(target)  # as a frame has it whose columns pandas numbers
+    target = str(target)  # pandas may number columns; as_frame names them by text
     aside = list(dict.fromkeys([aside] if isinstance(aside, str) else map(str, aside)))
     for column in (target, *aside):
         if column not in frame.columns:
@@ -155,10 +157,10 @@ def load_table(
 
 
 def _check(column: pl.Series, missing: Missing) -> None:
-    """Refuse text among numbers that is no sign of a gap; and gaps, if that is asked for."""
+    """Refuse text among numbers that is not a sign of a gap; and gaps, if `missing` is "refuse"."""
     row = text_among_numbers(column)
     if row is not None and not is_number(column):
-        odd = odd_text(column)  # what is to blame, rather than a gap above it
+        odd = odd_text(column)  # the text to blame, rather than a gap above it
         row = row if odd is None else odd
         raise InputError(
             f"column {column.name!r} is numbers but for {column[row]!r} in row {row}: fill or drop "
@@ -173,7 +175,7 @@ def _check(column: pl.Series, missing: Missing) -> None:
 
 
 def _gaps(column: pl.Series) -> Array:
-    """Where a column has no value."""
+    """Mask of the rows where a column has no value."""
     import polars as pl
 
     if is_number(column):
@@ -186,7 +188,7 @@ def _gaps(column: pl.Series) -> Array:
 def _notes(
     features: pl.DataFrame, target: pl.Series, index: list[str], ids: list[str], aside: list[str]
 ) -> tuple[str, ...]:
-    """What was left out and filled, and what had better be left out."""
+    """Notes on columns that were left out or filled, or that should be left out."""
     notes = [f"column {name!r} is a pandas index: it is no feature" for name in index]
     notes += [no_feature(name) for name in ids]
     notes += [f"column {name!r} is kept aside: it is no feature" for name in aside]
@@ -207,7 +209,7 @@ def _notes(
 
 
 def _classes(column: pl.Series) -> tuple[tuple[str, ...], Array]:
-    """Names of the classes, sorted, and each row's class number."""
+    """The sorted names of the classes, and the class number of each row."""
     import polars as pl
 
     column = column.fill_nan(None) if column.dtype.is_float() else column
@@ -218,7 +220,7 @@ def _classes(column: pl.Series) -> tuple[tuple[str, ...], Array]:
         )
     whole = column.cast(pl.Int64, strict=False) if column.dtype.is_float() else None
     if whole is not None and not whole.null_count() and (whole == column).all():
-        column = whole  # as pandas writes labels of which one was missing once
+        column = whole  # pandas turns whole numbers into floats if one was ever missing
     if not (column.dtype.is_integer() or is_category(column)):
         has, how = f"is {column.dtype}", ""
         if whole is not None:
@@ -242,7 +244,7 @@ def _classes(column: pl.Series) -> tuple[tuple[str, ...], Array]:
 
 
 def _label_dtype(column: pl.Series) -> str:
-    """The type of a target's values, as NumPy names it."""
+    """NumPy's name of the type of a target's values."""
     import polars as pl
 
     if column.dtype == pl.Boolean:
@@ -250,14 +252,14 @@ def _label_dtype(column: pl.Series) -> str:
     if not column.dtype.is_numeric():
         return TEXT
     name = str(column.dtype).lower()
-    return "int64" if name.endswith("128") else name  # as whose values they are read
+    return "int64" if name.endswith("128") else name  # 128-bit integers are read as int64
 
 
 def _plain(column: pl.Series) -> Array:
-    """Values as NumPy's own integers, booleans or strings."""
+    """A column's values as NumPy integers, booleans or strings."""
     import polars as pl
 
     if column.dtype.is_integer():
-        column = column.cast(pl.Int64)  # beyond 64 bits there is no NumPy integer
+        column = column.cast(pl.Int64)  # NumPy has no integers of more than 64 bits
     array = column.to_numpy()
     return array.astype(str) if array.dtype.kind == "O" else array

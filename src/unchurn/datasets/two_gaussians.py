@@ -1,4 +1,4 @@
-"""Two Gaussians in the plane with 10 % of the labels swapped: the illustration of Figure 1."""
+"""Two Gaussians in the plane with 10 % of the labels swapped, as in the paper's Figure 1."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from unchurn.core.arrays import Array
 from unchurn.datasets.base import SPLIT_SEED, Dataset, Source
 
 N = 1000  # in each of the two parts
-SWAPPED = 0.1  # of the labels of each part
+SWAPPED = 0.1  # share of swapped labels in each part
 
 
 def load(data_dir: Path | None = None) -> Dataset:
-    """Positive examples around (−1, −1), negative around (1, 1), standard deviation 0.75."""
+    """Draw positive examples around (−1, −1), negative around (1, 1), standard deviation 0.75."""
     rng = np.random.default_rng(SPLIT_SEED)
     (x_train, y_train), (x_test, y_test) = _draw(rng), _draw(rng)
     return Dataset(

@@ -1,4 +1,4 @@
-"""REDUCE: the methods against churn, one file each; METHODS names them."""
+"""REDUCE: the methods against churn, one file each; METHODS lists them by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Anchor (after Fard et al. 2016): labels move towards an older model's predictions."""
+"""Anchor (after Fard et al. 2016): move labels towards an older model's predictions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from unchurn.methods.reference import Need, Reference
 
 
 def anchor_labels(t: Float32, reference_logits: Float32, a: float) -> Float32:
-    """(1 − a)·t + a·softmax(reference logits), where t are labels or targets so far."""
+    """(1 − a)·t + a·softmax(reference logits), where t are one-hot labels or targets so far."""
     from scipy.special import softmax
 
     a = as_fraction(a, "a")
@@ -24,14 +24,16 @@ def anchor_labels(t: Float32, reference_logits: Float32, a: float) -> Float32:
 
 @dataclass
 class Anchor(Method):
-    """Train on (1 − a)·y + a·softmax(reference).
+    """Move labels towards the reference's predictions: (1 − a)·y + a·softmax(reference).
 
-    In an experiment, one reference is trained and serves all runs, as in the paper, unless
-    `fixed_reference` is off; in an upgrade it is the base. On its own, a fit trains its own: to fix
-    it, give the model that is live in production as the reference.
+    The new model answers more like the reference, even where the reference is wrong. In an upgrade
+    the reference is the base. In any other study, one reference is trained for all runs, as in the
+    paper; with `fixed_reference=False`, every run trains its own. Give a `StableClassifier` your
+    production model as `reference`; if you do not, each fit trains a plain one first, at the cost
+    of a second training. Without a warm start, short trainings lose accuracy.
     """
 
-    a: float = 0.5  # what docs/upgrade.md found to cost no accuracy
+    a: float = 0.5  # docs/upgrade.md found that it costs no accuracy
     fixed_reference: bool = True
 
     changes = "targets"
@@ -54,6 +56,6 @@ class Anchor(Method):
     def targets(self, t: Float32, reference: Reference) -> Float32:
         if self.a == 0:
             return t
-        # Of a class that the reference does not know, it has nothing to say.
+        # Examples of a class that the reference does not know keep their targets.
         anchored = anchor_labels(t, reference.logits, self.a)
         return np.where(reference.may_know[:, None], anchored, t)

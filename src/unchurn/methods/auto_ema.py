@@ -1,9 +1,9 @@
 """Auto EMA: serve the weight average only if an average without lag beats the last weights.
 
-An average of weights lags behind training that still progresses, and costs accuracy there. The
-average 2·EMA − EMA(EMA) has no lag (Brown 1963, for time series): it is about where the weights
-would be without the noise of single steps. If its training loss is lower than that of the last
-weights, these are dominated by noise, and the EMA serves; if not, the last weights serve.
+While training still makes progress, an average of the weights lags behind it and costs accuracy.
+The average 2·EMA − EMA(EMA) has no lag (Brown 1963, for time series): it is about where the weights
+would be without the noise of single steps. If its training loss is lower than the last weights',
+noise dominates the last weights, and the EMA serves; if not, the last weights serve.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class _Judged(Averages):
     def finish(self, training_loss: LossOf) -> None:
         import torch
 
-        # Buffers, such as batch norm's statistics, are the average's: extrapolated, they might
-        # leave their range.
+        # Buffers, such as batch norm's statistics, stay the average's: extrapolation might take
+        # them out of their range.
         without_lag = [copy.deepcopy(average) for average in self.averages]
         with torch.no_grad():
             for weight, lagging in zip(_weights(without_lag), self.lagging, strict=True):
@@ -56,17 +56,19 @@ class _Judged(Averages):
 
 
 def _weights(nets: Sequence[nn.Module]) -> list[torch.Tensor]:
-    """The weights of all networks, not copied."""
+    """The weights of all networks, without copying them."""
     return [weight for net in nets for weight in net.parameters()]
 
 
 @dataclass
 class AutoEma(Ema):
-    """Serve the moving average of the weights if 2·EMA − EMA(EMA) beats the last weights.
+    """Serve the moving average of the weights (`ema`) if training has settled.
 
-    That average, which has no lag, must have a lower loss on the training data than the last
-    weights; otherwise these serve. The decay is `ema`'s. It takes a second copy of the weights, and
-    two passes over the training data at the end.
+    If it has not, the last weights serve. Training has settled if an average without lag,
+    2·EMA − EMA(EMA), has a lower loss on the training data than the last weights. This needs one
+    more copy of the weights, and two passes over the training data at the end. It serves the last
+    weights more often than `safe_ema` does: that lowers churn less often, but in short trainings
+    costs less accuracy on average.
     """
 
     fit_class = _Judged

@@ -1,4 +1,4 @@
-"""`Averages`: serve networks whose weights are averages over the steps of training."""
+"""`Averages`: serve networks whose weights are averaged over the steps of training."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 class Averaging(Protocol):
-    """A method that decides how much of a step's weights goes into the average."""
+    """A method that decides how much each step's weights count in the average."""
 
     def share(self, step: int, n_steps: int) -> float:
-        """Share of a step's weights in the new average: 0 keeps the average, 1 replaces it."""
+        """The share of a step's weights in the new average: 0 keeps the average, 1 replaces it."""
 
 
 class Averages(Fit):
@@ -33,7 +33,7 @@ class Averages(Fit):
             for mean, net in zip(self.averages, nets, strict=True)
             for average, current in zip(_state(mean), _state(net), strict=True)
         ]
-        # Statistics such as batch norm's are averaged like weights; counts are taken as they are.
+        # Statistics such as batch norm's are averaged like weights; counts are copied.
         self.floats = [pair for pair in pairs if pair[0].is_floating_point()]
         self.counts = [pair for pair in pairs if not pair[0].is_floating_point()]
 
@@ -53,5 +53,5 @@ class Averages(Fit):
 
 
 def _state(net: nn.Module) -> list[torch.Tensor]:
-    """Weights and buffers of a network, not copied."""
+    """The weights and buffers of a network, without copying them."""
     return [*net.parameters(), *net.buffers()]

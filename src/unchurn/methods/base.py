@@ -1,9 +1,10 @@
-"""`Method`: base class of all methods; its hooks change plain training. It changes nothing itself.
+"""`Method`: the base class of all methods, with the hooks by which they change plain training.
 
-`training/loop/fit.py` knows no method by name; it calls the hooks below. A new method is a
-dataclass in a file of its own that overrides the few it needs, plus one line in `METHODS`. Methods
-add up: of a combination (`combination.py`) the hooks are called in turn. Torch is imported where it
-is used, so that methods which only change targets serve learners of any framework without it.
+`training/loop/fit.py` knows no method by name; it calls the hooks below. `Method` itself changes
+nothing. To add a method, write a dataclass in a file of its own that overrides the hooks it needs,
+and add it to `METHODS`. A combination of methods (`combination.py`) calls the hooks of each in
+turn. Torch is imported only where it is used, so methods that only change targets work without it,
+for learners of any framework.
 """
 
 from __future__ import annotations
@@ -25,30 +26,30 @@ if TYPE_CHECKING:
 
 Rows = npt.NDArray[np.integer]
 Extras = dict[str, Float32]
-LossOf = Callable[[Sequence["nn.Module"]], float]  # of networks on examples, above the least
+LossOf = Callable[[Sequence["nn.Module"]], float]  # networks -> loss on examples, above the minimum
 
 
 @dataclass(frozen=True, kw_only=True)
 class HeldOut:
-    """Examples that a fit was not trained on, and networks' logits of them."""
+    """Examples that a fit was not trained on, and a function that scores them."""
 
     rows: Rows  # the examples' numbers in the training data
-    logits: Callable[[Sequence[nn.Module]], list[Float32]]  # (n, L) of each network
+    logits: Callable[[Sequence[nn.Module]], list[Float32]]  # networks -> (n, L) logits of each
 
 
 @dataclass(kw_only=True)
 class Batch:
-    """The examples of one step, as the loop hands them to the hooks, which may change them."""
+    """The examples of one step; the loop passes them to the hooks, which may change them."""
 
     x: Tensor
     targets: Tensor  # (n, L), soft
     weights: Tensor  # of the examples
-    rows: Tensor  # the examples' numbers in the training data; for mixed ones, the first's
+    rows: Tensor  # the examples' numbers in the training data; for mixed examples, the first's
     extras: dict[str, Tensor]  # values of `Method.extras` for these examples; mixed like inputs
 
 
 class Fit:
-    """The state that a method keeps during ONE fit, such as a running average of the weights."""
+    """The state of a method during ONE fit, such as a running average of the weights."""
 
     def __init__(self, method: Method, nets: Sequence[nn.Module], n_steps: int) -> None:
         self.method = method
@@ -56,7 +57,7 @@ class Fit:
         self.n_steps = n_steps
 
     def after_step(self, step: int) -> None:
-        """Called after each step of the optimiser, the first being 0."""
+        """Called after each step of the optimiser; the first step is 0."""
 
     def after_epoch(self, held_loss: LossOf | None) -> None:
         """Called after each epoch, with the loss on held-out examples, if there are any."""
@@ -73,14 +74,14 @@ class Fit:
 class Method:
     """Plain training by cross-entropy; subclasses override what they change.
 
-    Parameters are dataclass fields, each with a default: numbers, text or booleans, as they decide
-    a run's identity. `check` says what is wrong with them, on creation and again before training,
-    since `set_params` may have changed them.
+    Parameters are dataclass fields, each with a default. They must be numbers, text or booleans,
+    because they are part of a run's identity. `check` validates them when the method is created,
+    and again before training, because `set_params` may have changed them.
     """
 
-    changes: ClassVar[Literal["targets", "training"]] = "training"  # "targets": and nothing else
+    changes: ClassVar[Literal["targets", "training"]] = "training"  # "targets": nothing else
     n_nets: ClassVar[int] = 1  # networks trained in tandem on the same batches
-    n_served: ClassVar[int] = 1  # of them, those that predict
+    n_served: ClassVar[int] = 1  # how many of them predict
     grid: ClassVar[dict[str, tuple[float, ...]]] = {}  # the values worth trying
     fit_class: ClassVar[type[Fit]] = Fit  # the state of one fit
 
@@ -94,10 +95,10 @@ class Method:
     def check(self) -> None:
         """Raise InputError if a parameter is out of range."""
 
-    # scikit-learn needs these to search or clone; its own base class takes a second to import.
+    # scikit-learn needs these two to search or clone; its own base class takes a second to import.
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters by name."""
+        """All parameters by name."""
         return {name: getattr(self, name) for name in sorted(field.name for field in fields(self))}
 
     def set_params(self, **params: Any) -> Self:
@@ -117,15 +118,15 @@ class Method:
 
     @property
     def combined(self) -> tuple[Method, ...]:
-        """The methods that it consists of: itself, or the parts of a combination."""
+        """The methods that this one consists of: itself, or the parts of a combination."""
         return (self,)
 
     def simplest(self) -> Method:
-        """The simplest equivalent method at this setting: control, if it has no effect."""
+        """The simplest method with the same effect: control, if this setting has none."""
         return self
 
     def for_steps(self, n_steps: int) -> Method:
-        """The method with parameters suited to a training of `n_steps` steps."""
+        """The same method with parameters suited to a training of `n_steps` steps."""
         return self
 
     def note(self) -> str | None:
@@ -133,38 +134,38 @@ class Method:
         return None
 
     def __str__(self) -> str:
-        """As one writes it: `anchor(a=0.8)+safe_ema`."""
+        """The method as users write it: `anchor(a=0.8)+safe_ema`."""
         from unchurn.methods.registry import written
 
         return written(self)
 
     def remark(self, n_steps: int) -> str | None:
-        """A remark for the user before `n_steps` steps, such as on a useless parameter."""
+        """A remark for the user before training, such as that a parameter has no effect."""
         return None
 
     def trained(self) -> Method:
-        """The method with the same training, without parts that only change which weights serve.
+        """The method without the parts that only change which weights serve.
 
-        Methods that return the same are trained together in a study, for the price of one.
+        Methods that return equal ones share a single training in a study.
         """
         return self
 
     # Before training
 
     def members(self) -> Sequence[Method]:
-        """Independent fits whose probabilities are averaged; several for an ensemble."""
+        """The independent fits whose probabilities are averaged; several for an ensemble."""
         return (self,)
 
     def candidates(self) -> Sequence[Method]:
-        """Independent fits of which `pick` chooses one to serve."""
+        """The independent fits from which `pick` chooses one to serve."""
         return (self,)
 
     def pick(self, held: Sequence[Float32]) -> int:
-        """Position of the candidate that serves, by each one's held-out probabilities, (n, L)."""
+        """The position of the candidate that serves, given each one's held-out probabilities."""
         return 0
 
     def reference(self) -> Need | None:
-        """The reference that `targets` and `extras` need; None if they need none."""
+        """The reference that this method needs; None if it needs none."""
         return None
 
     def targets(self, t: Float32, reference: Reference) -> Float32:
@@ -176,18 +177,18 @@ class Method:
         return w
 
     def extras(self, n: int, reference: Reference, rng: np.random.Generator) -> Extras:
-        """Further arrays for each of n examples, by name, such as a teacher's logits."""
+        """Further arrays with a row for each of n examples, by name, such as a teacher's logits."""
         return {}
 
     def holds_out(self) -> float:
-        """The share of the examples held out of this fit's training, for its hooks to use.
+        """The share of the examples that this fit holds out of training, for its hooks to use.
 
-        Its references are trained on all examples.
+        References are still trained on all examples.
         """
         return 0.0
 
     def sample(self, rng: np.random.Generator, n: int) -> Rows | None:
-        """The rows, of n examples, that this fit sees, such as a bootstrap; None if all."""
+        """The rows of n examples that this fit sees, such as a bootstrap; None for all rows."""
         return None
 
     # In training
@@ -197,25 +198,25 @@ class Method:
         return net
 
     def start(self, net: nn.Module, weights: Weights) -> None:
-        """Set the weights of a new network from those of its reference.
+        """Set the weights of a new network from the reference's.
 
-        Called only for methods that need them (`Need.weights`).
+        Called only for methods that ask for these (`Need.weights`).
         """
 
     def begin(self, nets: Sequence[nn.Module], n_steps: int) -> Fit:
-        """The state of one fit of these networks, which takes `n_steps` steps."""
+        """A new state for one fit of these networks, which takes `n_steps` steps."""
         return self.fit_class(self, nets, n_steps)
 
     def epochs(self, epochs: int) -> int:
-        """Number of epochs of a training, given plain training's."""
+        """The number of epochs, given plain training's."""
         return epochs
 
     def learning_rate(self, progress: float) -> float:
-        """A factor of the learning rate; progress goes from 0 up to, not including, 1."""
+        """A factor for the learning rate; progress runs from 0 to just below 1."""
         return 1.0
 
     def weight_decay(self) -> float:
-        """The weight decay of AdamW: the share of the weights lost by a step, per learning rate."""
+        """AdamW's weight decay: each step takes away learning rate · this · weights."""
         return 0.0
 
     def batch(self, batch: Batch, rng: np.random.Generator) -> Batch:
@@ -223,21 +224,21 @@ class Method:
         return batch
 
     def loss(self, logits: Sequence[Tensor], batch: Batch, step: int) -> Tensor:
-        """One (n, L) tensor per network -> one value per example, instead of cross-entropy."""
+        """One (n, L) tensor per network -> the loss, one value per example."""
         return reduce(lambda a, b: a + b, [cross_entropy(z, batch.targets) for z in logits])
 
     def penalty(self, logits: Sequence[Tensor], batch: Batch, step: int) -> Tensor | None:
-        """A term to add to the loss, one value per example; None if there is none."""
+        """A term to add to the loss, one value per example; None for no term."""
         return None
 
     # Afterwards
 
     def settle(self, nets: list[nn.Module], reference: Reference, held: HeldOut) -> list[nn.Module]:
-        """The networks that a fit would serve -> those that will serve."""
+        """The networks that a fit would serve -> the ones to serve."""
         return nets
 
     def probabilities(self, logits: Sequence[Tensor]) -> Tensor:
-        """One (n, L) tensor per network -> (n, L), rows that sum to 1."""
+        """One (n, L) tensor of logits per network -> (n, L) probabilities."""
         return logits[0].softmax(dim=1)
 
     def serve(self, new: Float32, base: Float32) -> Float32:

@@ -1,7 +1,7 @@
 """Bi-tempered logistic loss (Amid et al. 2019): bounded and heavy-tailed, made for noisy labels.
 
-log_t(x) = (x^(1−t) − 1)/(1 − t) and exp_t, its inverse, take the places of log and exp: t1 < 1
-bounds the loss, t2 > 1 gives the probabilities heavy tails, t1 = t2 = 1 is cross-entropy.
+log_t(x) = (x^(1−t) − 1)/(1 − t) and its inverse exp_t replace log and exp: t1 < 1 bounds the loss,
+t2 > 1 gives the probabilities heavy tails, and t1 = t2 = 1 is cross-entropy.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ def log_t(x: Tensor, t: float) -> Tensor:
 
 
 def tempered_softmax(logits: Tensor, t: float, n_iters: int = 5) -> Tensor:
-    """exp_t(z − λ(z)), with λ from `n_iters` iterations: sums to 1 as far as these converge.
+    """exp_t(z − λ(z)), with λ such that rows sum to 1 as far as `n_iters` iterations converge.
 
-    The published iterations: a fixed point for t > 1 (slow to converge for large t) and bisection
-    for t < 1.
+    The iterations are the published ones: a fixed point for t > 1, which converges slowly for large
+    t, and bisection for t < 1.
     """
     if t == 1:
         return logits.softmax(dim=1)
@@ -55,7 +55,10 @@ def _shift_by_fixed_point(top: Tensor, t: float, n_iters: int) -> Tensor:
 
 
 def _shift_by_halving(top: Tensor, t: float, n_iters: int) -> Tensor:
-    """λ for t < 1: between 0 and what it is if all classes within reach of the top one tie."""
+    """λ for t < 1 by bisection.
+
+    It lies between 0 and the λ for which all classes within reach of the top one tie with it.
+    """
     within = (top > -1 / (1 - t)).sum(dim=1, keepdim=True).to(top.dtype)
     low, high = within.new_zeros(within.shape), -log_t(1 / within, t)
     for _ in range(n_iters):
@@ -67,11 +70,11 @@ def _shift_by_halving(top: Tensor, t: float, n_iters: int) -> Tensor:
 
 @cache
 def _function() -> Any:
-    """The loss as a function of torch's, made when torch is first needed."""
+    """The loss as a torch autograd function, defined when torch is first needed."""
     import torch
 
     class _BiTempered(torch.autograd.Function):
-        """The loss with its closed-form gradient: through the iterations it is unstable."""
+        """The loss with its gradient in closed form; through the iterations it is unstable."""
 
         @staticmethod
         def forward(
@@ -87,7 +90,7 @@ def _function() -> Any:
         def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
             p, targets = ctx.saved_tensors
             t1, t2 = ctx.temperatures
-            # Where p is 0 the class is out of reach (t2 < 1) or underflowed: no pull, not 0·∞.
+            # If p is 0, the class is out of reach (t2 < 1) or underflowed: the pull is 0, not 0·∞.
             pull = torch.where(
                 p > 0, (p - targets) * p.clamp(min=torch.finfo(p.dtype).tiny) ** (t2 - t1), 0
             )
@@ -100,7 +103,7 @@ def _function() -> Any:
 
 
 def _check_temperatures(t1: float, t2: float) -> None:
-    """Refuse temperatures out of range, and those at which the loss itself is infinite."""
+    """Refuse temperatures that are out of range or make the loss infinite."""
     as_fraction(t1, "t1")
     if not (isinstance(t2, int | float) and 0 < t2 <= 10):
         raise InputError(f"t2 must be above 0 and at most 10, not {t2!r}")
@@ -111,9 +114,9 @@ def _check_temperatures(t1: float, t2: float) -> None:
 def bi_tempered_loss(
     logits: Tensor, targets: Tensor, t1: float, t2: float, n_iters: int = 5
 ) -> Tensor:
-    """Bregman divergence between targets and tempered softmax, one value per example.
+    """The Bregman divergence between targets and tempered softmax, one value per example.
 
-    At t1 = t2 = 1 it is cross-entropy less the targets' own entropy, which is 0 for hard labels.
+    At t1 = t2 = 1 it is cross-entropy minus the targets' own entropy, which is 0 for hard labels.
     """
     _check_temperatures(t1, t2)
     if t1 == 1 and t2 == 1:
@@ -124,7 +127,12 @@ def bi_tempered_loss(
 
 @dataclass
 class BiTempered(Method):
-    """Bi-tempered loss with temperatures t1 (0 … 1) and t2 (above 0)."""
+    """Train with the bi-tempered loss, which tolerates noisy labels, instead of cross-entropy.
+
+    t1 (0 to 1) below 1 bounds the loss of a single example; t2 (above 0) above 1 gives the
+    probabilities heavy tails. Both at 1 are cross-entropy. It costs one training. `n_iters` is the
+    number of iterations that normalise the probabilities.
+    """
 
     t1: float = 0.9
     t2: float = 1.0
@@ -145,5 +153,5 @@ class BiTempered(Method):
 
     def probabilities(self, logits: Sequence[Tensor]) -> Tensor:
         p = tempered_softmax(logits[0], self.t2, self.n_iters)
-        # Few iterations leave the sum off 1; at t2 = 1 there are none.
+        # A few iterations do not make the sum exactly 1; at t2 = 1 none are needed.
         return p if self.t2 == 1 else p / p.sum(dim=1, keepdim=True)

@@ -1,4 +1,4 @@
-"""Co-distillation (Anil et al. 2018): two networks in tandem, drawn towards each other."""
+"""Co-distillation (Anil et al. 2018): train two networks that pull each other together."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from unchurn.methods.control import Control
 if TYPE_CHECKING:
     from torch import Tensor
 
-# Of the training that `n_warm` is meant for: in a shorter one it keeps its share.
+# Steps of the training that `n_warm` is meant for; shorter trainings scale it down.
 USUAL_STEPS = 20 * 469
 
 Kind = Literal["ce", "kl", "symmetric"]
 
 
 def codistillation_divergence(first: Tensor, second: Tensor, kind: Kind) -> Tensor:
-    """Ψ of two networks' logits, one value per example.
+    """The divergence Ψ of two networks' logits, one value per example.
 
-    −Σ p₁ log p₂ ("ce"), KL(p₁‖p₂) ("kl"), or ½·KL(p₁‖p₂) + ½·KL(p₂‖p₁) ("symmetric").
+    It is −Σ p₁ log p₂ ("ce"), KL(p₁‖p₂) ("kl"), or ½·KL(p₁‖p₂) + ½·KL(p₂‖p₁) ("symmetric").
     """
     if kind not in ("ce", "kl", "symmetric"):
         raise InputError(f"kind must be 'ce', 'kl' or 'symmetric', not {kind!r}")
@@ -39,11 +39,11 @@ def codistillation_divergence(first: Tensor, second: Tensor, kind: Kind) -> Tens
 
 @dataclass
 class _Codistill(Method):
-    """L(f₁) + L(f₂) + a·Ψ(f₁, f₂) from step `n_warm` on; the first network serves.
+    """Train two networks with the loss L(f₁) + L(f₂) + a·Ψ(f₁, f₂); serve the first.
 
-    As the paper writes it, gradients flow through both arguments of Ψ. With `stop_gradient` (ours,
-    after Anil et al.) each network is instead drawn towards the other's predictions held fixed:
-    Ψ(f₂ fixed, f₁) + Ψ(f₁ fixed, f₂).
+    The term with Ψ starts at step `n_warm`. Gradients flow through both arguments of Ψ, as the
+    paper writes it. With `stop_gradient` (not the paper's; after Anil et al.), each network is
+    drawn towards the other's fixed predictions: Ψ(f₂ fixed, f₁) + Ψ(f₁ fixed, f₂).
     """
 
     a: float = 0.5
@@ -87,21 +87,32 @@ class _Codistill(Method):
 
 @dataclass
 class CodistillCE(_Codistill):
-    """Co-distillation with cross-entropy as the divergence."""
+    """Train two networks that pull each other together by cross-entropy; serve the first.
+
+    The loss is L(f₁) + L(f₂) + a·Ψ(f₁, f₂) with Ψ = −Σ p₁ log p₂, which starts at step `n_warm`
+    (scaled down in short trainings). It costs two trainings. With `stop_gradient`, each network is
+    drawn towards the other's fixed predictions.
+    """
 
     kind: ClassVar[Kind] = "ce"
 
 
 @dataclass
 class CodistillKL(_Codistill):
-    """Co-distillation with the Kullback–Leibler divergence."""
+    """Train two networks that pull each other together by KL(p₁‖p₂); serve the first.
+
+    It is `CodistillCE` with the Kullback–Leibler divergence instead of cross-entropy.
+    """
 
     kind: ClassVar[Kind] = "kl"
 
 
 @dataclass
 class CodistillSymmetric(_Codistill):
-    """Co-distillation with the mean of both Kullback–Leibler divergences (Bhojanapalli 2021)."""
+    """Train two networks that pull each other together symmetrically; serve the first.
+
+    It is `CodistillCE` with the mean of KL(p₁‖p₂) and KL(p₂‖p₁) (Bhojanapalli et al. 2021).
+    """
 
     a: float = 1.0
 

@@ -18,7 +18,7 @@ from unchurn.methods.reference import Need, Reference, Weights
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-# Hooks of which a combination can have one alone, and what each decides.
+# Hooks that only one method of a combination may override, and what each decides.
 SINGLE = {
     "loss": "the loss",
     "probabilities": "how logits become probabilities",
@@ -31,7 +31,7 @@ SINGLE = {
 
 
 def combine(*methods: Method) -> Method:
-    """Several methods as one; control adds nothing, and one alone is itself."""
+    """Several methods as one; control is dropped, and a single method is returned as it is."""
     each = [one for method in methods for one in method.combined if type(one) is not Control]
     if len(each) < 2:
         return each[0] if each else Control()
@@ -40,7 +40,7 @@ def combine(*methods: Method) -> Method:
 
 @dataclass
 class Combination(Method):
-    """Several methods at once, in the order of their hooks' calls."""
+    """Several methods at once; their hooks are called in the given order."""
 
     methods: tuple[Method, ...] = ()
 
@@ -49,7 +49,7 @@ class Combination(Method):
         return self.methods
 
     def check(self) -> None:
-        """Refuse methods that cannot be combined, with the reason."""
+        """Refuse methods that cannot be combined, and say why."""
         for one in self.methods:
             one.check()
         kinds = [type(one) for one in self.methods]
@@ -78,7 +78,7 @@ class Combination(Method):
         self._check_alone("serve", lambda one: len(one.members()) > 1, each)
 
     def _check_alone(self, hook: str, is_other: Callable[[Method], bool], reason: str) -> None:
-        """Refuse a hook beside a kind of method that leaves it without sense."""
+        """Refuse a hook together with a kind of method that makes it meaningless."""
         if any(overrides(one, hook) for one in self.methods) and any(map(is_other, self.methods)):
             names = self._names(lambda one: overrides(one, hook) or is_other(one))
             raise InputError(f"{names} cannot be combined: {reason}")
@@ -92,17 +92,17 @@ class Combination(Method):
 
     @property
     def changes(self) -> str:  # type: ignore[override]
-        """Whether any one changes more than the targets."""
+        """Return "targets" if all methods change only targets, otherwise "training"."""
         return "targets" if all(p.changes == "targets" for p in self.methods) else "training"
 
     @property
     def n_nets(self) -> int:  # type: ignore[override]
-        """Number of networks of the one method that trains several in tandem, else 1."""
+        """The number of networks of the method that trains several in tandem; 1 if none does."""
         return max(one.n_nets for one in self.methods)
 
     @property
     def n_served(self) -> int:  # type: ignore[override]
-        """Number of serving networks of the one method that serves several, else 1."""
+        """The number of networks of the method that serves several; 1 if none does."""
         return max(one.n_served for one in self.methods)
 
     def simplest(self) -> Method:
@@ -129,7 +129,7 @@ class Combination(Method):
         return self._several("candidates")
 
     def _several(self, hook: str) -> Sequence[Method]:
-        """Combine each fit of the one method that has several with all other methods."""
+        """Combine each fit of the method that has several with all other methods."""
         each = {one: getattr(method, hook)() for one, method in enumerate(self.methods)}
         several = next((one for one, fits in each.items() if len(fits) > 1), None)
         if several is None:
@@ -217,7 +217,7 @@ class Combination(Method):
         return next((one for one in self.methods if overrides(one, hook)), Control())
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The methods, and their parameters by method and name: `knn_ls__a`."""
+        """The methods, and their parameters as `knn_ls__a`."""
         nested = {
             f"{method}__{name}": value
             for method, one in self._by_name().items()
@@ -227,7 +227,7 @@ class Combination(Method):
         return {"methods": self.methods, **nested}
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, also those of the methods."""
+        """Set parameters, including those of the methods: `knn_ls__a`."""
         methods = self._by_name()
         for name, value in params.items():
             method, _, own = name.partition("__")
@@ -246,7 +246,7 @@ class Combination(Method):
 
 
 class _Fits(Fit):
-    """The states of all methods' fits; at most one of them serves other networks."""
+    """The fit states of all methods; at most one of them serves other networks."""
 
     def __init__(self, method: Combination, nets: Sequence[nn.Module], n_steps: int) -> None:
         super().__init__(method, nets, n_steps)
@@ -270,5 +270,5 @@ class _Fits(Fit):
 
 
 def _serves_others(method: Method) -> bool:
-    """Whether a method serves other networks than those trained, as far as its hooks show."""
+    """Whether a method serves other networks than the trained ones, judging by its hooks."""
     return overrides(method, "begin") or method.fit_class.served is not Fit.served

@@ -1,4 +1,4 @@
-"""Control: plain training, with no regard to churn."""
+"""Control: plain training, which does nothing about churn."""
 
 from dataclasses import dataclass
 
@@ -7,6 +7,6 @@ from unchurn.methods.base import Method
 
 @dataclass
 class Control(Method):
-    """Cross-entropy on the labels as they are."""
+    """Train plainly, by cross-entropy on the labels; other methods are compared with this."""
 
     changes = "targets"

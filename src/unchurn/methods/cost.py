@@ -1,4 +1,4 @@
-"""The cost of a method: number of plain trainings, and of networks that serve."""
+"""The cost of a method: how many networks it trains, and how many serve."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 from unchurn.methods.base import Method
 
-PLAIN = 100  # epochs, of which a method may make more
+PLAIN = 100  # epochs of plain training, to see how many a method makes of them
 
 
 def n_fits(method: Method) -> int:
@@ -17,7 +17,7 @@ def n_fits(method: Method) -> int:
 
 
 def training_cost(method: Method) -> int:
-    """How many networks a run trains, longer trainings as more; plain training is 1.
+    """How many plain trainings a run costs, rounded up; a longer training counts for more.
 
     >>> from unchurn.methods import make_method
     >>> [training_cost(make_method(m)) for m in ("ema", "knn_ls+ema", "ensemble(m=5)", "twin")]
@@ -30,7 +30,7 @@ def training_cost(method: Method) -> int:
 
 
 def serving_cost(method: Method) -> int:
-    """How many models must answer for one prediction; plain training is 1."""
+    """How many networks must run for one prediction; 1 for plain training."""
     need = method.reference()
     beside = 1 if need is not None and need.serves else 0
     return sum(member.n_served for member in method.members()) + beside

@@ -1,6 +1,6 @@
-"""Decay: the learning rate falls along a cosine (Loshchilov & Hutter 2017), so that training ends.
+"""Decay: lower the learning rate along a cosine (Loshchilov & Hutter 2017), so training settles.
 
-At a constant rate the last steps still jump about, and where they stop is chance.
+At a constant rate the last steps still jump about, and chance decides where they stop.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from unchurn.methods.control import Control
 
 
 def cosine_decay(progress: float, final: float = 0.0) -> float:
-    """From 1 at the start to `final` at the end.
+    """The factor of the learning rate: from 1 at the start to `final` at the end.
 
     >>> cosine_decay(0), cosine_decay(0.5), cosine_decay(1)
     (1.0, 0.5, 0.0)
@@ -25,7 +25,11 @@ def cosine_decay(progress: float, final: float = 0.0) -> float:
 
 @dataclass
 class Decay(Method):
-    """Lower the learning rate along a cosine to `final` times what it was; 1 changes nothing."""
+    """Lower the learning rate along a cosine, to `final` times its initial value.
+
+    It costs nothing to train or serve, but short trainings lose accuracy. `final=1` changes
+    nothing.
+    """
 
     final: float = 0.0
 

@@ -1,4 +1,4 @@
-"""Distil: train one model on what an ensemble of plain fits says of the training examples."""
+"""Distil: train one model on the mean predictions of several plain fits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from unchurn.methods.reference import Need, Reference
 
 
 def distill_labels(t: Float32, teachers: Sequence[Float32], a: float) -> Float32:
-    """(1 − a)·t + a·(mean of the teachers' softmax), t being labels or targets so far."""
+    """(1 − a)·t + a·(mean of the teachers' softmax), where t are labels or targets so far."""
     from scipy.special import softmax
 
     a = as_fraction(a, "a")
@@ -26,10 +26,10 @@ def distill_labels(t: Float32, teachers: Sequence[Float32], a: float) -> Float32
 
 @dataclass
 class Distill(Method):
-    """Train on (1 − a)·y + a·(mean probabilities of m plain fits of the same run).
+    """Move labels towards an ensemble's predictions: (1 − a)·y + a·(mean probabilities of m fits).
 
-    One model is served, for m + 1 trainings. Where plain fits know their training labels by heart,
-    so does their mean, and there is little to learn from it.
+    The m fits are plain ones of the same run. It costs m + 1 trainings and serves one model. If
+    plain fits memorise their training labels, their mean adds little to the labels.
     """
 
     m: int = 5

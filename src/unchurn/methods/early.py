@@ -1,4 +1,4 @@
-"""Early stopping: serve the weights after the epoch of lowest loss on a held-out part."""
+"""Early stopping: serve the weights of the epoch with the lowest loss on held-out examples."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class _Best(Fit):
 
 @dataclass
 class Early(Method):
-    """Hold out `part` of the examples, and serve the weights with the lowest loss on them.
+    """Hold out the share `part` of the examples; serve the epoch with the lowest loss on them.
 
-    Training goes on to its end: only the served weights are of an earlier epoch. It costs the
-    held-out examples.
+    Training still runs to its end, so it takes as long as plain training. The held-out examples are
+    not trained on, and if they are few, choosing an epoch by them adds churn.
     """
 
     part: float = 0.1

@@ -1,8 +1,8 @@
-"""EMA: the weights that serve are a moving average over the steps of training. It costs nothing.
+"""EMA: serve a moving average of the weights over the steps of training. It costs nothing.
 
-Averaging what the last steps jump about takes out much of what one seed does otherwise than the
-next. Decay with warm-up as Martín Abadi et al. (TensorFlow, 2016) have it; that it lowers churn:
-Morales-Brotons et al. (2024).
+The last steps of training jump about. Averaging over them removes much of what differs between one
+seed and the next. The warm-up of the decay is TensorFlow's (Martín Abadi et al. 2016). That an EMA
+lowers churn is known from Morales-Brotons et al. (2024).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from unchurn.methods.control import Control
 
 
 def ema_decay(decay: float, step: int) -> float:
-    """The share of the average that a step keeps (the first step is 0): less in early steps."""
+    """The share of the old average that a step keeps, less in early steps; the first step is 0."""
     return min(decay, (1 + step) / (10 + step))
 
 
@@ -26,8 +26,10 @@ def ema_decay(decay: float, step: int) -> float:
 class Ema(Method):
     """Serve the exponential moving average of the weights: decay·average + (1 − decay)·weights.
 
-    After step t the decay is min(decay, (1 + t)/(10 + t)): the average reaches back a tenth of the
-    steps so far, at 0.999 a thousand steps at most.
+    After step t the decay is min(decay, (1 + t)/(10 + t)), so the average reaches back over about a
+    tenth of the steps so far; at 0.999, over a thousand steps at most. It costs nothing. While
+    training still makes much progress, the average lags behind and can cost accuracy: `safe_ema`
+    and `auto_ema` then serve the last weights.
     """
 
     decay: float = 0.999

@@ -1,4 +1,4 @@
-"""Ensemble: the average of m independent models. The most stable, at m times the cost."""
+"""Ensemble: average m independent models. The most stable method, at m times the cost."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from unchurn.core.errors import InputError
 from unchurn.methods.base import Method
 from unchurn.methods.control import Control
 
-MOST = 1000  # models: each is a training, and a mistyped number would have us list them for ever
+MOST = 1000  # models: each is a training, and a mistyped number would take for ever to list
 
 
 def check_size(m: int) -> None:
-    """Refuse a number of models that is none, or out of all reason."""
+    """Refuse a number of models below 1, or absurdly large."""
     if as_whole(m, 1, "m") > MOST:
         raise InputError(f"m must be at most {MOST}, not {m:,}")
 
 
 @dataclass
 class Ensemble(Method):
-    """m fits, each with its own initialisation and batch order; their probabilities are averaged.
+    """Average the probabilities of m fits, each with its own initialisation and batch order.
 
-    Alone it is of plain fits; `ensemble+ema` is one of fits with averaged weights.
+    It is the most stable method, at m times the cost of training and of serving. Alone it averages
+    plain fits; `ensemble+ema` averages fits with averaged weights. Any learner can train it.
     """
 
     m: int = 5

@@ -1,4 +1,4 @@
-"""Focal distillation (Yan et al. 2021): stay near a model before, above all where it is right."""
+"""Focal distillation (Yan et al. 2021): stay near an older model, above all where it is right."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Kind = Literal["logits", "kl"]
 
 
 def focal_distance(logits: Tensor, before: Tensor, kind: Kind, tau: float) -> Tensor:
-    """How far logits are from those before, one value per example.
+    """The distance of logits from the older model's, one value per example.
 
-    ½·‖z − z°‖² ("logits"), or τ²·KL(softmax(z°/τ) ‖ softmax(z/τ)) ("kl").
+    It is ½·‖z − z°‖² ("logits"), or τ²·KL(softmax(z°/τ) ‖ softmax(z/τ)) ("kl").
     """
     if kind == "logits":
         return (logits - before).square().sum(dim=1) / 2
@@ -33,10 +33,13 @@ def focal_distance(logits: Tensor, before: Tensor, kind: Kind, tau: float) -> Te
 
 @dataclass
 class Focal(Method):
-    """Cross-entropy + a·(alpha + beta·[the reference is right])·(distance to its logits).
+    """Stay near the reference's predictions, above all where it is right.
 
-    The reference is the model in production: the base of an upgrade, or the one that is given. An
-    example of a class that it does not know is left alone, and so are the logits of such classes.
+    The loss is cross-entropy + a·(alpha + beta·[the reference is right])·(distance to its logits).
+    The distance is the KL divergence at temperature `tau`, or with `kind="logits"` half the squared
+    difference of the logits. The reference is the model in production: the base of an upgrade, or
+    the given one. The term leaves out examples, and logits, of classes that the reference does not
+    know. Only networks can be trained with it. Without a warm start, short trainings lose accuracy.
     """
 
     a: float = 0.2

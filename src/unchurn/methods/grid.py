@@ -1,4 +1,4 @@
-"""The settings of a method that are worth trying: its grid, with written parameters fixed."""
+"""The settings of a method that are worth trying: its grid, except parameters the user wrote."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from unchurn.methods.base import Method
 from unchurn.methods.registry import METHODS, named_method
 
-# Names and parameters as `parse_method` reads them; methods with their names, to be combined.
+# Names and parameters as `parse_method` returns them; and methods with their names, to combine.
 Written = Sequence[tuple[str, dict[str, Any]]]
 Named = list[tuple[str, Method]]
 
@@ -21,7 +21,7 @@ def as_written(written: Written, n_steps: int | None) -> Named:
 
 
 def worth_trying(written: Written, n_steps: int | None) -> list[Named]:
-    """Every combination of the values worth trying; parameters that are written stay so.
+    """Every combination of the values worth trying; parameters that the user wrote stay fixed.
 
     >>> [one.a for ((_, one),) in worth_trying([("mixup", {})], None)]
     [0.2, 0.3, 0.4, 0.5]
@@ -34,7 +34,7 @@ def worth_trying(written: Written, n_steps: int | None) -> list[Named]:
 
 
 def _values(name: str, given: dict[str, Any]) -> list[dict[str, Any]]:
-    """The settings to try of one method: its grid, with written parameters fixed."""
+    """The parameters to try for one method: its grid, except those that are given."""
     tried = {p: values for p, values in METHODS[name].grid.items() if p not in given}
     return [dict(zip(tried, chosen, strict=True)) for chosen in product(*tried.values())]
 
@@ -42,7 +42,7 @@ def _values(name: str, given: dict[str, Any]) -> list[dict[str, Any]]:
 def _suited(
     name: str, values: dict[str, Any], given: dict[str, Any], n_steps: int | None
 ) -> Method:
-    """A method suited to a training of `n_steps` steps; written parameters stay as they are."""
+    """A method suited to a training of `n_steps` steps; given parameters stay as they are."""
     method = named_method(name, **{**values, **given})
     if n_steps is None:
         return method

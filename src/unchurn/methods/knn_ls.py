@@ -1,6 +1,7 @@
-"""k-NN label smoothing, the paper's own method: labels move towards their neighbours' labels.
+"""k-NN label smoothing, the paper's own method: move labels towards their neighbours' labels.
 
-The pure functions are `unchurn.knn_labels` and `unchurn.knn_smooth_labels`.
+For use with any training code, see the functions `unchurn.knn_labels` and
+`unchurn.knn_smooth_labels`.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ from unchurn.neighbors.soft_labels import blend_knn_targets, smooth_targets
 
 @dataclass
 class KnnLS(Method):
-    """Train on (1 − a)·y + a·(b/L + (1 − b)·η_k), neighbours taken among the reference's logits.
+    """Move labels towards their neighbours' labels: (1 − a)·y + a·(b/L + (1 − b)·η_k).
 
-    In an experiment, the reference is trained anew in every run (the paper's Algorithm 1 contains
-    it), unless `fixed_reference`. The paper chose a of 0.5 to 1 on its tasks; on other tables that
-    is ruinous (docs/beyond.md).
+    η_k is the mean label of the k nearest neighbours of an example, in the space of the reference's
+    logits. In a study, every run trains a reference of its own, as in the paper's Algorithm 1; with
+    `fixed_reference=True`, all runs share one. It costs two trainings and serves one model. The
+    paper chose a from 0.5 to 1 on its tasks; on other tables that ruins accuracy (docs/beyond.md).
     """
 
     k: int = 10

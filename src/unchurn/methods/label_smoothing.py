@@ -1,6 +1,6 @@
-"""Label smoothing (Szegedy et al. 2016): every label moves the same way towards uniform.
+"""Label smoothing (Szegedy et al. 2016): move every label towards the uniform distribution.
 
-The pure function is `unchurn.smooth_labels`.
+For use with any training code, see the function `unchurn.smooth_labels`.
 """
 
 from __future__ import annotations
@@ -17,15 +17,16 @@ from unchurn.neighbors.soft_labels import smooth_targets
 
 @dataclass
 class LabelSmoothing(Method):
-    """Train on (1 − a)·y + a/L.
+    """Move labels towards the uniform distribution: (1 − a)·y + a/L.
 
-    The paper chose a = 0.8 or 0.9 on its tasks; on other tables that is ruinous (docs/beyond.md).
+    It costs nothing. The paper chose a = 0.8 or 0.9 on its tasks; on other tables that ruins
+    accuracy (docs/beyond.md).
     """
 
     a: float = 0.1
 
     changes = "targets"
-    # The paper gives no grid for label smoothing; it is anchor's.
+    # The paper gives no grid for label smoothing; this is anchor's.
     grid: ClassVar = {"a": (0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 0.8, 0.9, 1.0)}
 
     def check(self) -> None:

@@ -1,4 +1,4 @@
-"""Longer: more epochs. What a warm start gains, longer plain training may gain too."""
+"""Longer: train for more epochs, for a fair comparison with a warm start."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from unchurn.methods.control import Control
 
 @dataclass
 class Longer(Method):
-    """Train for `times` as many epochs, rounded."""
+    """Train for `times` as many epochs, rounded; the training costs that much more.
+
+    Compare a warm start with this: a warm-started model has in effect been trained for longer, and
+    longer plain training may gain the same.
+    """
 
     times: float = 1.5
 

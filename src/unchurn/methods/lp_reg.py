@@ -1,4 +1,4 @@
-"""ℓ1 and ℓ2 regularisation of the logits: predictions held small, whatever the label."""
+"""ℓ1 and ℓ2 regularisation of the logits: keep logits small, whatever the label."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 def lp_penalty(logits: Tensor, p: int) -> Tensor:
-    """‖z‖_p of each example's logits, not squared. Of probabilities the ℓ1 norm is always 1."""
+    """‖z‖_p of each example's logits, not squared.
+
+    Logits rather than probabilities: the ℓ1 norm of probabilities is always 1.
+    """
     import torch
 
     norm: Tensor = torch.linalg.vector_norm(logits, ord=p, dim=1)
@@ -26,7 +29,7 @@ def lp_penalty(logits: Tensor, p: int) -> Tensor:
 
 @dataclass
 class _LpReg(Method):
-    """Cross-entropy + a·‖logits‖_p."""
+    """Train with cross-entropy + a·‖logits‖_p."""
 
     a: float = 0.1
 
@@ -43,24 +46,25 @@ class _LpReg(Method):
         return self.a * reduce(add, [self.norm(z) for z in logits])
 
     def norm(self, logits: Tensor) -> Tensor:
-        """How large each example's logits are."""
+        """The size of each example's logits."""
         return lp_penalty(logits, self.p)
 
 
 @dataclass
 class L1Reg(_LpReg):
-    """Cross-entropy + a·‖logits‖₁."""
+    """Keep logits small: train with cross-entropy + a·‖logits‖₁. It costs one training."""
 
     p: ClassVar[int] = 1
 
 
 @dataclass
 class L2Reg(_LpReg):
-    """Cross-entropy + a·‖logits‖₂, as the paper writes it; with `squared`, a·‖logits‖₂².
+    """Keep logits small: train with cross-entropy + a·‖logits‖₂. It costs one training.
 
-    Some of the paper's published numbers are nearer to those of the square: docs/reproduction.md.
-    The norm pulls at small logits as hard as at large ones: with a large `a`, a convolutional
-    network may never leave the start.
+    The norm is not squared, as the paper writes it. With `squared=True` the term is a·‖logits‖₂²;
+    some of the paper's published numbers are nearer to that (docs/reproduction.md). The unsquared
+    norm pulls as hard on small logits as on large ones, so with a large `a` a convolutional network
+    may never start to learn.
     """
 
     a: float = 0.5

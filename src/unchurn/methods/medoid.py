@@ -1,4 +1,4 @@
-"""Medoid (Xie et al. 2021): of several fits, serve the most typical instead of the luckiest."""
+"""Medoid (Xie et al. 2021): train several models, and serve the most typical one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from unchurn.methods.ensemble import check_size
 
 
 def nearest_to_mean(probabilities: Sequence[Float32]) -> int:
-    """Which of several models is nearest to their mean, by mean squared difference; the first.
+    """The position of the model nearest to the mean of all, by mean squared difference.
+
+    If several are equally near, the first.
 
     >>> nearest_to_mean([np.array([[0.0]]), np.array([[0.5]]), np.array([[0.9]])])
     1
@@ -28,9 +30,11 @@ def nearest_to_mean(probabilities: Sequence[Float32]) -> int:
 
 @dataclass
 class Medoid(Method):
-    """m fits that all hold out the same `part`; the one nearest to their mean on it serves.
+    """Train m fits, and serve the one whose predictions are nearest to the mean of all.
 
-    One model is served, for m trainings. Any learner can train it.
+    All fits hold out the same share `part` of the examples, on which they are compared; these
+    examples are missed in training. It costs m trainings and serves one model. Any learner can
+    train it.
     """
 
     m: int = 5

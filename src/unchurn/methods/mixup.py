@@ -1,4 +1,4 @@
-"""Mixup (Zhang et al. 2017): train on convex combinations of examples and of their labels."""
+"""Mixup (Zhang et al. 2017): train on mixtures of two examples and of their labels."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def mix(
     x: Tensor, t: Tensor, w: Tensor, share: float, partners: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """`share` of each example plus 1 − share of its partner: inputs, targets and weights.
+    """share·(each example) + (1 − share)·(its partner): inputs, targets and weights.
 
     Targets are mixed by weight, so that the weighted loss is the mixture of the two losses.
     """
@@ -33,7 +33,11 @@ def mix(
 
 @dataclass
 class Mixup(Method):
-    """Mix each batch with a permutation of itself; one share λ ~ Beta(a, a) per batch."""
+    """Train on mixtures: λ·(an example) + (1 − λ)·(another), and the same for their labels.
+
+    Each batch is mixed with a permutation of itself, with one share λ ~ Beta(a, a) per batch. It
+    costs nothing. Mixtures of category columns mean little, so tables with many may lose accuracy.
+    """
 
     a: float = 0.2
 

@@ -1,4 +1,4 @@
-"""Project (after Schumann et al. 2024): weights between old and new that keep a budget of flips."""
+"""Project (after Schumann et al. 2024): serve weights between old and new that keep a budget."""
 
 from __future__ import annotations
 
@@ -23,12 +23,14 @@ STEPS = 20  # of equal size, from the new weights to the old ones
 
 @dataclass
 class Project(WarmStart):
-    """A warm start; then the smallest step back to the reference that keeps `max_bad_flips`.
+    """Warm start, train, then move the weights back to the reference until `max_bad_flips` is kept.
 
-    `part` of the examples is held out to count on: bad flips are what the reference had right and
-    the new model has not, as a share. Where it is known what the reference was trained on, only the
-    others count: of those it has too much right. The last step is the reference itself, so the
-    budget is always kept on the held-out examples. A budget of 1 never binds, and is no projection.
+    Bad flips, examples that the reference gets right and the new model wrong, are counted on a
+    held-out share `part` of the examples, which training misses. If it is known which examples the
+    reference was trained on, only the others count, because it gets too many of its own right. The
+    weights move in 20 equal steps and stop at the first that keeps the budget. The last step is
+    the reference itself, so the budget is always kept on the held-out examples; with few of them,
+    it may be missed on others. With a budget of 1, this is a warm start alone.
     """
 
     a: float = 1.0
@@ -62,7 +64,7 @@ class Project(WarmStart):
         if not self._projects:
             return nets
         counted = ~reference.seen[held.rows]
-        if not counted.any():  # of what it knows by heart, it still tells something
+        if not counted.any():  # the reference has seen all of them: better than counting nothing
             counted[:] = True
         labels, was_right = reference.labels[held.rows], reference.is_right[held.rows]
         for step in range(STEPS + 1):

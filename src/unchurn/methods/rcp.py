@@ -1,4 +1,4 @@
-"""RCP (Fard et al. 2016): labels move towards a model before, but only where that is right."""
+"""RCP (Fard et al. 2016): move labels towards an older model's predictions where it is right."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ from unchurn.methods.reference import SHARED, Need, Reference
 
 @dataclass
 class Rcp(Method):
-    """Train on (1 − a)·y + a·softmax(reference) where that is right; else on y, at weight `wrong`.
+    """Move labels towards the reference's predictions, but only where it is right.
 
-    The reference is the model in production: the base of an upgrade, or the one that is given. An
-    example of a class that it does not know is trained on as it is.
+    Where the reference is right, the targets are (1 − a)·y + a·softmax(reference). Where it is
+    wrong, the labels stay, and the example gets the weight `wrong`. The reference is the model in
+    production: the base of an upgrade, or the given one. Examples of a class that it does not know
+    stay as they are. It keeps less of the reference's behaviour than `anchor`.
     """
 
     a: float = 0.5

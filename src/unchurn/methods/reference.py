@@ -1,4 +1,4 @@
-"""`Need` and `Reference`: which other models a method looks at, and what they say."""
+"""`Need` and `Reference`: which other models a method looks at, and their predictions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from unchurn.core.arrays import Array, Float32
 from unchurn.core.errors import InputError
 from unchurn.neighbors import knn_labels
 
-Weights = Mapping[str, Array]  # of a network by name, as its `state_dict` has them
+Weights = Mapping[str, Array]  # a network's weights by name, as in its `state_dict`
 Mask = npt.NDArray[np.bool_]
 SHARED = (
     "{}'s runs share one reference, plainly trained for them, as no model in production is there "
@@ -23,26 +23,26 @@ SHARED = (
 
 @dataclass(frozen=True)
 class Need:
-    """Which other models a method looks at: plain fits, their logits of the training examples.
+    """What a method needs of its references, which are plain fits or the model in production.
 
-    A fixed one is the model in production, where there is one.
+    A fixed reference is the model in production, if there is one.
     """
 
-    is_fixed: bool = False  # the same for all runs, instead of others for each
-    ks: tuple[int, ...] = ()  # of which k-NN labels among the first's logits will be asked for
-    m: int = 1  # how many
-    weights: bool = False  # whether the first's weights will be asked for
-    serves: bool = False  # whether the first is asked at serving, too
+    is_fixed: bool = False  # the same references for all runs, instead of new ones in each run
+    ks: tuple[int, ...] = ()  # the numbers of neighbours for k-NN labels by the first's logits
+    m: int = 1  # number of references
+    weights: bool = False  # whether the method needs the first's weights
+    serves: bool = False  # whether the first also takes part in serving
 
 
 class Reference:
-    """The reference models' (n, L) logits of the training examples, and k-NN labels among them.
+    """The references' (n, L) logits for the training examples, and k-NN labels by these logits.
 
-    All are made when first asked for, and once: `logits` trains a model if need be. `more` are
-    those of further models, of which only the methods that average over several ask. `weights` are
-    those of the first, where it is a network like the one that is trained. Classes that the first
-    does not know (`known`) are not its mistakes: what it says of their examples is left aside.
-    `seen` tells which examples the first was trained on, as far as that is known.
+    Everything is computed once, when first asked for; `logits` may train a model. `more` gives the
+    logits of further references, for methods that average over several. `weights` are the first
+    reference's, if it is a network like the one being trained. `known` is the mask of classes that
+    the first reference knows: for examples of other classes its predictions are ignored, not
+    counted as mistakes. `seen` is the mask of examples that it was trained on; none if unknown.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Reference:
 
     @cached_property
     def weights(self) -> Weights:
-        """Of the first model, by name; InputError if it has none that are known."""
+        """The weights of the first model, by name; InputError if they are unknown."""
         if self._make_weights is None:
             raise InputError(
                 "the reference's weights are not known: it must be a network of the same kind "
@@ -87,15 +87,15 @@ class Reference:
 
     @cached_property
     def is_right(self) -> Mask:
-        """(n,) whether the first model has an example's class right."""
+        """(n,) whether the first model is right on an example."""
         return np.asarray(self.logits.argmax(axis=1) == self.labels) & self.may_know
 
     def every(self, m: int) -> list[Float32]:
-        """(n, L) logits of m models; of as many as there are where the user gave fewer."""
+        """(n, L) logits of m models, or of all if the user gave fewer."""
         return [self.logits, *(make() for make in self._more[: m - 1])]
 
     def knn_labels(self, k: int, n_classes: int) -> Float32:
-        """(n, L) mean labels of the k nearest neighbours among the first model's logits."""
+        """(n, L) mean labels of the k nearest neighbours by the first model's logits."""
         if k not in self._knn:
             self._knn[k] = knn_labels(self.logits, self.labels, k, n_classes=n_classes)
         return self._knn[k]

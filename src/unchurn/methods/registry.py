@@ -1,4 +1,4 @@
-"""METHODS: what there is, by name; and how a method is written: `knn_ls(k=5, a=0.9)+ema`."""
+"""METHODS: all methods by name; and the parser of methods as text: `knn_ls(k=5, a=0.9)+ema`."""
 
 from __future__ import annotations
 
@@ -74,15 +74,15 @@ METHODS: dict[str, type[Method]] = {
     "longer": Longer,
 }
 
-# What `StableClassifier` trains by, and `bench` tries first, if nothing is said. docs/beyond.md: on
-# no table that was measured with 20 epochs it does harm beyond chance, and it costs nothing.
+# The default of `StableClassifier`, and the first that `bench` tries. It costs nothing, and with 20
+# epochs it did no harm beyond chance on any table that was measured (docs/beyond.md).
 DEFAULT = "weight_decay+safe_ema"
 PLUS = "+"
 NOT_IN_BRACKETS = r"(?![^()]*\))"
 
 
 def make_method(method: str | Method) -> Method:
-    """A method as it is written, or as it is; its parameters checked.
+    """The method for a text such as "knn_ls(k=5)+ema"; an object as it is. Parameters are checked.
 
     >>> make_method("mixup(a=0.3)+ema")
     Combination(methods=(Mixup(a=0.3), Ema(decay=0.999)))
@@ -97,7 +97,7 @@ def make_method(method: str | Method) -> Method:
 
 
 def parse_method(text: str) -> list[tuple[str, dict[str, Any]]]:
-    """The names and parameters that are written in a method.
+    """The names and parameters in a method's text.
 
     >>> parse_method("knn_ls(k=5, a=0.9)+ema")
     [('knn_ls', {'k': 5, 'a': 0.9}), ('ema', {})]
@@ -106,7 +106,7 @@ def parse_method(text: str) -> list[tuple[str, dict[str, Any]]]:
 
 
 def split_methods(text: str) -> list[str]:
-    """Several methods, by comma.
+    """The methods in a text that lists several, separated by commas.
 
     >>> split_methods("control, mixup(a=0.2)+ema")
     ['control', 'mixup(a=0.2)+ema']
@@ -115,7 +115,7 @@ def split_methods(text: str) -> list[str]:
 
 
 def named_method(name: str, **parameters: Any) -> Method:
-    """A method by its name alone, with parameters."""
+    """The method with this name and parameters; not a combination."""
     if name not in METHODS:
         raise InputError(unknown("method", name, METHODS))
     known = METHODS[name]().get_params()
@@ -127,7 +127,7 @@ def named_method(name: str, **parameters: Any) -> Method:
 
 
 def name_of(method: Method) -> str:
-    """The name of a method without its parameters; of one's own class, the class's name.
+    """A method's name without parameters; for a user's own class, the class's name.
 
     >>> name_of(make_method("knn_ls+ema"))
     'knn_ls+ema'
@@ -137,7 +137,7 @@ def name_of(method: Method) -> str:
 
 
 def written(method: Method) -> str:
-    """A method as one writes it, without what is usual; of one's own class, as Python shows it.
+    """A method as users write it, without default parameters; a user's own class by its `repr`.
 
     >>> written(make_method("anchor(a=0.8)+ema"))
     'anchor(a=0.8)+ema'
@@ -149,13 +149,13 @@ def written(method: Method) -> str:
 
 
 def with_unusual(name: str, own: dict[str, Any]) -> str:
-    """A method by its name with those of its parameters that are not as usual.
+    """A method's name with the parameters that differ from their defaults.
 
-    What follows from the training's length is left out.
+    Parameters that follow from the length of the training are left out.
     """
     method = METHODS[name]()
     usual, short = method.get_params(), method.for_steps(1).get_params()
-    # Of what counts in steps and is not searched, the training's length decides.
+    # Leave out parameters that the training's length decides, unless they are searched.
     others = (p for p in own if p not in method.grid and short[p] == usual[p])
     unusual = {p: own[p] for p in (*method.grid, *others) if own[p] != usual[p]}
     shown = ", ".join(f"{p}={_as_code(value)}" for p, value in unusual.items())
@@ -167,7 +167,7 @@ def _as_code(value: Any) -> str:
 
 
 def _parse_part(text: str) -> tuple[str, dict[str, Any]]:
-    """`mixup(a=0.2)` as a name and parameters; values as Python writes them."""
+    """The name and parameters of `mixup(a=0.2)`; values are Python literals."""
     found = re.fullmatch(r"\s*(\w+)\s*(?:\((.*)\))?\s*", text)
     if found is None:
         raise InputError(f"{text!r} is no method: write name, name(a=0.5) or name+name")
@@ -179,7 +179,7 @@ def _parse_part(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def parse_values(text: str) -> dict[str, Any]:
-    """Names and values as Python writes them; ValueError if it is anything else.
+    """Names and values of Python keyword arguments; ValueError for anything else.
 
     >>> parse_values("k=5, fixed_reference=True")
     {'k': 5, 'fixed_reference': True}

@@ -1,8 +1,9 @@
-"""Safe EMA: the average of the weights serves unless it lags behind what was trained.
+"""Safe EMA: serve the average of the weights, unless it lags behind training.
 
-While training still makes much way, an average lags behind it: on small tables, after some dozens
-of steps, `ema` can cost accuracy. Once steps mostly jump about, the average fits about as well as
-the last of them, or better. Which of the two it is, the training loss tells, without held-out rows.
+While training still makes much progress, an average lags behind it: on small tables, after some
+dozens of steps, `ema` can cost accuracy. Once steps mostly jump about, the average fits about as
+well as the last weights, or better. The training loss tells the two cases apart, without held-out
+rows.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class _Guarded(Averages):
-    """Averages that serve only if their loss is not much above that of the last weights."""
+    """Averages that serve only if their loss is not much higher than the last weights'."""
 
     lags: bool = False
 
@@ -34,12 +35,13 @@ class _Guarded(Averages):
 
 @dataclass
 class SafeEma(Ema):
-    """Serve the moving average of the weights, unless its training loss is too high.
+    """Serve the moving average of the weights (`ema`), unless its training loss is too high.
 
-    The last weights serve instead where the average's loss on what was trained on is more than
-    `slack` above theirs, as a share of it. That takes two passes over the training data at the end.
-    The average reaches back about a tenth of training at most (`ema_decay`): where a tenth of
-    training lowers the loss by more than a tenth, it is too short to average. The decay is `ema`'s.
+    If the average's loss on the training data is more than (1 + `slack`) times that of the last
+    weights, the last weights serve instead. The average reaches back over at most a tenth of
+    training (`ema_decay`), so the default means: if a tenth of training still lowers the loss by
+    more than a tenth, training is too short to average. This costs two passes over the training
+    data at the end. In short trainings it does nothing.
     """
 
     slack: float = 0.1

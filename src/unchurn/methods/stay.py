@@ -1,4 +1,4 @@
-"""Stay: train plainly, and serve the base's answer unless the new model is surer by a ratio."""
+"""Stay: train plainly, but serve the base's answer unless the new model is surer by a ratio."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from unchurn.methods.reference import SHARED, Need
 
 @dataclass
 class Stay(Method):
-    """Both models answer: the new one where its doubt is less than the base's by `ratio`.
+    """Keep the base's answer, unless its doubt is more than `ratio` times the new model's.
 
-    The base is that of an upgrade. It costs no training, but two models are served. Outside of a
-    study, `unchurn.Stay(base, new)` is the same of any two models.
+    A model's doubt is 1 minus the probability of its own answer. The base is that of an upgrade.
+    Training costs no more, but two models must serve. Outside of a study, `unchurn.Stay(base, new)`
+    does the same for any two models.
     """
 
     ratio: float = 1.0

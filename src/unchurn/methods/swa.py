@@ -1,6 +1,6 @@
-"""SWA (Izmailov et al. 2018): serve the plain average of the weights in the last part of training.
+"""SWA (Izmailov et al. 2018): serve the mean of the weights in the last part of training.
 
-The paper's schedule of the learning rate is not part of it: here the rate stays as it is.
+The paper's schedule of the learning rate is left out: here the rate stays as it is.
 """
 
 from __future__ import annotations
@@ -16,7 +16,11 @@ from unchurn.methods.control import Control
 
 @dataclass
 class Swa(Method):
-    """Serve the mean of the weights after each step of the last `part` of training."""
+    """Serve the mean of the weights over all steps of the last `part` of training.
+
+    It costs nothing. As with `ema`, the mean lags behind a training that still makes progress, and
+    a long part averages in weights that had not learned yet.
+    """
 
     part: float = 0.25
 
@@ -33,6 +37,6 @@ class Swa(Method):
         return Control()
 
     def share(self, step: int, n_steps: int) -> float:
-        """A step's weights count as much as each one's before it; the last are always there."""
+        """The share that makes all steps count equally; the last step is always included."""
         first = min(int((1 - self.part) * n_steps), n_steps - 1)
         return 0.0 if step < first else 1 / (1 + step - first)

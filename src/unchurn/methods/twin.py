@@ -1,4 +1,4 @@
-"""Twin (Prastalo & Jablonka 2026): two networks on two bootstraps that must agree; both serve."""
+"""Twin (Prastalo & Jablonka 2026): two networks on two bootstraps, made to agree; both serve."""
 
 from __future__ import annotations
 
@@ -21,10 +21,13 @@ COUNTS = "twin"  # how often each network's bootstrap has an example, (n, 2)
 
 @dataclass
 class Twin(Method):
-    """c₁·L(f₁) + c₂·L(f₂) + a·½(c₁ + c₂)·(symmetric KL of f₁ and f₂); the mean of both serves.
+    """Train two networks on two bootstraps and pull them together; serve the mean of both.
 
-    c: how often an example is in the network's own bootstrap. The paper draws a batch of each
-    bootstrap; here every batch of all examples is weighted by both, the same loss on average.
+    The loss is c₁·L(f₁) + c₂·L(f₂) + a·½(c₁ + c₂)·(symmetric KL of f₁ and f₂), where c is the
+    number of times that an example is in the network's own bootstrap. The paper draws batches from
+    each bootstrap; here each batch is drawn from all examples and weighted by both counts, which
+    gives the same loss on average. It trains and serves two networks. A strong pull (`a`) keeps
+    networks from learning small tables.
     """
 
     a: float = 10.0

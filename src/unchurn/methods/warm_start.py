@@ -1,4 +1,4 @@
-"""Warm start: training begins at the weights of a model before, instead of at random ones."""
+"""Warm start: training begins at an older model's weights instead of random ones."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
 @dataclass
 class WarmStart(Method):
-    """Start from (1 − a)·(random weights) + a·(the reference's weights).
+    """Start training at (1 − a)·(random weights) + a·(the reference's weights).
 
-    The reference is the model in production: the base of an upgrade, or the one that is given. It
-    must be the same network; of one with other classes, its outputs are not.
+    The reference is the model in production: the base of an upgrade, or the given one. It must be
+    the same network for the same classes. It costs nothing, but alone it leaves most bad flips:
+    combine it with `anchor`.
     """
 
     a: float = 1.0
@@ -45,7 +46,7 @@ class WarmStart(Method):
 
 
 def move_weights(net: nn.Module, towards: Weights, share: float) -> None:
-    """Move a network's weights, and statistics such as batch norm's, by a share of the way."""
+    """Move a network's weights, and statistics such as batch norm's, a share of the way."""
     import torch
 
     own = net.state_dict()
@@ -56,6 +57,6 @@ def move_weights(net: nn.Module, towards: Weights, share: float) -> None:
         )
     with torch.no_grad():
         for name, value in own.items():
-            target = torch.tensor(towards[name]).to(value)  # a copy: what is shared is read-only
-            is_between = share < 1 and value.is_floating_point()  # counts have nothing between
+            target = torch.tensor(towards[name]).to(value)  # a copy: shared weights are read-only
+            is_between = share < 1 and value.is_floating_point()  # counts cannot be interpolated
             value.copy_(torch.lerp(value, target, share) if is_between else target)

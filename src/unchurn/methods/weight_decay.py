@@ -1,4 +1,4 @@
-"""Weight decay (Loshchilov & Hutter 2019): every step takes a little off the weights."""
+"""Weight decay (Loshchilov & Hutter 2019): every step shrinks the weights a little."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from unchurn.methods.control import Control
 
 @dataclass
 class WeightDecay(Method):
-    """AdamW: each step takes learning rate · strength · weights away."""
+    """Train by AdamW: each step takes away learning rate · strength · weights.
+
+    It costs nothing, and does next to nothing in short trainings.
+    """
 
     strength: float = 0.1
 

@@ -1,4 +1,4 @@
-"""Distinct points and how often each label lies at them: equal points have equal answers."""
+"""Find distinct points and count the labels at each: equal points have equal answers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from unchurn.core.arrays import Float64, IntArray, distinct_rows
 def collapse(
     points: Float64, classes: IntArray, width: int
 ) -> tuple[Float64, csr_array, IntArray | None]:
-    """Distinct points, their label counts, and for every row which of them it is (None: itself)."""
+    """Distinct points, their label counts, and each row's point number (None if all differ)."""
     ones = np.ones(len(classes), np.int32)
     points, which = distinct(points)
     shape = (len(points), width)
@@ -23,10 +23,11 @@ def collapse(
 
 
 def distinct(points: Float64) -> tuple[Float64, IntArray | None]:
-    """Distinct points, and for every row which of them it is (None: each row itself).
+    """Distinct points, and each row's point number (None if all rows differ).
 
-    Told apart by a hash, which is checked. `core.arrays.distinct_rows` sorts whole rows, which took
-    seven times as long for a million rows of ten numbers: longer than many a search.
+    Rows are compared by a hash, and collisions are checked. `core.arrays.distinct_rows` sorts whole
+    rows, which took seven times as long for a million rows of ten numbers, longer than many
+    searches.
     """
     hashes = hash_rows(points)
     ordered = np.sort(hashes)
@@ -35,12 +36,12 @@ def distinct(points: Float64) -> tuple[Float64, IntArray | None]:
     _, first, which = np.unique(hashes, return_index=True, return_inverse=True)
     found = points[first]
     if any((a != b[which]).any() for a, b in zip(points.T, found.T, strict=True)):
-        return distinct_rows(points)  # two rows of one hash
+        return distinct_rows(points)  # two different rows have the same hash
     return found, which
 
 
 def hash_rows(points: Float64) -> npt.NDArray[np.uint64]:
-    """A number for each row, the same for equal ones; others hardly ever share it."""
+    """A hash of each row: the same for equal rows, almost always different for others."""
     hashes = np.zeros(len(points), np.uint64)
     for column in points.T:
         bits = (column + 0.0).view(np.uint64)  # −0.0 becomes 0.0

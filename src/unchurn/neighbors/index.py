@@ -1,4 +1,4 @@
-"""`KNNLabels`: k-NN labels of new points, from an index that is made once."""
+"""`KNNLabels`: k-NN labels of new points, from an index that is built once."""
 
 from __future__ import annotations
 
@@ -18,33 +18,34 @@ from unchurn.neighbors.search.base import Advance, Search
 from unchurn.neighbors.search.proposals import by_products
 from unchurn.neighbors.search.threads import n_workers
 
-# Up to here the kd-tree is faster than matrix products, even where it can prune least: CPU time of
-# brute over that of kdtree, 30,000 rows, k = 10 / 100 / 500. Normal: 16 dimensions 1.6 / 1.3 / 1.2,
-# 20: 1.3 / 1.1 / 1.2, 24: 1.1 / 1.0 / 1.0, 32: 0.8 / 0.8 / 0.9. Clustered: 20: 9.5 / 6.3 / 3.4.
+# Up to this dimension the kd-tree is faster than matrix products, even on normal data, where it can
+# prune least. CPU time of brute divided by kdtree's, 30,000 rows, k = 10 / 100 / 500. Normal: 16
+# dimensions 1.6 / 1.3 / 1.2, 20: 1.3 / 1.1 / 1.2, 24: 1.1 / 1.0 / 1.0, 32: 0.8 / 0.8 / 0.9.
+# Clustered: 20: 9.5 / 6.3 / 3.4.
 KDTREE_MAX_DIMENSIONS = 20
-# Up to this many points NumPy alone is done before Numba is loaded.
+# Up to this many points, NumPy alone is faster than loading Numba.
 SMALL = 1000
-# New points this many times as far away as the fitted ones are wide are beyond float32's range.
+# New points farther away than this many times the width of the fitted ones exceed float32's range.
 FAR = 1e12
 APPROXIMATE = ("ivf", "hnsw")
 ENGINES = ("auto", "kdtree", "brute", "faiss", "torch", *APPROXIMATE)
 
 
 class KNNLabels:
-    """Mean labels of the fitted points nearest to new ones.
+    """An index that gives the mean label of the fitted points nearest to each new point.
 
-    The neighbourhood is that of `knn_labels`, which documents the parameters: all fitted points
-    within the k-th smallest distance, every tie counted. A new point is not its own neighbour,
-    unless it was fitted too.
+    The parameters and the neighbourhood are those of `knn_labels`: all fitted points within the
+    k-th smallest distance count, including every tie. A new point is not its own neighbour, unless
+    it was fitted, too.
 
     Attributes
     ----------
     engine_
-        The engine in use: what finds the neighbours.
+        The engine in use.
     n_classes_
-        Columns of the results.
+        Number of columns of the results.
     quality_
-        Of an approximate search, its recall and the error of its labels; else None.
+        The recall of an approximate search and the error of its labels; None for an exact search.
 
     Examples
     --------
@@ -70,11 +71,11 @@ class KNNLabels:
         self.progress = progress
 
     def fit(self, embeddings: npt.ArrayLike, labels: npt.ArrayLike) -> KNNLabels:
-        """Index (n, D) embeddings and their n class numbers."""
+        """Build the index from (n, D) embeddings and their n class numbers."""
         points = as_points(embeddings)
         classes = as_classes(labels, self.n_classes, n=len(points))
         self._ks = as_ks(self.k, len(points))
-        self._falling: IntArray = np.unique(self._ks)[::-1]  # each k once, as searches take them
+        self._falling: IntArray = np.unique(self._ks)[::-1]  # each k once, largest first
         workers = n_workers(None if self.workers is None else as_whole(self.workers, 1, "workers"))
         device = getattr(embeddings, "device", None) if hasattr(embeddings, "detach") else None
         self.engine_ = _choose(self.engine, len(points), points.shape[1], device)
@@ -92,7 +93,7 @@ class KNNLabels:
         return self
 
     def transform(self, embeddings: npt.ArrayLike) -> Float32 | list[Float32]:
-        """(rows, n_classes) float32 for (rows, D) new points, or a list of them, one per k."""
+        """The mean labels of (rows, D) new points: (rows, n_classes) float32, or one per k."""
         if not hasattr(self, "_search"):
             raise InputError("this KNNLabels is not fitted: call fit first")
         queries = as_points(embeddings)
@@ -115,32 +116,32 @@ class KNNLabels:
     def fit_transform(
         self, embeddings: npt.ArrayLike, labels: npt.ArrayLike
     ) -> Float32 | list[Float32]:
-        """`knn_labels`: those of the fitted points themselves."""
+        """Fit, and return the mean labels of the fitted points themselves, as `knn_labels` does."""
         self.fit(embeddings, labels)
         with _progress(len(self._points), self.progress) as advance:
             return self.assemble(self._search.answer(None, self._falling, advance))
 
-    # The same in parts, for `sharded_knn_labels`: answers for some distinct points at a time.
+    # The same in steps, for `sharded_knn_labels`: answers for some distinct points at a time.
 
     def search_order(self) -> IntArray:
-        """Numbers of the distinct fitted points, so that those next to each other lie close."""
+        """The numbers of the distinct fitted points, ordered so that neighbours lie close."""
         order: IntArray = getattr(self._search, "order", np.arange(len(self._points)))
         return order
 
     def room_for(self, n_points: int) -> Float32:
-        """An array to be filled with the answers for so many points."""
+        """An empty array for the answers for this many points."""
         return np.empty((len(self._falling), n_points, self.n_classes_), np.float32)
 
     def answer_some(self, numbers: IntArray) -> Float32:
-        """Mean labels of distinct fitted points by number: (distinct k, points, n_classes)."""
+        """The mean labels of some distinct fitted points: (distinct k, points, n_classes)."""
         return self._search.answer(self._points[numbers], self._falling, lambda _: None)
 
     def assemble(self, answers: Float32) -> Float32 | list[Float32]:
-        """What `fit_transform` gives, from the answers for all distinct fitted points."""
+        """The result of `fit_transform`, from the answers for all distinct fitted points."""
         return self._deal(answers, self._which)
 
     def _deal(self, answers: Float32, which: IntArray | None) -> Float32 | list[Float32]:
-        """From the answers for each distinct k and point, one result for each k asked for."""
+        """One result for each requested k, from the answers for each distinct k and point."""
         number = {int(k): i for i, k in enumerate(self._falling)}
         results = [
             answers[number[k]] if which is None else answers[number[k]][which] for k in self._ks
@@ -149,7 +150,7 @@ class KNNLabels:
 
 
 def _progress(rows: int, show: bool) -> AbstractContextManager[Advance]:
-    """A bar, if asked for."""
+    """A progress bar, if `show`."""
     if not show:
         return nullcontext(lambda _: None)
     from unchurn.core.progress import progress_bar
@@ -158,7 +159,7 @@ def _progress(rows: int, show: bool) -> AbstractContextManager[Advance]:
 
 
 def _choose(engine: str, n: int, n_dimensions: int, device: Any) -> str:
-    """The engine that "auto" stands for: never an approximate one."""
+    """The engine to use; "auto" never chooses an approximate one."""
     if engine not in ENGINES:
         raise InputError(f"there is no engine {engine!r}: choose one of {', '.join(ENGINES)}")
     if engine != "auto":
@@ -170,7 +171,7 @@ def _choose(engine: str, n: int, n_dimensions: int, device: Any) -> str:
 
 
 def _make(engine: str, points: Float64, histogram: Any, workers: int, device: Any) -> Search:
-    """Build the search of an engine; each lives in a file of its own, imported when needed."""
+    """Build the search of an engine; its module is imported only when needed."""
     if engine == "kdtree":
         from unchurn.neighbors.search.kdtree import KDTree
 

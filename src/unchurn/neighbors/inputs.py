@@ -1,4 +1,4 @@
-"""Checks of what callers pass to the k-NN labels."""
+"""Check the arguments of `knn_labels` and `KNNLabels`."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ Neighbours = int | Sequence[int] | IntArray
 
 
 def as_points(embeddings: npt.ArrayLike) -> Float64:
-    """Check embeddings and give them as (n, D) float64."""
-    if hasattr(embeddings, "detach"):  # a torch tensor; what decides is computed on the CPU
+    """The embeddings as (n, D) float64, checked."""
+    if hasattr(embeddings, "detach"):  # a torch tensor; exact distances are computed on the CPU
         embeddings = embeddings.detach().cpu()
     array = as_array(embeddings, "embeddings")
     if array.ndim == 1:
@@ -33,14 +33,14 @@ def as_points(embeddings: npt.ArrayLike) -> Float64:
 
 
 def check_spread(low: Float64, high: Float64) -> None:
-    """Refuse points in a box so large that their squared distances overflow."""
+    """Refuse points so far apart that their squared distances overflow."""
     with np.errstate(over="ignore"):
         if not np.isfinite(np.sum((high - low) ** 2)):
             raise InputError("embeddings are so large that squared distances overflow: scale them")
 
 
 def as_ks(k: Neighbours, n: int) -> list[int]:
-    """Check one or several numbers of neighbours."""
+    """One or several numbers of neighbours as a list, checked."""
     values = list(k) if isinstance(k, Sequence | np.ndarray) else [k]
     if not values:
         raise InputError("k is an empty sequence")

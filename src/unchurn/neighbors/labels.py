@@ -1,4 +1,4 @@
-"""`knn_labels`: the mean label over every point's closed-ball neighbourhood."""
+"""`knn_labels`: the mean label of every point's nearest neighbours."""
 
 from __future__ import annotations
 
@@ -44,12 +44,13 @@ def knn_labels(
     workers: int | None = None,
     progress: bool = False,
 ) -> Float32 | list[Float32]:
-    """Mean one-hot label over N_k(x), for every point x.
+    """The mean one-hot label of the k nearest neighbours of every point, including itself.
 
-    N_k(x) is the closed ball of Definition 2 of Bahri & Jiang (2021): *all* points whose distance
-    to x is at most the k-th smallest one, so x itself and every tie at that distance count.
-    Distances are exact: squared differences of the original coordinates, summed in float64 in
-    coordinate order. The result is the same for any number of threads.
+    The neighbourhood is the closed ball N_k(x) of Definition 2 of Bahri & Jiang (2021): *all*
+    points whose distance to x is at most the k-th smallest one. So x itself counts, and so does
+    every tie at that distance. Distances are exact: squared differences of the original
+    coordinates, summed in float64 in coordinate order. The result is the same for any number of
+    threads.
 
     Parameters
     ----------
@@ -58,25 +59,26 @@ def knn_labels(
     labels
         n class numbers, 0 … n_classes − 1.
     k
-        Neighbours asked for, 1 … n. Given a sequence, one search answers for all of them.
+        The number of neighbours, 1 … n. For a sequence, a single search answers for all its values.
     n_classes
-        Columns of the result; the largest label plus one if not given.
+        The number of columns of the result; the largest label plus one if not given.
     engine
-        What finds the neighbours; all but the last two give the exact answer. "auto" is "kdtree" up
-        to 20 dimensions, where it was measured to be faster, and "brute" beyond or up to 1000
-        points, or "torch" for a tensor that is not on the CPU; it never is approximate.
+        How neighbours are found. All engines but the last two give the exact answer. "auto" chooses
+        "kdtree" up to 20 dimensions, where it was measured to be faster; "brute" for more
+        dimensions or up to 1000 points; and "torch" for a tensor that is not on the CPU. It never
+        chooses an approximate engine.
 
-        * "kdtree": own kernel, needs Numba (`pip install 'unchurn[knn]'`); for few dimensions.
-        * "brute": blocked matrix products; for many dimensions. Faster with Numba; without it,
-          "auto" uses it for few dimensions too.
-        * "faiss": FAISS's flat index proposes (`pip install 'unchurn[faiss]'`).
+        * "kdtree": our own kernel, for few dimensions; needs Numba (`pip install 'unchurn[knn]'`).
+        * "brute": blocked matrix products, for many dimensions. Faster with Numba; without it,
+          "auto" uses it for few dimensions, too.
+        * "faiss": FAISS's flat index proposes candidates (`pip install 'unchurn[faiss]'`).
         * "torch": blocked search on the tensor's own device. Tested on the CPU only.
-        * "ivf", "hnsw": FAISS's approximate indexes. A warning tells their recall and the error of
+        * "ivf", "hnsw": FAISS's approximate indexes. A warning gives their recall and the error of
           the labels, measured on some rows.
     workers
-        Threads; as many as this process may use if not given.
+        The number of threads; as many as this process may use if not given.
     progress
-        Show a bar with the time left, where a person watches.
+        Show a bar with the time left, if stderr is a terminal.
 
     Returns
     -------

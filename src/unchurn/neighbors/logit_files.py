@@ -1,6 +1,6 @@
-"""The files of `unchurn smooth`: logits and labels read, soft targets written.
+"""The files of `unchurn smooth`: read logits and labels, write soft targets.
 
-NumPy's .npy and .npz, and tables. Nothing is ever unpickled.
+Files are NumPy's .npy and .npz, or tables. Nothing is ever unpickled.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from unchurn.core.numpy_files import check_claims, check_text, save_array
 from unchurn.core.tables import NAMELESS, TextForm, check_ending, read_table, text_among_numbers
 
 NUMPY = (".npy", ".npz")
-SUFFIXES = (*NUMPY, ".csv", ".parquet")  # that are written
-# Columns that stand in a table of logits by mistake; the nameless one is pandas' index.
+SUFFIXES = (*NUMPY, ".csv", ".parquet")  # of output files
+# Columns that are in a table of logits by mistake; the one without a name is pandas' index.
 NOT_LOGITS = ("", "unnamed: 0", "id", "index", "row", "label", "labels", "target")
 
 
 @dataclass(frozen=True)
 class LabelledLogits:
-    """(n, L) logits, n class numbers, and the L classes' names."""
+    """(n, L) logits, n class numbers, and the names of the L classes."""
 
     logits: Array
     labels: IntArray
@@ -35,10 +35,10 @@ class LabelledLogits:
 def read_logits_and_labels(
     logits_path: Path, labels_path: Path, form: TextForm | None = None
 ) -> LabelledLogits:
-    """Read both files and settle which column each label stands for.
+    """Read both files and find the column of logits that each label means.
 
-    Integer labels are column numbers. Other labels are looked up among the logits' column names,
-    or, where these do not hold them, numbered in sorted order, one for each column.
+    Integer labels are column numbers. Other labels are looked up among the names of the columns of
+    logits. If these do not contain them, labels are numbered in sorted order, one for each column.
     """
     logits, names = _read_logits(logits_path, form)
     raw = _read_labels(labels_path, len(logits), form)
@@ -57,7 +57,7 @@ def read_logits_and_labels(
 
 
 def write_columns(path: Path, array: Array, names: Sequence[str]) -> None:
-    """Write an (n, L) array whose columns have names; .npy alone has no room for them."""
+    """Write an (n, L) array with named columns; a .npy file cannot hold the names."""
     import polars as pl
 
     suffix = check_suffix(path)
@@ -78,10 +78,10 @@ def write_columns(path: Path, array: Array, names: Sequence[str]) -> None:
 def read_columns(
     path: Path, wanted: Sequence[str], form: TextForm | None = None
 ) -> tuple[Array, tuple[str, ...] | None]:
-    """Read a file's array, and the names of its columns where it has any.
+    """Read a file's array, and the names of its columns if it has any.
 
-    Of an archive or a table with several parts, the one called by a `wanted` name is taken; without
-    such a name a table is taken whole.
+    From an archive or a table with several parts, the part with a `wanted` name is read. A table
+    without such a column is read whole.
     """
     if check_ending(path, NUMPY) in NUMPY:
         return _read_numpy(path, wanted), None
@@ -93,13 +93,13 @@ def read_columns(
             raise InputError(f"{path}: missing values in {column.name}")
         if (row := text_among_numbers(column)) is not None:
             raise InputError(f"{path}: {column.name} has {column[row]!r} in row {row}")
-    with reading(path, "a table of numbers or labels"):  # some types NumPy does not have
+    with reading(path, "a table of numbers or labels"):  # some types have no NumPy equivalent
         array = table[:, 0].to_numpy() if table.width == 1 else table.to_numpy()
     return array, tuple(table.columns)
 
 
 def _read_logits(path: Path, form: TextForm | None) -> tuple[Array, tuple[str, ...] | None]:
-    """(n, L) finite numbers, and the names of their columns where the file has any."""
+    """(n, L) finite logits, and the names of their columns if the file has any."""
     logits, names = read_columns(path, ["logits"], form)
     if odd := [name for name in names or () if name.lower() in NOT_LOGITS]:
         raise InputError(f"{path}: column {odd[0]!r} does not look like logits: drop it")
@@ -119,7 +119,7 @@ def _read_logits(path: Path, form: TextForm | None) -> tuple[Array, tuple[str, .
 
 
 def _read_labels(path: Path, n_logits: int, form: TextForm | None) -> Array:
-    """The one column of labels, as the file has them."""
+    """The column of labels, as in the file."""
     labels, names = read_columns(path, ["label", "labels"], form)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
@@ -134,20 +134,20 @@ def _read_labels(path: Path, n_logits: int, form: TextForm | None) -> Array:
 
 
 def look_like_probabilities(logits: Array) -> bool:
-    """Whether they all lie within 0 and 1 and every row sums to 1, as no logits do."""
+    """Whether all values are between 0 and 1 and every row sums to 1: then they are not logits."""
     if logits.shape[1] < 2 or logits.min() < 0 or logits.max() > 1:
         return False
     return bool(np.allclose(logits.sum(axis=1), 1, atol=1e-2))
 
 
 def check_output(path: Path, others: Iterable[Path] = ()) -> None:
-    """Refuse an output that could not be written, before the work that makes it."""
+    """Refuse an output that could not be written, before the work is done."""
     check_suffix(path)
     check_place(path, others)
 
 
 def check_suffix(path: Path) -> str:
-    """The file's ending, if it is one that we write."""
+    """The file's ending; InputError if it is none of SUFFIXES."""
     if path.suffix.lower() not in SUFFIXES:
         raise InputError(f"{path}: the name must end in {', '.join(SUFFIXES)}")
     return path.suffix.lower()
@@ -171,13 +171,13 @@ def _read_numpy(path: Path, wanted: Sequence[str]) -> Array:
                     )
                 names = found
             array: Array = loaded[names[0]]
-            if not isinstance(array, np.ndarray):  # what is no array comes as its bytes
+            if not isinstance(array, np.ndarray):  # NumPy returns other members as bytes
                 raise InputError(f"{path}: {names[0]} is not an array")
             return check_text(array, names[0])
 
 
 def _classes_of(labels: Array, names: tuple[str, ...] | None, n_classes: int) -> tuple[str, ...]:
-    """The classes in column order."""
+    """The names of the classes, in column order."""
     found = sorted(set(labels.tolist()))
     if names is not None and len(names) == n_classes and set(found) & set(names):
         if odd := [label for label in found if label not in names]:

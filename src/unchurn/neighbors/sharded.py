@@ -1,4 +1,4 @@
-"""`sharded_knn_labels`: the k-NN labels of more points than one machine wants to search alone."""
+"""`sharded_knn_labels`: k-NN labels of very many points, searched on several machines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from unchurn.core.executors import Call, Executor
 from unchurn.neighbors.index import KNNLabels
 from unchurn.neighbors.inputs import Neighbours
 
-# Points of one call: a second of the kd-tree's time among a million points of 10 dimensions.
+# Points per call: they take the kd-tree a second among a million points of 10 dimensions.
 ROWS = 1 << 14
 
 
@@ -26,11 +26,11 @@ def sharded_knn_labels(
     n_classes: int | None = None,
     rows: int = ROWS,
 ) -> Float32 | list[Float32]:
-    """`knn_labels`, whose points are searched for a few at a time, wherever an executor runs calls.
+    """Compute `knn_labels` in several calls, each run by an executor, such as a Ray cluster.
 
-    The index is made here and shared: every node of a Ray cluster holds it once, in memory that all
-    its processes read. Each call asks it for `rows` points, so the result is that of `knn_labels`
-    to the bit: every k-th distance, and every tie at it, is found among all points.
+    The index is built here and shared: every node of a Ray cluster holds it once, in memory that
+    all its processes read. Each call searches the whole index for `rows` points, so the result
+    equals that of `knn_labels` to the bit, ties included.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Soft targets: labels softened globally (label smoothing) or towards their neighbours (k-NN).
+"""Soft targets: labels moved towards uniform (label smoothing) or towards their neighbours (k-NN).
 
-All of them are (n, L) float32 whose rows sum to 1.
+All targets are (n, L) float32, and their rows sum to 1.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import numpy.typing as npt
 from unchurn.core.arrays import Float32, IntArray, as_array, as_classes, as_fraction
 from unchurn.core.errors import InputError
 
-# Mean off-label mass under which neighbours tell hardly more than the label itself does.
+# Below this mean off-label mass, neighbours hardly tell more than the label itself.
 MEMORISED = 0.01
 
 
 def smooth_labels(labels: npt.ArrayLike, a: float, *, n_classes: int) -> Float32:
-    """Global label smoothing: (1 − a)·y + a/L.
+    """Smooth labels towards the uniform distribution: (1 − a)·y + a/L.
 
     >>> smooth_labels([0, 1], a=0.5, n_classes=2)
     array([[0.75, 0.25],
@@ -28,15 +28,15 @@ def smooth_labels(labels: npt.ArrayLike, a: float, *, n_classes: int) -> Float32
 
 
 def smooth_targets(t: Float32, a: float) -> Float32:
-    """The same from one-hot labels, or targets that are soft already: (1 − a)·t + a/L."""
+    """Smooth one-hot labels, or targets that are soft already: (1 − a)·t + a/L."""
     a = as_fraction(a, "a")
     return t * np.float32(1 - a) + np.float32(a / t.shape[1])
 
 
 def blend_knn_labels(knn: npt.ArrayLike, labels: npt.ArrayLike, *, a: float, b: float) -> Float32:
-    """k-NN label smoothing from k-NN labels η at hand: (1 − a)·y + a·(b/L + (1 − b)·η).
+    """Smooth labels with given k-NN labels η: (1 − a)·y + a·(b/L + (1 − b)·η).
 
-    `a` weighs smoothing against the label, `b` global against local smoothing.
+    `a` is the weight of smoothing against the label, `b` that of global against local smoothing.
     """
     eta = _as_knn(knn)
     classes = as_classes(labels, eta.shape[1], n=len(eta))
@@ -44,7 +44,7 @@ def blend_knn_labels(knn: npt.ArrayLike, labels: npt.ArrayLike, *, a: float, b: 
 
 
 def blend_knn_targets(eta: Float32, t: Float32, *, a: float, b: float) -> Float32:
-    """The same with one-hot labels, or targets that are soft already, in the place of y."""
+    """Like `blend_knn_labels`, for one-hot labels or targets that are soft already."""
     a, b = as_fraction(a, "a"), as_fraction(b, "b")
     targets = eta * np.float32(a * (1 - b))
     targets += np.float32(a * b / eta.shape[1])
@@ -61,19 +61,23 @@ def knn_smooth_labels(
     b: float,
     n_classes: int | None = None,
 ) -> Float32:
-    """Locally adaptive label smoothing: the paper's soft targets, from a trained model's logits.
+    """Smooth labels towards their neighbours': the paper's soft targets, from a model's logits.
+
+    The targets are (1 − a)·y + a·(b/L + (1 − b)·η), where η is the mean label of the k nearest
+    neighbours by the logits (`knn_labels`).
 
     Parameters
     ----------
     logits
-        (n, L) logits of the training examples, from the reference model. A single column (the
-        margin of a binary model) means two classes.
+        (n, L) logits of the training examples, from a reference model. A single column (the margin
+        of a binary model) means two classes.
     labels
         n class numbers, 0 … L − 1.
     k, a, b
-        Neighbours; weight of smoothing against the label; weight of global against local smoothing.
+        The number of neighbours; the weight of smoothing against the label; the weight of global
+        against local smoothing.
     n_classes
-        L, where it is not the number of logit columns.
+        L, if it is not the number of logit columns.
 
     Examples
     --------
@@ -97,9 +101,9 @@ def knn_smooth_labels(
 
 @dataclass(frozen=True, kw_only=True)
 class OffLabelMass:
-    """How much of each k-NN label lies on other classes than the example's own, over all examples.
+    """How much of the k-NN labels lies on classes other than the example's own, over all examples.
 
-    Near 0 the reference has memorised its labels: neighbours only repeat them.
+    Near 0, the reference has memorised its labels, and neighbours only repeat them.
     """
 
     mean: float
@@ -115,7 +119,7 @@ class OffLabelMass:
         return self.mean < MEMORISED
 
     def to_dict(self) -> dict[str, float | bool]:
-        """All numbers, as fractions, and the verdict."""
+        """All numbers, as fractions, and `memorised`."""
         return {**asdict(self), "memorised": self.memorised}
 
     def __str__(self) -> str:
@@ -135,7 +139,7 @@ class OffLabelMass:
 
 
 def off_label_mass(knn: npt.ArrayLike, labels: npt.ArrayLike) -> OffLabelMass:
-    """Diagnose k-NN labels: the mass 1 − η_k(x)[label of x], its mean and distribution.
+    """Measure how much k-NN labels add: the mass 1 − η_k(x)[label of x], its mean and quantiles.
 
     >>> off_label_mass([[1.0, 0.0], [0.25, 0.75]], labels=[0, 1]).mean
     0.125
@@ -155,12 +159,12 @@ def off_label_mass(knn: npt.ArrayLike, labels: npt.ArrayLike) -> OffLabelMass:
 
 
 def _one_hot(classes: IntArray, n_classes: int) -> Float32:
-    """Class numbers as rows of zeros and a one."""
+    """One-hot rows for class numbers."""
     return np.eye(n_classes, dtype=np.float32)[classes]
 
 
 def _as_knn(knn: npt.ArrayLike) -> Float32:
-    """Check k-NN labels: (n, L)."""
+    """The k-NN labels as (n, L) float32, checked."""
     eta = as_array(knn, "knn")
     if eta.ndim != 2 or 0 in eta.shape:
         raise InputError(f"k-NN labels must be (n, L), not {eta.shape}")

@@ -1,4 +1,4 @@
-"""Compile all kernels of the search ahead of their first use."""
+"""Compile the kernels of the k-NN search ahead of their first use."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import numpy as np
 
 
 def warmup() -> float:
-    """Make Numba compile what its searches need, or read it from its cache; gives the seconds.
+    """Compile the kernels of the searches, or read them from Numba's cache; returns the seconds.
 
-    Without it, the first search does so. NUMBA_CACHE_DIR says where they are kept, if not beside
-    the package or, where that is read-only, in the user's own cache.
+    Without this call, the first search compiles them. They are kept in NUMBA_CACHE_DIR; if that is
+    not set, beside the package or, if that is read-only, in the user's cache.
     """
     start = time.perf_counter()
     from unchurn.neighbors.distinct import collapse
@@ -19,7 +19,7 @@ def warmup() -> float:
     from unchurn.neighbors.search.products import Brute
 
     points = np.random.default_rng(0).normal(size=(200, 2))
-    far = np.vstack([points, [[1e12, 1e12]]])  # where float64 has to propose too
+    far = np.vstack([points, [[1e12, 1e12]]])  # so far away that float64 must propose, too
     for data in (points, far):
         distinct, histogram, _ = collapse(data, np.arange(len(data)) % 2, 2)
         for search in (KDTree, Brute):

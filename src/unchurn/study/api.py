@@ -68,69 +68,81 @@ def bench(
     ray_address: str | None = None,
     on_progress: OnProgress = lambda done, total, last: None,
 ) -> Result:
-    """Train methods over their settings × runs, measure churn, choose a setting of each.
+    """Train methods in several runs, measure churn, and choose the best setting of each method.
 
-    Where a method tries more than five settings, those that are chosen are trained again with
-    fresh runs, and their figures are of these: on the runs that chose it, a winner looks better
-    than it is.
+    If a method tries more than five settings, the chosen ones are trained again in fresh runs, and
+    the results show the fresh runs: on the runs by which it was chosen, a winner looks better than
+    it is.
 
     Parameters
     ----------
     data
-        From `unchurn.load` or `unchurn.load_csv`; the name of a dataset; or a table, as a Polars or
-        pandas frame or the path of a file (text, Parquet, Arrow, a workbook), and the column
-        `target` to predict.
+        A `Dataset` from `unchurn.load`, `unchurn.load_csv` or `unchurn.load_table`; the name of a
+        dataset; or a table with a column `target` to predict, as a Polars or pandas frame or the
+        path of a file (text, Parquet, Arrow, a workbook).
+    methods
+        Names in `METHODS`, with parameters and combined as you like ("control, knn_ls(k=5)+ema"),
+        method objects such as `KnnLS(k=5) + Ema()`, or settings. If not given, the preset's.
+    target
+        The column of a table to predict.
     aside
-        Columns of a table that are no features, such as ids, dates and notes.
+        Columns of a table that are not features, such as ids, dates and notes.
     id
         The column that identifies rows in written predictions and on the page, and by which an
-        older model's predictions are joined; no feature. If not given, it is a column called `id`,
-        `customer_id` or the like, or the only column aside that is unique, and it joins an older
-        model's predictions if they have it, too; else rows are numbered from 0.
+        older model's predictions are joined; it is not a feature. If not given, a column named
+        `id`, `customer_id` or the like is used, or the only column aside that is unique; it joins
+        an older model's predictions if these have it, too. Without such a column, rows are numbered
+        from 0.
     form
-        How a text file is written, if not with commas, decimal points and in UTF-8.
-    methods
-        Names in `METHODS`, with parameters and combined as one likes ("control, knn_ls(k=5)+ema"),
-        methods such as `KnnLS(k=5) + Ema()`, or settings; if not given, those of the preset.
+        The format of a text file that is not UTF-8 with commas and decimal points.
     preset
-        Which methods, if none are given, and which settings of each: "quick" (what lowers churn at
-        no cost, and ensembles), "best" (a dozen recipes worth trying on any data), "paper" (the
-        paper's ten and its choices for this dataset) or "grid" (all methods, all their values).
+        Which methods to try if none are given, and which settings of each: "quick" (methods that
+        lower churn at no cost, and ensembles), "best" (a dozen recipes worth trying on any data),
+        "paper" (the paper's ten methods, with its choices for this dataset) or "grid" (all methods
+        with all their values).
     model, model_args
-        What is trained: the name of a network ("mlp", "lenet5"); a function (shape, n_classes) ->
+        What to train: the name of a network ("mlp", "lenet5"); a function (shape, n_classes) ->
         `torch.nn.Module`; an estimator with scikit-learn's interface, or its class; a function
-        train(X, targets, seed) -> predict, where predict(X) gives probabilities; or
-        "module:name" of any of these. `model_args` are given to it by name. A model that is no
-        network is trained with methods that only change targets, and in ensembles.
+        train(X, targets, seed) -> predict, where predict(X) returns probabilities; or
+        "module:name" of any of these. `model_args` are its keyword arguments. Models other than
+        networks can be trained only by methods that change targets or rows, and in ensembles.
     learner
-        Another name for `model`, for a training function.
+        A training function; the same as giving it as `model`.
+    runs
+        How many times to train each setting, each time with another seed.
     epochs, batch_size, learning_rate, device
-        Of networks, trained by Adam; the defaults are the paper's.
+        How to train networks, by Adam; the defaults are the paper's.
+    seed
+        Seed of all random numbers.
     validation
-        Choose settings on a fifth of the training data, held out, instead of on the test part; by
-        default for data of your own, as opposed to those of `unchurn.load`.
+        Whether to choose settings on a held-out fifth of the training data instead of on the test
+        part. By default, true for your own data and false for the datasets of `unchurn.load`.
     scenario
-        What happens between two models: "retrain" (another seed), "resample" (another sample and
-        another seed), "upgrade" (an older model is in production, and more data has come) or
-        "replay" (history played again, a release every period), with parameters as in
+        What changes between two models: "retrain" (the seed), "resample" (the sample and the seed),
+        "upgrade" (an older model is in production, and there are more data) or "replay" (history
+        is replayed, with a release every period). Parameters are written as in
         "resample(share=0.9)", "upgrade(time='day', split='2024-01-01')" or
-        "replay(time='day', every='30d')"; or a `unchurn.study.scenarios.Scenario`, as
-        `Upgrade(base=model)`: see `Upgrade` for the ways to say what the older model is.
+        "replay(time='day', every='30d')". Or a `unchurn.study.scenarios.Scenario` such as
+        `Upgrade(base=model)`; see `Upgrade` for the ways to give the older model.
     max_bad_flips, max_churn
-        A budget to choose settings by, as shares of all predictions: of each method the most
-        accurate setting that keeps it, on the part on which settings are chosen, as a mean over
-        runs; where none does, the one that exceeds it least, and the table says so. Bad flips, and
-        churn, are to the older model in "upgrade", to the release before in "replay"; else churn is
-        between runs, and there are no bad flips. If not given, settings are chosen by the paper's
-        rule: the lowest churn at about the highest accuracy.
+        A budget, as shares of all predictions. For each method, the most accurate setting that
+        keeps the budget is chosen, by means over runs on the part on which settings are chosen; if
+        none keeps it, the one that exceeds it least, and the table says so. Bad flips and churn are
+        counted against the older model in "upgrade", and against the previous release in "replay".
+        In the other scenarios churn is between runs, and there are no bad flips. Without a budget,
+        settings are chosen by the paper's rule: the lowest churn at about the highest accuracy.
     out
-        A folder to keep finished runs and results in; the same call goes on where it stopped.
+        A folder to keep finished runs and results in. The same call with the same folder continues
+        where it stopped.
     workers
-        Processes; one per core if not given. The results do not depend on it. A study that is done
-        sooner than other processes would start runs in this one.
+        Number of processes; one per core if not given. The results do not depend on it. A short
+        study runs in this process, if that is faster than starting others.
     engine
         Where runs execute: "local", or "ray" (`pip install 'unchurn[ray]'`) for the cluster at
-        `ray_address` or, if none is given, one that is made of this machine's cores.
+        `ray_address`. Without an address, Ray starts a cluster on this machine's cores.
+    on_progress
+        Called with the number of finished trainings, their total number, and the job that was just
+        finished, if any.
     """
     scenario = joining(make_scenario(scenario), id)
     budget = Budget(max_bad_flips=max_bad_flips, max_churn=max_churn)
@@ -159,7 +171,7 @@ def bench(
 def run_bench(
     schedule: Schedule, folder: Path, executor: Executor, on_progress: OnProgress
 ) -> Result:
-    """Train what a folder does not hold yet, fresh runs too, and leave all results in it."""
+    """Train all runs, fresh ones included, that the folder does not hold yet; write the results."""
     check_room(folder)
     experiment, store = schedule.experiment, Store(folder)
     expected = expected_schedule(experiment, store)
@@ -170,7 +182,7 @@ def run_bench(
         n_before = len(trainings_of(made))
         made.append(more)
         n = len(trainings_of(made))
-        n_again = n_before + more.n_trainings - n  # references that are trained already
+        n_again = n_before + more.n_trainings - n  # references that have been trained already
         return carry_out(
             more,
             store,
@@ -193,7 +205,7 @@ def _learner(
     training: Training,
     arguments: dict[str, Any] | None,
 ) -> Learner:
-    """The learner for a model of any kind, or for a training function."""
+    """The learner for a model of any kind, or for the training function `train`."""
     if train is None:
         found = make_learner(model, training, arguments)
         if found.remark is not None:
@@ -207,7 +219,7 @@ def _learner(
 def check_asked(
     methods: Methods, preset: str, scenario: str | Scenario, budget: Budget | None = None
 ) -> None:
-    """Check names and budget before anything slow, such as reading data; InputError if wrong."""
+    """Check names and budget before anything slow, such as reading data."""
     if preset not in preset_names():
         raise InputError(unknown("preset", preset, preset_names()))
     make_scenario(scenario).limits(budget or Budget())
@@ -217,7 +229,7 @@ def check_asked(
 
 
 def joining(scenario: Scenario, id: str | None) -> Scenario:
-    """The scenario; an upgrade with a given base is told the id column by which to join it."""
+    """The scenario; an upgrade with a given base gets the id column by which to join it."""
     if id is None or not isinstance(scenario, Upgrade) or scenario.base is None:
         return scenario
     if scenario.id not in (None, id):
@@ -233,10 +245,10 @@ def load_data(
     aside: str | Sequence[str] = (),
     id: str | None = None,
 ) -> Dataset:
-    """Load data: a Dataset as it is, a dataset by name, a table by path, or a frame.
+    """Load data given as a Dataset, the name of a dataset, the path of a table, or a frame.
 
-    The id and the columns that a scenario uses are no features. A table with the same columns as
-    the older model's is prepared as that one was, so that new models can start from its weights.
+    The id and the columns that the scenario uses are not features. A table with the same columns as
+    the older model's is prepared in the same way, so that new models can start from its weights.
     """
     if isinstance(data, Dataset) or (isinstance(data, str) and not is_table(data)):
         if isinstance(data, str) and data not in DATASETS and target is not None:
@@ -267,21 +279,21 @@ def load_data(
         return loaded
     features = set(loaded.preparation.names)
     ids = set() if loaded.aside is None else set(loaded.aside.columns) - set(left_out)
-    if not features <= set(before.names) <= features | ids:  # ids may have been features then
+    if not features <= set(before.names) <= features | ids:  # the older model may have used ids
         return loaded
     alike = load_as(preparation=before)
     return replace(alike, notes=(*alike.notes, "prepared as the table of the base was"))
 
 
 def _with_id(data: Dataset, id: str | None) -> Dataset:
-    """The data; InputError if the column `id` is not unique."""
+    """The data as they are; InputError if the column `id` is not unique."""
     if id is not None:
         check_id(data, id)
     return data
 
 
 def is_table(data: str) -> bool:
-    """Whether a text is the path of a table rather than the name of a dataset."""
+    """Whether a text is the path of a table, not the name of a dataset."""
     return data not in DATASETS and ending(Path(data)) in (*TABLES, *OTHER_WORKBOOKS)
 
 
@@ -333,7 +345,7 @@ def make_experiment(
 def _settings(
     methods: Sequence[str | Method | Setting] | None, preset: str, dataset: str, n_steps: int | None
 ) -> Sequence[Setting]:
-    """The given settings, or the preset's if `methods` is None."""
+    """The settings of the given methods, or the preset's if `methods` is None."""
     if methods is None:
         return preset_settings(preset, dataset, None, n_steps)
     if not methods:

@@ -1,1 +1,1 @@
-"""REDUCE: how anything is trained, of any framework, and `StableClassifier`."""
+"""REDUCE: train models of any framework; `StableClassifier` and `upgrade`."""

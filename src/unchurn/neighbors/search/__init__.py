@@ -1,1 +1,1 @@
-"""Who proposes candidates for neighbours; exact distances decide."""
+"""Searches that propose candidate neighbours; exact distances decide."""

@@ -1,9 +1,9 @@
-"""What a search is: it proposes candidates for the nearest points, and exact distances decide.
+"""`Search`: the protocol of searches, which propose candidates; exact distances decide.
 
     Search(points, histogram, …)        of distinct points (m, D) and their label counts (m, L)
     .answer(queries, ks, advance)       mean labels, (len(ks), rows, L)
 
-Which of them is used is what `knn_labels` calls its `engine`.
+The `engine` of `knn_labels` chooses a search.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Protocol
 
 from unchurn.core.arrays import Float32, Float64, IntArray
 
-Advance = Callable[[int], None]  # is told how many more rows are done
+Advance = Callable[[int], None]  # called with the number of rows just finished
 
 
 class Search(Protocol):
-    """Distinct points made searchable."""
+    """An index of distinct points."""
 
     def answer(self, queries: Float64 | None, ks: IntArray, advance: Advance) -> Float32:
-        """Mean labels of the queries for each k, which are falling.
+        """Mean labels of the queries for each k, largest k first.
 
-        Without queries, those of the points themselves.
+        Without queries, the mean labels of the points themselves.
         """

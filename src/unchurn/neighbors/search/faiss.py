@@ -1,4 +1,4 @@
-"""Proposals by FAISS: exact from its flat index, approximate from IVF and HNSW when asked for."""
+"""Searches by FAISS: exact with its flat index, approximate with IVF and HNSW."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ SAMPLE = 1000
 
 
 class ApproximateWarning(UserWarning):
-    """The k-NN labels are approximate, as asked for; the message says how good they are."""
+    """The k-NN labels are approximate, as requested; the message says how good they are."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Quality:
-    """What an approximate search misses, measured on some of the fitted rows."""
+    """How good an approximate search is, measured on some of the fitted rows."""
 
     recall: float  # share of the k nearest points that were found
-    mean_error: float  # of the labels: half the absolute differences of a row, summed
+    mean_error: float  # of the labels: half the sum of a row's absolute differences
     max_error: float
     rows: int
     k: int
@@ -73,7 +73,7 @@ def approximate(points: Float64, histogram: csr_array, kind: str, workers: int) 
             index.hnsw.efSearch = max(EFFORT, EFFORT_PER_NEIGHBOUR * count)
         faiss.omp_set_num_threads(workers)
         _, candidates = index.search(placement.place(queries, np.float32), count)
-        few = (candidates < 0).any(axis=1)  # it found fewer than were asked for
+        few = (candidates < 0).any(axis=1)  # FAISS found fewer than requested
         if few.any():
             candidates[few] = exact(queries[few], count)[0]
         return candidates, np.full(len(queries), np.inf)
@@ -82,8 +82,8 @@ def approximate(points: Float64, histogram: csr_array, kind: str, workers: int) 
 
 
 def _ivf(placed: Float32) -> Any:
-    """An index of about √n cells."""
-    n_cells = max(1, min(int(4 * len(placed) ** 0.5), len(placed) // 39))  # FAISS wants 39 a cell
+    """An IVF index of up to 4√n cells."""
+    n_cells = max(1, min(int(4 * len(placed) ** 0.5), len(placed) // 39))  # FAISS wants 39 per cell
     quantizer = faiss.IndexFlatL2(placed.shape[1])
     index = faiss.IndexIVFFlat(quantizer, placed.shape[1], n_cells)
     index.nprobe = max(1, int(n_cells * PROBED))
@@ -92,7 +92,7 @@ def _ivf(placed: Float32) -> Any:
 
 
 def measure(search: Proposed, k: int) -> Quality:
-    """Compare an approximate search with the exact answer on some of its points, and warn."""
+    """Compare an approximate search with the exact one on some of its points, and warn."""
     points, histogram = search.points, search.histogram
     exact = by_products(points, histogram)
     rng = np.random.default_rng(0)

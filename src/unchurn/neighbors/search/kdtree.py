@@ -1,7 +1,7 @@
-"""The search for few dimensions: a kd-tree of our own, searched leaf by leaf.
+"""`KDTree`: the search for few dimensions, a kd-tree that is searched leaf by leaf.
 
-Points are centred, scaled, rotated to their principal axes (boxes tighten) and rounded to float32
-(twice as many at a time), all of which may only propose: what decides are the original coordinates.
+Points are centred, scaled, rotated to their principal axes (for tighter boxes) and rounded to
+float32 (twice as fast). All of this only proposes candidates: the original coordinates decide.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from unchurn.neighbors.search.base import Advance
 from unchurn.neighbors.search.placement import Placement
 from unchurn.neighbors.search.threads import in_threads
 
-# Leaves that one thread takes at a time: an interruption waits for no more than these.
+# Leaves that one thread takes at a time; an interruption waits for no more than these.
 LEAVES_AT_A_TIME = 64
-# float32 serves if a leaf is this many times as wide as the rounding of its points; otherwise (far
-# outliers) too many points would be doubtful, and float64 proposes too.
+# float32 is used if a leaf is this many times as wide as the rounding of its points. Otherwise (far
+# outliers) too many points would be doubtful, and float64 is used for proposals, too.
 RESOLVED = 30
 
 
 class KDTree:
-    """The tree, and where its points were placed."""
+    """A kd-tree of placed points, and their labels."""
 
     def __init__(self, points: Float64, histogram: csr_array, workers: int) -> None:
         self.workers = workers
@@ -90,7 +90,7 @@ class KDTree:
         return order, Tree(leaves, nodes)
 
     def _slack(self) -> Slack:
-        """What rounding can do to a rough distance; `absolute` is for a point of norm 1."""
+        """The error of rough distances by rounding; `absolute` is for a point of norm 1."""
         d, kind = self.placement.centre.size, np.finfo(self.dtype)
         return Slack(
             relative=2 * (d + 8) * float(kind.eps),

@@ -1,4 +1,4 @@
-"""Where points are placed for rough distances: centred and scaled, at will rotated."""
+"""`Placement`: centre, scale and optionally rotate points before computing rough distances."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import numpy.typing as npt
 
 from unchurn.core.arrays import Array, Float64, extent
 
-# Rows that are moved at a time: no second copy of all of them in float64.
+# Rows moved at a time, to avoid a second copy of all of them in float64.
 ROWS_AT_A_TIME = 1 << 14
-# Rows by which the principal axes are found.
+# Rows from which the principal axes are computed.
 SAMPLE = 1 << 16
 
 
 @dataclass(frozen=True)
 class Placement:
-    """Points are placed at (point − centre) · scale, and turned to the axes if there are any.
+    """Moves points to (point − centre) · scale, and rotates them to the axes if there are any.
 
-    The scale is a power of two, and makes the norms of the points it was made of at most 1.
+    The scale is a power of two that makes the norms of the points it was made for at most 1.
     """
 
     centre: Float64
@@ -29,7 +29,7 @@ class Placement:
 
     @staticmethod
     def of(points: Float64, *, turned: bool = False) -> Placement:
-        """A placement made for these points; `turned` to their principal axes tightens boxes."""
+        """The placement for these points; `turned` rotates to principal axes: tighter boxes."""
         centre = np.ones(len(points)) @ points / len(points)
         reach = max(float(np.abs(end - centre).max()) for end in extent(points))
         scale = _to_one(reach * math.sqrt(centre.size))
@@ -46,7 +46,7 @@ class Placement:
         return Placement(centre, scale, axes)
 
     def place(self, points: Float64, dtype: npt.DTypeLike) -> Array:
-        """Move points to their places and round them."""
+        """Move points to their places, and round them to a type."""
         placed = np.empty(points.shape, dtype)
         for start in range(0, len(points), ROWS_AT_A_TIME):
             part = slice(start, start + ROWS_AT_A_TIME)
@@ -55,12 +55,12 @@ class Placement:
         return placed
 
     def rounding(self, dtype: npt.DTypeLike) -> float:
-        """How far a point of norm 1 may be from where it belongs."""
+        """How far rounding may move a point of norm 1."""
         eps, exact_eps = float(np.finfo(dtype).eps), float(np.finfo(np.float64).eps)
         return 0.51 * eps + 2 * (self.centre.size + 8) * exact_eps
 
     def lost(self) -> float:
-        """What exact squares below the smallest float64, which are lost, come to once scaled."""
+        """A bound, after scaling, on exact squares that are lost below the smallest float64."""
         return self.centre.size * 2.0**-1073 * self.scale * self.scale
 
     def products_error(self, dtype: npt.DTypeLike) -> float:
@@ -70,9 +70,9 @@ class Placement:
         return 0.6 * (d + 8) * float(kind.eps) + 2 * d * float(kind.tiny) + self.lost()
 
     def no_less_than(self, rough: Array, placed: Array) -> Float64:
-        """A bound from below for each query: r(p) ≥ `rough` gives d²(p) ≥ no_less_than.
+        """A lower bound for each query: if r(p) ≥ `rough`, then d²(p) ≥ no_less_than.
 
-        r(p) is a point's rough squared distance by float32 products, d²(p) its exact one; `placed`
+        r(p) is a point's rough squared distance by float32 products, d²(p) the exact one; `placed`
         are the queries.
         """
         norms = np.einsum("ij,ij->i", placed, placed, dtype=np.float64)

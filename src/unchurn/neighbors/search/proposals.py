@@ -1,11 +1,11 @@
-"""Searches by who only proposes neighbours, as libraries do; NumPy decides as `knn_labels` says.
+"""`Proposed`: a search by a library that only proposes neighbours; NumPy decides exactly.
 
 A proposer is a function
 
     propose(queries, count) -> candidates (rows, count), least (rows,)
 
-that gives for each query `count` points that are about the nearest, and a bound on the others:
-every point left out has a squared distance of at least `least`, whatever was rounded.
+It returns for each query `count` points that are about the nearest, and a bound on the others:
+every point left out has an exact squared distance of at least `least`, despite rounding.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ BLOCK = 1 << 22
 
 
 class Proposed:
-    """A search by a proposer, whose requests take `cost` numbers of working memory per row."""
+    """A search by a proposer, which needs working memory for `cost` numbers per query."""
 
     def __init__(
         self,
@@ -44,8 +44,9 @@ class Proposed:
     def answer(self, queries: Float64 | None, ks: IntArray, advance: Advance) -> Float32:
         """Mean labels of the queries (or of the points themselves) for each k.
 
-        Ask for a few candidates more than k; where the proposer cannot rule out that another point
-        lies within the k-th distance (ties at the edge of the list), ask again for twice as many.
+        The proposer is asked for one candidate more than k. If it cannot rule out that another
+        point lies within the k-th distance (ties at the edge of the list), it is asked again for
+        twice as many.
         """
         queries = self.points if queries is None else queries
         m, n_classes = self.histogram.shape
@@ -84,14 +85,14 @@ class Proposed:
 
 
 def _kth(distances: Float64, reached: IntArray, k: int) -> Float64:
-    """Distance within which each row first reaches k points (both arrays in order of distance)."""
+    """The distance at which each row first reaches k points; both arrays are sorted by distance."""
     first = (reached >= k).argmax(axis=1)
     radius: Float64 = np.take_along_axis(distances, first[:, None], axis=1)[:, 0]
     return radius
 
 
 def _mean_labels(candidates: IntArray, inside: Array, histogram: csr_array) -> Float32:
-    """Mean label over the candidates inside the ball, counted exactly in integers."""
+    """The mean label of the candidates inside the ball, counted exactly in integers."""
     ends = np.concatenate([[0], np.cumsum(inside.sum(axis=1))])
     members = csr_array(
         (np.ones(ends[-1], np.int64), candidates[inside], ends),
@@ -103,8 +104,8 @@ def _mean_labels(candidates: IntArray, inside: Array, histogram: csr_array) -> F
 
 
 def by_products(points: Float64, histogram: csr_array) -> Proposed:
-    """The search by matrix products, |x|² + |y|² − 2xy, in NumPy alone."""
-    centre = points.mean(axis=0)  # so that an offset of the data costs no precision
+    """The search by matrix products, |x|² + |y|² − 2xy, with NumPy only."""
+    centre = points.mean(axis=0)  # so that an offset of the data does not cost precision
     centred = points - centre
     norms = np.einsum("ij,ij->i", centred, centred)
     # Rounding of a sum of D products, each at most |x|·|y|, with room to spare.

@@ -1,4 +1,4 @@
-"""Threads of our own, which can be interrupted."""
+"""Run work in threads that can be interrupted."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from unchurn.neighbors.search.base import Advance
 
 
 def n_workers(workers: int | None) -> int:
-    """As many threads as this process may use, if not given."""
+    """The number of threads; as many as this process may use if not given."""
     if workers is not None:
         return workers
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -19,10 +19,10 @@ def n_workers(workers: int | None) -> int:
 def in_threads(
     function: Callable[[int], int], pieces: Iterable[int], workers: int, advance: Advance
 ) -> None:
-    """Call the function on every piece; it says how many rows are done.
+    """Call a function on every piece; it returns the number of rows it has done.
 
-    An interruption waits only for the pieces that are being worked on. (No libraries' own threads:
-    those of SciPy crash the interpreter when interrupted.)
+    An interruption waits only for the pieces in progress. Libraries' own threads are not used,
+    because SciPy's crash the interpreter when interrupted.
     """
     if workers == 1:
         for piece in pieces:

@@ -1,6 +1,6 @@
-"""Proposals by PyTorch, on the device where a tensor lies.
+"""Proposals by PyTorch, on the tensor's own device.
 
-Tested on the CPU only: the path on a GPU is the same code, but untested.
+Tested on the CPU only: a GPU runs the same code, but that is untested.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from unchurn.neighbors.search.proposals import Proposed
 
 
 def on_device(points: Float64, histogram: csr_array, device: Any) -> Proposed:
-    """The exact search: products and selection in float32 there, the decision here in float64."""
+    """The exact search: candidates in float32 on the device, the decision in float64 on the CPU."""
     placement = Placement.of(points)
     rows = torch.from_numpy(placement.place(points, np.float32)).to(device)
     norms = (rows * rows).sum(1)

@@ -1,4 +1,4 @@
-"""Choose a method's setting by a budget: try all on some of the rows, measure on the others."""
+"""Choose a method's setting by a budget: train all on some of the rows, measure on the others."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from unchurn.training.learners.base import DivergedError, RemarkWarning
 from unchurn.training.loop.fit import Fitted
 from unchurn.training.loop.streams import Stream
 
-HELD_OUT = 0.2  # of the rows, to measure settings on
-RECENT = 0.4  # of the rows, the last ones: taken for those that the reference has not seen
+HELD_OUT = 0.2  # share of the rows to measure settings on
+RECENT = 0.4  # share of the rows, the last ones, assumed to be new to the reference
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -36,27 +36,28 @@ class Tried:
 
     method: Method
     accuracy: float = math.nan
-    bad_flips: float = math.nan  # right by the reference, wrong by the setting
+    bad_flips: float = math.nan  # the reference is right, the setting wrong
     churn: float = math.nan  # predicted differently from the reference
-    # Of its probabilities from the reference's, whose last bits are those of how they were given.
+    # Mean distance between its probabilities and the reference's. Not compared: the last bits
+    # depend on whether the reference was given as logits, probabilities or a model.
     distance: float = field(default=0.0, compare=False)
-    failure: str = ""  # why it could not be trained; nothing is then measured
+    failure: str = ""  # why it could not be trained, in which case nothing is measured
 
     def __repr__(self) -> str:
-        """The setting as a user writes it, and its measures, short enough for tuples of these."""
+        """The setting as a user writes it, and its measures, short enough to print in a tuple."""
         found = self.failure or (
             f"accuracy={self.accuracy:.4f}, bad_flips={self.bad_flips:.4f}, churn={self.churn:.4f}"
         )
         return f"Tried({self.method}: {found})"
 
     def excess(self, budget: Budget) -> float:
-        """The largest excess above a limit; 0 if all are kept."""
+        """The largest excess over a limit of the budget; 0 if all limits are kept."""
         limits = {name.removeprefix("max_"): limit for name, limit in budget.given.items()}
         return excess(vars(self), limits)
 
 
 def settings_of(method: str | Method, n_steps: int) -> list[Method]:
-    """The settings to try: a method's grid, with written parameters fixed; an object alone.
+    """The settings to try: the method's grid, with written parameters fixed; an object as it is.
 
     >>> settings_of("anchor(a=0.5)+ema", n_steps=1000)[0]
     Combination(methods=(Anchor(a=0.5, fixed_reference=True), Ema(decay=0.99)))
@@ -69,11 +70,11 @@ def settings_of(method: str | Method, n_steps: int) -> list[Method]:
 
 
 def hold_out(numbers: IntArray, seed: int, saw: Mask | None = None) -> tuple[IntArray, IntArray]:
-    """The rows to train settings on, and a fifth to measure them on, of every class if possible.
+    """The rows to train settings on, and a fifth to measure them on, with every class if possible.
 
-    Only rows that the reference was not trained on are held out, at most half of them: it gets too
-    many of those it has memorised right. If these are unknown, rows are assumed to be in order of
-    time; if they are not, no harm is done.
+    Only rows that the reference was not trained on are held out, and at most half of them: it gets
+    too many of the rows that it has memorised right. If it is unknown which these are, rows are
+    assumed to be in order of time; if they are not, no harm is done.
     """
     from sklearn.model_selection import train_test_split
 
@@ -92,7 +93,7 @@ def hold_out(numbers: IntArray, seed: int, saw: Mask | None = None) -> tuple[Int
 
 
 def earlier(numbers: IntArray, came: IntArray | None = None) -> Mask:
-    """Mask of the rows that are not RECENT, by class, as rows may be sorted by class.
+    """Mask of all rows but the RECENT ones of each class: rows may be sorted by class.
 
     `came` is the time rank of each row; if not given, rows are in order of time.
     """
@@ -110,7 +111,8 @@ def choose_setting(
     """Train all settings of a method on four fifths of the labelled rows; return the best, and all.
 
     The best is the most accurate that keeps the budget on the other rows; if none does, the one
-    that exceeds it least, with a warning. All are trained on the rows after the labelled ones, too.
+    that exceeds it least, with a warning. The unlabelled rows, which come after the labelled ones,
+    are trained on in every trial.
     """
     settings = settings_of(method, fitting.training.n_steps(len(rows.inputs)))
     saw = None if rows.saw is None else rows.saw[:n_labelled]
@@ -118,7 +120,7 @@ def choose_setting(
     seen = rows.take(np.append(kept, np.arange(n_labelled, len(rows.inputs))))
     tried = _try_all(settings, seen, rows.take(held), fitting)
     good = [one for one in tried if not one.failure]
-    # Of what held-out rows do not tell apart, the nearest to the reference flips least elsewhere.
+    # Settings may tie on the held-out rows: the one nearest to the reference flips least elsewhere.
     good = sorted(good, key=lambda one: one.distance)
     best = good[
         best_within(
@@ -142,13 +144,13 @@ def choose_setting(
 def _try_all(
     settings: Sequence[Method], rows: Rows, held: Rows, fitting: Fitting
 ) -> tuple[Tried, ...]:
-    """The measures of each setting; raises only if none can be trained."""
+    """The measures of each setting; raises an error only if no setting can be trained."""
     found: dict[str, Tried] = {}
     errors = []
     for together in _together(settings):
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", RemarkWarning)  # said when it is trained for good
+                warnings.simplefilter("ignore", RemarkWarning)  # shown by the final training
                 fitted = fitting.fit(together, rows)
             for one, method in zip(fitted, together, strict=True):
                 found[repr(method)] = _measured(method, one, held)
@@ -163,7 +165,7 @@ def _try_all(
 
 
 def _together(settings: Sequence[Method]) -> list[list[Method]]:
-    """Group settings that differ only in which weights serve: each group is one training."""
+    """Group settings that differ only in which weights serve: each group needs one training."""
     groups: dict[str, list[Method]] = {}
     for method in settings:
         groups.setdefault(repr(method.trained()), []).append(method)
@@ -181,7 +183,7 @@ def _measured(method: Method, fitted: Fitted, held: Rows) -> Tried:
 
 
 def measured(method: Method, answers: Array, labels: Array, before: Array) -> Tried:
-    """Accuracy, bad flips and churn of answers against an older model's, (n,) each."""
+    """Accuracy, bad flips and churn of answers (n,) compared with an older model's (n,)."""
     runs = Runs(predictions=answers[None], labels=labels, base=before[None])
     return Tried(
         method=method,

@@ -1,4 +1,4 @@
-"""Check the arguments of a StableClassifier other than inputs and labels."""
+"""Check the arguments of `StableClassifier` other than inputs and labels."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from unchurn.metrics.budget import Budget
 from unchurn.training.estimator.references import Model
 from unchurn.training.learners.base import RemarkWarning
 
-LARGE = 1000.0  # numbers beyond pixels', with which a network of one's own hardly learns
+LARGE = 1000.0  # larger inputs, beyond any pixel's, keep a user's own network from learning
 LOOK_AT_ONE = "anchor, rcp, focal, warm_start, project, knn_ls, distill and elodi"
 
 
 def as_mask(saw: npt.ArrayLike, n: int, name: str) -> npt.NDArray[np.bool_]:
-    """Check the mask of the n examples that an older model was trained on."""
+    """The mask of n examples that an older model was trained on, checked."""
     mask = as_array(saw, name)
     are_flags = mask.dtype == np.bool_ or (mask.dtype.kind in "iu" and np.isin(mask, (0, 1)).all())
     if mask.shape != (n,) or not are_flags:
@@ -31,7 +31,7 @@ def as_mask(saw: npt.ArrayLike, n: int, name: str) -> npt.NDArray[np.bool_]:
 
 
 def as_weights(sample_weight: npt.ArrayLike, n: int) -> npt.NDArray[np.float32]:
-    """Check weights of n examples."""
+    """The weights of n examples, checked."""
     weights = as_array(sample_weight, "sample_weight").astype(np.float32)
     if weights.shape != (n,):
         raise InputError(f"sample_weight must have shape ({n},), not {weights.shape}")
@@ -43,7 +43,7 @@ def as_weights(sample_weight: npt.ArrayLike, n: int) -> npt.NDArray[np.float32]:
 
 
 def as_seed(random_state: int | np.random.RandomState | None) -> int:
-    """A seed for the streams: an integer as it is, else drawn from a random state."""
+    """A seed for the streams: an integer as it is, otherwise drawn from the random state."""
     if isinstance(random_state, int | np.integer):
         return int(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
@@ -56,7 +56,7 @@ def check_reference(
     *given: npt.ArrayLike | None,
     is_labelling: bool,
 ) -> None:
-    """Refuse a reference, as model or predictions, that is unused or missing; or warn."""
+    """Refuse a reference that is missing, or given but unused; an unused model only warns."""
     name, is_given = name_of(method), any(g is not None for g in given)
     if overrides(method, "serve"):
         raise InputError(
@@ -64,7 +64,7 @@ def check_reference(
         )
     if is_labelling and (reference is None or is_given):
         raise InputError("X_unlabelled is labelled by the reference: give it as a model")
-    if budget.given:  # which holds any method against it
+    if budget.given:  # a budget compares any method with the reference
         if reference is None and not is_given:
             raise InputError(
                 f"{next(iter(budget.given))} is of changes to the model before: give reference="
@@ -82,7 +82,7 @@ def check_reference(
 
 
 def warn_if_large(inputs: Array) -> None:
-    """Warn of large inputs to a network of the user's own, which are not scaled."""
+    """Warn of large inputs to the user's own network, which are not scaled."""
     if inputs.size and (size := float(np.abs(inputs).max())) > LARGE:
         warnings.warn(
             f"X has numbers up to {size:.3g}, and a network of your own takes them as they are: "

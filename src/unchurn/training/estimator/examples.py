@@ -1,4 +1,4 @@
-"""The rows that a StableClassifier trains on: labelled ones, and ones labelled by the reference."""
+"""`Rows`: what a StableClassifier trains on, labelled by the user or by the reference."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from unchurn.training.estimator.references import Answers
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """Inputs, class numbers, and the reference's predictions for them, if it was given."""
+    """Inputs, class numbers, and the reference's predictions for them if there is a reference."""
 
     inputs: Float32
     numbers: IntArray
     n_classes: int
     weights: Float32 | None = None  # all equal if not given
-    said: Answers | None = None
-    targets: Float32 | None = None  # the labels themselves if not given
-    saw: Mask | None = None  # the rows that the reference was trained on, if that is known
+    said: Answers | None = None  # the reference's predictions
+    targets: Float32 | None = None  # the one-hot labels if not given
+    saw: Mask | None = None  # the rows that the reference was trained on; None if unknown
 
     def take(self, rows: IntArray) -> Rows:
         """Some of the rows."""

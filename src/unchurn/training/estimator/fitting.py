@@ -16,7 +16,7 @@ from unchurn.training.networks.factories import Factory
 
 @dataclass(frozen=True, kw_only=True)
 class Fitting:
-    """The network factory, training and seed with which methods are fitted."""
+    """Fits methods with one network factory, training and seed."""
 
     factory: Factory
     training: Training
@@ -24,7 +24,7 @@ class Fitting:
     show: bool = False  # progress, on stderr
 
     def fit(self, methods: Sequence[Method], rows: Rows) -> list[Fitted]:
-        """Train methods with the same training, at the price of one."""
+        """Train methods that share one training (`Method.trained`), at the cost of one."""
         method, reference = methods[0], rows.reference
         need = method.reference()
         n_given = 0 if need is None or reference is None else need.m

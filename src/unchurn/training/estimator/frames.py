@@ -1,4 +1,4 @@
-"""Prepare frames with text or gaps as a network's inputs, as tables are."""
+"""Prepare frames with text or gaps as inputs of a network, as `load_table` prepares tables."""
 
 from __future__ import annotations
 
@@ -25,20 +25,22 @@ from unchurn.training.learners.base import RemarkWarning
 if TYPE_CHECKING:
     import polars as pl
 
-MANY = 0.05  # of the rows, whose category a reference never saw
+MANY = 0.05  # share of rows with a category new to the reference that calls for a new preparation
 
 
 def learn_preparation(
     x: Any, reference: Model | None = None, *, needs_weights: bool = False
 ) -> Preparation | None:
-    """How a frame becomes inputs: as it does for a reference of ours, else learned from its rows.
+    """How to turn a frame into inputs; None if inputs are used as they are.
 
-    None where inputs are taken as they are: arrays, and frames of nothing but numbers. A column
-    that cannot be a feature, as a date, is refused where the frame is there for the new model
-    alone, as nobody else needs it. A reference that is no network of ours takes the frame as it is,
-    with all that it has: there such a column is left out, with a warning. Where the frame has
-    features that a reference of ours does not know, it is prepared anew, unless training
+    Arrays and frames of only numbers are used as they are. If the reference is a StableClassifier,
+    its preparation is reused; otherwise one is learned from the rows. If the frame has features
+    that the reference has not learned from, a new preparation is learned, unless training
     `needs_weights` of the reference.
+
+    A column that cannot be a feature, such as a date, is an error if there is no reference. A
+    reference of another kind reads the whole frame itself and may need that column, so the new
+    model leaves it out with a warning.
     """
     import polars as pl
 
@@ -83,7 +85,10 @@ def learn_preparation(
 
 
 def _is_new_to(before: Preparation, frame: pl.DataFrame, *, needs_weights: bool) -> bool:
-    """Whether a frame has features that a reference has not learned from; a warning names them."""
+    """Whether to prepare a frame anew: it has features that the reference has not learned from.
+
+    A warning names them. Always False if training `needs_weights` of the reference.
+    """
     others = [column.name for column in frame if column.name not in before.names]
     features = [name for name in others if not is_id(frame[name])]
     columns = prepare_what_can_be(frame.select(features))[0].names if features else []
@@ -108,7 +113,7 @@ def _is_new_to(before: Preparation, frame: pl.DataFrame, *, needs_weights: bool)
 
 
 def prepared(x: Any, preparation: Preparation | None) -> Any:
-    """The inputs of a frame's rows; anything else as it is."""
+    """A frame's rows as inputs; anything else as it is."""
     if not _is_frame(x):
         return x
     check_names(x)
@@ -116,7 +121,10 @@ def prepared(x: Any, preparation: Preparation | None) -> Any:
 
 
 def check_numbers(x: Any, names: Array | None) -> None:
-    """Refuse gaps, times and the like in columns that were plain numbers: all, or those named."""
+    """Refuse gaps, times and the like in columns that were plain numbers in training.
+
+    These are the columns in `names`, or all of them if it is None.
+    """
     for column in as_frame(x) if is_frame(x) else ():
         if names is None or column.name in names:
             of_new_rows(column, "numbers")
@@ -128,13 +136,13 @@ def check_numbers(x: Any, names: Array | None) -> None:
 
 
 def check_preparation(preparation: Preparation | None, x: Any) -> None:
-    """Refuse a preparation that nothing is prepared by."""
+    """Refuse a preparation that would go unused, because X is not a frame."""
     if preparation is not None and not is_frame(x):
         raise InputError(f"preparation is for frames, and X is {type(x).__name__}")
 
 
 def _is_frame(x: Any) -> bool:
-    """Whether it is a Polars or pandas frame; one that is yet to be computed is refused."""
+    """Whether it is a Polars or pandas frame; InputError for a LazyFrame."""
     import polars as pl
 
     if isinstance(x, pl.LazyFrame):
@@ -143,7 +151,7 @@ def _is_frame(x: Any) -> bool:
 
 
 def _is_plain(column: pl.Series) -> bool:
-    """Whether a column is numbers, or true and false, without gaps."""
+    """Whether a column has only numbers or booleans, and no gaps."""
     import polars as pl
 
     is_number = column.dtype.is_numeric() or column.dtype == pl.Boolean
@@ -151,5 +159,5 @@ def _is_plain(column: pl.Series) -> bool:
 
 
 def _has_gaps(column: pl.Series) -> bool:
-    """Whether any value is missing, or no number."""
+    """Whether any value is missing or NaN."""
     return bool(column.null_count() or (column.dtype.is_float() and column.is_nan().any()))

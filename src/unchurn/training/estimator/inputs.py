@@ -1,8 +1,8 @@
-"""Inputs of a StableClassifier, checked; and the columns that it remembers, as scikit-learn has it.
+"""Check the inputs of a StableClassifier, and remember the columns that it was fitted to.
 
-Of arrays all of this is scikit-learn's own. A frame's columns are taken by name, in any order and
-beside others, as a ColumnTransformer does. Of a table that was prepared, they are what is
-remembered, not the inputs that they become.
+Arrays are checked by scikit-learn. A frame's columns are selected by name: they may come in any
+order and beside others, as for a ColumnTransformer. For a prepared table, the model remembers the
+table's columns, not the inputs that they become.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from unchurn.training.learners.base import RemarkWarning
 if TYPE_CHECKING:
     from unchurn.training.estimator.stable_classifier import StableClassifier
 
-FAR = 5.0  # from 0, the median of a column that was standardised; of a normal one it is 0
-FEWEST = 10  # rows that tell of a column's size
+FAR = 5.0  # a column whose median is farther from 0 cannot have been standardised
+FEWEST = 10  # rows needed to judge a column's size
 KIND = {"dtype": np.float32, "order": "C", "allow_nd": True}
 
 
 def checked_examples(
     model: StableClassifier, x: Any, y: Any, preparation: Preparation | None
 ) -> tuple[Float32, Array]:
-    """Inputs, prepared where they are a table's, and labels, to fit a model to."""
+    """Inputs (already prepared if there is a preparation) and labels to fit, checked."""
     if preparation is None:
         with _naming_gaps():
             inputs, labels = validate_data(model, x, y, **KIND)
@@ -46,7 +46,7 @@ def checked_examples(
 
 @contextmanager
 def _naming_gaps() -> Iterator[None]:
-    """Say of gaps in an array what takes them; scikit-learn names estimators that are not ours."""
+    """Replace scikit-learn's error on gaps, which recommends its own estimators, by our advice."""
     try:
         yield
     except ValueError as error:
@@ -61,7 +61,7 @@ def _naming_gaps() -> Iterator[None]:
 def checked_inputs(
     model: StableClassifier, x: Any, preparation: Preparation | None, shape: tuple[int, ...]
 ) -> Float32:
-    """Inputs of this shape for a model that has one: of rows of a table, as it prepares them."""
+    """Inputs for a model that takes this shape, checked; rows of a table are prepared first."""
     rows, hint = prepared(x, preparation), ""
     if preparation is None:
         names = getattr(model, "feature_names_in_", None)
@@ -71,7 +71,7 @@ def checked_inputs(
         hint = f": give a frame with the columns {', '.join(preparation.names)}"
         try:
             inputs = check_array(rows, input_name="X", estimator=model, **KIND)
-        except ValueError as error:  # of text or gaps among numbers, scikit-learn knows no way out
+        except ValueError as error:  # scikit-learn's message on text or gaps offers no way out
             raise InputError(f"{str(error).partition(chr(10))[0].rstrip('.')}{hint}") from error
     if inputs.shape[1:] != shape:
         raise InputError(f"X has inputs of shape {inputs.shape[1:]}, the model {shape}{hint}")
@@ -86,23 +86,23 @@ def checked_inputs(
 
 
 def _by_name(rows: Any, names: Array | None) -> Any:
-    """The columns of a frame that a model was fitted to, in its order; all, where some lack."""
+    """A frame's columns that a model was fitted to, in its order; all if any of them is missing."""
     if names is None or not is_frame(rows) or not set(names) <= set(rows.columns):
         return rows
     return rows[list(names)]
 
 
 def _are_raw(inputs: Float32) -> bool:
-    """Whether some column of inputs is far from what a preparation makes of it."""
+    """Whether some column of inputs is too far from 0 to have been prepared."""
     return len(inputs) >= FEWEST and bool((np.abs(np.median(inputs, axis=0)) > FAR).any())
 
 
 def remember_columns(model: StableClassifier, x: Any, preparation: Preparation | None) -> None:
-    """Note what a model was fitted to; where nothing was prepared, `validate_data` has."""
+    """Record the columns of a prepared table; for other inputs, `validate_data` has done so."""
     if preparation is None:
         return
     model.n_features_in_ = len(preparation.names)
     if isinstance(x, Dataset) or all(isinstance(name, str) for name in x.columns):
         model.feature_names_in_ = np.array(preparation.names, object)
-    elif hasattr(model, "feature_names_in_"):  # of a fit before
+    elif hasattr(model, "feature_names_in_"):  # left from an earlier fit
         del model.feature_names_in_

@@ -1,4 +1,4 @@
-"""Check the labels that a model is fitted to, and true labels that it is scored against."""
+"""Check the labels that a model is fitted to, and the true labels that it is scored against."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from unchurn.training.learners.base import RemarkWarning
 
 
 def given_labels(y: Any, name: str, x: Any, of: str) -> Array:
-    """Labels of rows as an array (n,), each of them a class; a column (n, 1) is warned of."""
+    """The labels of rows as an array (n,), checked to be classes; a column (n, 1) warns."""
     check_no_gaps(y, name)
     labels: Array = column_or_1d(np.asarray(y), warn=True)
     if len(labels) != len(x):
@@ -30,7 +30,7 @@ def given_labels(y: Any, name: str, x: Any, of: str) -> Array:
 
 
 def check_classes(labels: Array) -> None:
-    """Refuse labels that are no classes, as numbers with fractions."""
+    """Refuse labels that are not classes, such as numbers with fractions."""
     try:
         check_classification_targets(labels)
     except ValueError as error:
@@ -40,7 +40,7 @@ def check_classes(labels: Array) -> None:
 
 
 def warn_of_labels_in(x: Any, labels: Array) -> None:
-    """Say that a column of a frame to learn from is the labels themselves."""
+    """Warn if a column of the frame to learn from is a copy of the labels."""
     import polars as pl
 
     if not is_frame(x):
@@ -55,8 +55,8 @@ def warn_of_labels_in(x: Any, labels: Array) -> None:
 
 
 def check_no_gaps(y: Any, name: str = "y") -> None:
-    """Refuse labels that are missing: None, NaN, pandas' NA and NaT; not that there are none."""
-    if y is None:  # which scikit-learn refuses
+    """Refuse missing labels (None, NaN, pandas' NA and NaT); `y=None` itself passes."""
+    if y is None:  # scikit-learn refuses that
         return
     array = np.atleast_1d(np.asarray(y))
     if array.dtype.kind in "biuUS":
@@ -72,9 +72,9 @@ def check_no_gaps(y: Any, name: str = "y") -> None:
 
 
 def labels_of_test_part(data: Dataset, classes: Array) -> Array:
-    """The true labels of a dataset's test part, as a model with these classes tells them.
+    """The true labels of a dataset's test part, written as a model with these classes writes them.
 
-    They are class numbers if it was fitted to these.
+    They are class numbers if the model was fitted to class numbers.
     """
     is_text = classes.dtype.kind == "U"
     labels = np.array(data.classes) if is_text else data.labels
@@ -83,7 +83,7 @@ def labels_of_test_part(data: Dataset, classes: Array) -> Array:
 
 
 def check_true_labels(y: Any, classes: Array, *, is_of_table: bool) -> None:
-    """Refuse gaps, and class numbers where the classes are text; warn where they may be such."""
+    """Refuse gaps, and numbers for classes that are text; warn of probable class numbers."""
     check_no_gaps(y)
     given = np.asarray(y)
     if given.dtype.kind not in "iu":

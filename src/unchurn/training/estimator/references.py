@@ -1,4 +1,4 @@
-"""Get a reference model's predictions for training examples, with classes matched by name."""
+"""Get a reference model's predictions for the training examples, matching classes by name."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from unchurn.training.estimator.stable_classifier import StableClassifier
     from unchurn.training.networks.factories import Factory
 
-Model = Any  # a StableClassifier, the path of a saved one, or what has predict_proba and classes_
+Model = Any  # a StableClassifier, the path of one, or any model with predict_proba and classes_
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,14 +33,17 @@ class Answers:
     """A reference's predictions: logits whose softmax is its probabilities."""
 
     logits: Float32  # (n, L), columns in the order of the new classes
-    known: Mask | None = None  # the classes that it knows; None: all
-    weights: Callable[[], Weights] | None = None  # of a single network for the same classes
+    known: Mask | None = None  # the classes that it knows; None if all
+    weights: Callable[[], Weights] | None = None  # only of a single network for the same classes
 
 
 def what_model_says(
     model: Model, x: Any, inputs: Array, classes: Array, preparation: Preparation | None
 ) -> Answers:
-    """What a model says of examples: as they were given, x, and as checked inputs for networks."""
+    """A model's predictions for examples, given as x by the user and as `inputs` after checks.
+
+    A StableClassifier that prepares x as the new model does gets `inputs`; all others get x.
+    """
     if is_ours(model):
         if is_frame(x) and _is_prepared_otherwise(model, x, inputs, preparation):
             return _matched(model.predict_proba(for_model(model, x)), model.classes_, classes)
@@ -62,19 +65,19 @@ def needs_weights(method: Method) -> bool:
 
 
 def for_model(model: Model, x: Any) -> Any:
-    """Rows as a fitted model takes them: of a frame with more columns, those that it knows."""
+    """Rows as a fitted model takes them: only the columns it knows, if a frame has others, too."""
     names = getattr(model, "feature_names_in_", None)
     if names is None or not is_frame(x) or set(names) == set(x.columns):
         return x
-    # What it lacks, its own error names.
+    # If columns are missing, the model's own error names them.
     return x[list(names)] if set(names) <= set(x.columns) else x
 
 
 def _is_prepared_otherwise(
     model: StableClassifier, x: Any, inputs: Array, preparation: Preparation | None
 ) -> bool:
-    """Whether the new model's inputs are made of a frame in another way than a network's."""
-    # What was pickled before models had a preparation has none.
+    """Whether a reference network turns a frame into other inputs than the new model does."""
+    # Models pickled before `preparation_` existed have none.
     before = getattr(model, "preparation_", None)
     if preparation is None and not has_same_order(model, x):
         return True
@@ -82,15 +85,15 @@ def _is_prepared_otherwise(
 
 
 def has_same_order(model: StableClassifier, x: Any) -> bool:
-    """Whether a frame of plain numbers has a model's columns, and no others, in its order."""
+    """Whether a frame of plain numbers has exactly the columns of a model, in its order."""
     names = getattr(model, "feature_names_in_", None)
     return names is None or list(names) == list(x.columns)
 
 
 def open_model(model: Model | None, module: str | Factory | None = None) -> Model | None:
-    """A saved StableClassifier, loaded, where a path was given; anything else as it is.
+    """Load a saved StableClassifier if a path was given; anything else as it is.
 
-    One with a network of the user's own is taken to have the new model's `module`.
+    A saved model with the user's own network is assumed to have the new model's `module`.
     """
     from unchurn.training.estimator.stable_classifier import StableClassifier
 
@@ -100,13 +103,13 @@ def open_model(model: Model | None, module: str | Factory | None = None) -> Mode
 
 
 def is_ours(model: Model | None) -> bool:
-    """Whether a model is a StableClassifier, found without importing torch."""
+    """Whether a model is a StableClassifier; does not import torch."""
     kinds = type(model).__mro__
     return any(kind.__module__ == "unchurn.training.estimator.stable_classifier" for kind in kinds)
 
 
 def asked_probabilities(model: Model, x: Any, name: str) -> Array:
-    """What a fitted classifier says of rows, (n, its own classes), checked."""
+    """A fitted classifier's probabilities (n, its own classes) for rows, checked."""
     said = as_array(model.predict_proba(x), f"{name}'s probabilities")
     shape = (len(x), len(model.classes_))
     if said.shape != shape or not np.isfinite(said).all():
@@ -119,7 +122,7 @@ def asked_probabilities(model: Model, x: Any, name: str) -> Array:
 def _of_ours(
     model: StableClassifier, inputs: Array, classes: Array, preparation: Preparation | None
 ) -> Answers:
-    """What a network of ours says; of one for the same classes, its very logits."""
+    """A StableClassifier's predictions; its exact logits if it has the same classes."""
     from sklearn.utils.validation import check_is_fitted  # a second to import
 
     check_is_fitted(model)
@@ -128,7 +131,7 @@ def _of_ours(
             f"the reference takes inputs of {model.shape_}, not {inputs.shape[1:]}: give frames, "
             "of which it takes its own columns by name, or what it says as reference_probabilities"
         )
-    # What was pickled before models had a preparation has none.
+    # Models pickled before `preparation_` existed have none.
     if preparation is not None and getattr(model, "preparation_", None) not in (None, preparation):
         raise InputError(
             "the reference's table was prepared otherwise: load yours by "
@@ -145,7 +148,7 @@ def _of_ours(
 
 
 def _matched(probabilities: Float32, own: Array, classes: Array) -> Answers:
-    """Probabilities of a model's own classes as logits of the new ones, found by name."""
+    """A model's probabilities as logits of the new classes, matched by name."""
     check_in_common("the reference knows", own, classes)
     before, now = alike(own, classes)
     places = {name: place for place, name in enumerate(before)}
@@ -156,10 +159,11 @@ def _matched(probabilities: Float32, own: Array, classes: Array) -> Answers:
 
 
 def alike(own: Array, classes: Array) -> tuple[list[Any], list[Any]]:
-    """A model's classes and others such that equal ones are the same: "1" is 1 where one has text.
+    """A model's classes and the new ones, converted so that the same class compares equal.
 
-    Saved before labels had a type, a model of a table has text. True is 1 where the others have
-    both 1 and 0; of -1 and 1, or 1 and 2, nobody knows what was meant.
+    If one has text, "1" equals 1: models of tables that were saved before labels had a type have
+    text. True equals 1 if the others are 1 and 0; for -1 and 1, or 1 and 2, the meaning of True is
+    unknown.
     """
     if _kind(own) == _kind(classes):
         return own.tolist(), classes.tolist()
@@ -177,16 +181,16 @@ def _kind(classes: Array) -> str:
 
 
 def check_in_common(whose: str, own: Array, classes: Array) -> None:
-    """Refuse classes none of which is among the new ones."""
+    """Refuse classes that have none in common with the new ones."""
     before, now = alike(own, classes)
     if not {*before} & {*now}:
         raise InputError(f"{whose} the classes {own.tolist()}, none of {classes.tolist()}")
 
 
 def in_terms_of(classes: Array, answers: Any, own: Array) -> Array:
-    """Answers of a model with classes of its own as the new classes have them.
+    """A model's answers, converted from its own classes to the new ones.
 
-    Where some are of a class that there is no more, all are text.
+    If some answers are a class that no longer exists, all answers are text.
     """
     before, now = alike(own, classes)
     names = dict(zip(own.tolist(), before, strict=True))
@@ -200,9 +204,9 @@ def in_terms_of(classes: Array, answers: Any, own: Array) -> Array:
 
 
 def in_places(probabilities: FloatArray, places: IntArray) -> FloatArray:
-    """Probabilities of other classes: the place of each among the present ones, −1 of no one.
+    """Probabilities rearranged for other classes; `places` are their columns, −1 if there is none.
 
-    What is given to classes that there are no more is shared out among the others.
+    The probability of classes that no longer exist is shared out among the others.
     """
     known = places >= 0
     said = np.zeros((len(probabilities), len(places)), probabilities.dtype)
@@ -214,7 +218,7 @@ def in_places(probabilities: FloatArray, places: IntArray) -> FloatArray:
 
 
 def log(probabilities: FloatArray) -> Float32:
-    """Logits whose softmax is the probabilities; of none, finite all the same."""
+    """Logits whose softmax is the probabilities; finite even for a probability of 0."""
     return np.asarray(np.log(probabilities.clip(min=np.finfo(np.float32).tiny)), np.float32)
 
 
@@ -227,7 +231,7 @@ def said_by_one(
     logits: npt.ArrayLike | None,
     probabilities: npt.ArrayLike | None,
 ) -> Answers | None:
-    """What the one reference that was given says, if any."""
+    """The predictions of the reference, given as a model or as an array; None if there is none."""
     if sum(g is not None for g in (reference, logits, probabilities)) > 1:
         raise InputError("give only one of reference, reference_logits and reference_probabilities")
     if reference is not None:
@@ -238,14 +242,14 @@ def said_by_one(
 def _said_by_arrays(
     logits: npt.ArrayLike | None, probabilities: npt.ArrayLike | None, n: int, n_classes: int
 ) -> Answers | None:
-    """What was given as (n, L) logits or as probabilities, checked; None if neither was."""
+    """Predictions given as (n, L) logits or probabilities, checked; None if neither is given."""
     given = logits if logits is not None else probabilities
     if given is None:
         return None
     name = "reference_logits" if logits is not None else "reference_probabilities"
     array = as_array(given, name).astype(np.float32)
     if name == "reference_logits" and array.ndim == 1 and n_classes == 2:
-        array = np.stack([np.zeros_like(array), array], axis=1)  # a margin, as ours is
+        array = np.stack([np.zeros_like(array), array], axis=1)  # as of our decision_function
     if array.shape != (n, n_classes) or not np.isfinite(array).all():
         shape = (n, n_classes)
         raise InputError(f"{name} must be finite numbers of shape {shape}, not {array.shape}")

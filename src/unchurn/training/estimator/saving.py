@@ -1,4 +1,4 @@
-"""Save and load trained models: one safetensors file, all but the weights as JSON in its header."""
+"""Save and load models as one safetensors file, with all but the weights as JSON in its header."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from unchurn.training.estimator.stable_classifier import StableClassifier
 
 FORMAT = "unchurn 1"
-SAVED = ("epochs", "batch_size", "learning_rate")  # besides what predicting needs
+SAVED = ("epochs", "batch_size", "learning_rate")  # saved although predicting does not need them
 
 
 class OwnNetworkError(InputError):
-    """A saved model whose network only its user can make."""
+    """A saved model has the user's own network, which only the user's code can make."""
 
 
 def save_model(model: StableClassifier, path: Path) -> None:
@@ -63,7 +63,7 @@ def save_model(model: StableClassifier, path: Path) -> None:
 def load_model(
     kind: type[StableClassifier], path: Path, module: Factory | None
 ) -> StableClassifier:
-    """Read a model; of one with a network of the user's own, `module` makes it."""
+    """Read a model; `module` makes its network if that is the user's own."""
     from safetensors import safe_open
 
     with reading(path, "a saved StableClassifier"):
@@ -82,7 +82,7 @@ def load_model(
         model.classes_ = np.array(record["classes"], None if dtype == "object" else dtype)
         model.shape_ = tuple(record["shape"])
         model.n_features_in_ = model.shape_[0]
-        if record["features"]:  # saved before it remembered them, a model of a table has none
+        if record["features"]:  # older files of models of tables have none
             model.feature_names_in_ = np.array(record["features"], object)
         model.preparation_ = None
         model.scaling_ = None
@@ -100,13 +100,13 @@ def load_model(
 
 
 def _plain(classes: Array) -> list[Any]:
-    """Classes as JSON holds them; dates as text, of which NumPy makes dates again."""
+    """Classes as JSON can hold them: dates become text, which NumPy converts back."""
     plain: list[Any] = (classes.astype(str) if classes.dtype.kind == "M" else classes).tolist()
     return plain
 
 
 def _method_record(method: Method) -> dict[str, Any]:
-    """A method by name and parameters; of a combination, parameters of each in turn."""
+    """A method's name and parameters as JSON; for a combination, a list with those of each."""
     for one in method.combined:
         if type(one) not in METHODS.values():
             raise InputError(f"only the methods of METHODS can be saved, not {one}")
@@ -124,7 +124,7 @@ def _recorded_method(record: dict[str, Any]) -> Method:
 
 
 def _check_saved(model: StableClassifier) -> None:
-    """Refuse what no saved model holds."""
+    """Refuse values that no saved model can have."""
     classes, shape = model.classes_, model.shape_
     if classes.ndim != 1 or len(classes) < 2 or len(np.unique(classes)) < len(classes):
         raise InputError("its classes are not two or more distinct labels")

@@ -1,9 +1,10 @@
-"""`Scaling`: scale raw numbers to a size that a network learns from.
+"""`Scaling`: scale raw numbers to a size that a network can learn from.
 
-A table that is loaded by name or path is prepared; an array may come as it was measured. Columns of
-thousands beside columns of tenths keep a network from learning, and its answers are then chance:
-two models of scikit-learn's wine, as it comes, agree on little. Numbers that are small but far from
-a mean of 0 and a deviation of 1 slow it down: of R's Vowel, as it comes, half is learned.
+A table that is loaded by name or path is prepared, but an array may hold raw measurements. Columns
+of thousands beside columns of tenths keep a network from learning, and its answers are then mostly
+chance: two models of scikit-learn's wine data, unscaled, hardly agree. Small numbers that are far
+from a mean of 0 and a deviation of 1 slow learning down: of R's Vowel data, unscaled, only half is
+learned.
 """
 
 from __future__ import annotations
@@ -18,22 +19,22 @@ from unchurn.core.arrays import Array, Float32, Float64
 from unchurn.core.errors import InputError
 from unchurn.datasets.preparation import NumberColumn, Preparation
 
-LARGEST = 10.0  # root mean square of an image's pixels, up to which they are taken as they are
-FAR = 5.0  # spreads of the middle half from the median, beyond which a number says nothing of size
-FARTHEST = 3.0  # from the mean, in what is called a deviation
-N_ROWS = 100_000  # evenly among all, from which scales are learned
-BLOCK = 4096  # rows that are scaled at a time
+LARGEST = 10.0  # root mean square of pixels up to which images are not scaled
+FAR = 5.0  # interquartile ranges from the median beyond which a number is an outlier
+FARTHEST = 3.0  # deviations from the mean that no training value exceeds: more raise the deviation
+N_ROWS = 100_000  # at most, taken evenly from all rows, to learn a scaling from
+BLOCK = 4096  # rows to scale at a time
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Scaling:
-    """What is subtracted from inputs and what they are multiplied by: (d,), or (1,) for images."""
+    """Subtract `mean` from inputs, then multiply by `factor`: (d,) each, or (1,) for images."""
 
     mean: Float64
     factor: Float64
 
     def apply(self, inputs: Array) -> Float32:
-        """Inputs in the size that was learned from."""
+        """Inputs, scaled; InputError if a number overflows."""
         scaled = np.empty(inputs.shape, np.float32)
         with np.errstate(over="ignore"):
             for start in range(0, len(inputs), BLOCK):
@@ -45,12 +46,12 @@ class Scaling:
         return scaled
 
     def to_plain(self) -> dict[str, list[float]]:
-        """What JSON holds of it."""
+        """The scaling as lists, for JSON."""
         return {"mean": self.mean.tolist(), "factor": self.factor.tolist()}
 
     @classmethod
     def from_plain(cls, plain: Any, shape: tuple[int, ...]) -> Self:
-        """Make it of what `to_plain` gave, and JSON held meanwhile, for inputs of a shape."""
+        """The inverse of `to_plain`, checked to fit inputs of a shape."""
         parts = {name: np.array(plain[name], np.float64) for name in ("mean", "factor")}
         expected = shape if len(shape) == 1 else (1,)
         if any(part.shape != expected or not np.isfinite(part).all() for part in parts.values()):
@@ -59,13 +60,13 @@ class Scaling:
 
 
 def learn_scaling(inputs: Array) -> Scaling | None:
-    """Mean and deviation of each column; of images of all pixels, if these are large. Else None.
+    """The scaling by mean and deviation of each column, or of all pixels; None if none is needed.
 
-    The paper's pixels, from 0 to 1, are taken as they are, to the bit, and so are columns of
-    nothing but 0 and 1, as a table's categories are. Single numbers that are far out, as codes of
-    what is missing (-999) are, count as the farthest of the others: else they would make all of
-    these equal. Nor do rare ones count for much, as a pixel that is seldom black: none of those
-    that are learned from ends farther than FARTHEST from the mean.
+    Images are scaled only if their pixels are large: the paper's pixels, from 0 to 1, stay as they
+    are, to the bit. So do columns of only 0 and 1, such as a table's categories. Outliers, such as
+    codes for missing values (-999), are clipped before mean and deviation are computed; otherwise
+    they would squeeze all other numbers together. If rare values would still end up farther than
+    FARTHEST deviations from the mean, as of a pixel that is seldom black, the deviation is raised.
     """
     are_images = inputs.ndim > 2
     if are_images and np.abs(inputs).max() <= LARGEST:
@@ -79,7 +80,7 @@ def learn_scaling(inputs: Array) -> Scaling | None:
     if are_images and np.hypot(mean, deviation).max() <= LARGEST:
         return None
     deviation = np.maximum(deviation, np.abs(columns - mean).max(axis=0) / FARTHEST)
-    # A constant is shifted only: a successor may see more of that column.
+    # A constant is only shifted: later data may have other values in that column.
     deviation[columns.min(axis=0) == columns.max(axis=0)] = 1
     is_flag = ((columns == 0) | (columns == 1)).all(axis=0)
     mean[is_flag], deviation[is_flag] = 0, 1
@@ -87,7 +88,10 @@ def learn_scaling(inputs: Array) -> Scaling | None:
 
 
 def _spread(columns: Float64) -> Float64:
-    """Of the middle half of each column; of one that is mostly one value, of the others; or inf."""
+    """The interquartile range of each column.
+
+    If it is 0, because one value prevails, it is that of the other values; inf if that is 0, too.
+    """
     low, median, high = np.quantile(columns, (0.25, 0.5, 0.75), axis=0)
     spread: Float64 = high - low
     for at in np.flatnonzero(spread == 0):
@@ -98,7 +102,7 @@ def _spread(columns: Float64) -> Float64:
 
 
 def scale(scaling: Scaling | None, inputs: Array) -> Array:
-    """Inputs scaled, or as they are."""
+    """Inputs, scaled; as they are if there is no scaling."""
     return inputs if scaling is None else scaling.apply(inputs)
 
 
@@ -108,10 +112,10 @@ def scaled(model: Any, inputs: Array) -> Array:
 
 
 def preparation_of(model: Any) -> Preparation | None:
-    """How a fitted StableClassifier prepares a table; None where its columns have no names.
+    """How a fitted StableClassifier prepares a table; None if its columns have no names.
 
-    One that was fitted to a frame of plain numbers scales these itself: that is said as a
-    preparation, so that others can learn from the very inputs of its network.
+    A model that was fitted to a frame of plain numbers scales these itself. That scaling is
+    returned as a preparation, so that another model can learn from exactly the same inputs.
     """
     own: Preparation | None = getattr(model, "preparation_", None)
     scaling: Scaling | None = getattr(model, "scaling_", None)  # older pickles have none

@@ -1,4 +1,4 @@
-"""`StableClassifier`: any of the methods behind scikit-learn's interface."""
+"""`StableClassifier`: train a network by any method, with scikit-learn's interface."""
 
 from __future__ import annotations
 
@@ -50,41 +50,43 @@ from unchurn.training.networks.factories import Factory, make_factory
 
 
 class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A neural network trained so that retraining it moves its predictions less.
+    """A neural network whose predictions change less when it is retrained.
 
     Parameters
     ----------
     module
         "mlp", "lenet5", or a function (shape of an input, number of classes) -> `torch.nn.Module`
-        that gives logits.
+        that returns logits.
     method
-        The default, weight decay and averaged weights (unless these lag behind the last), lowers
-        churn at no cost and, with 20 epochs, did no harm beyond chance on the tables of
-        docs/beyond.md; where training is shorter, "weight_decay+auto_ema" costs less accuracy on
-        average. Any name in
-        `unchurn.METHODS`, with parameters and combined as one likes, such as "knn_ls(k=10)+ema"; or
-        a method object such as `KnnLS(k=10, a=0.9, b=0.5)`. Its parameters can be searched as
-        `method__a`, a combination's as `method__knn_ls__a`.
+        A name in `unchurn.METHODS`, with or without parameters; several names joined by "+", such
+        as "knn_ls(k=10)+ema"; or a method object such as `KnnLS(k=10, a=0.9, b=0.5)`. The default
+        combines weight decay with averaged weights; it serves the last weights instead if the
+        average lags behind them. It lowers churn at no cost and, with 20 epochs, did no harm beyond
+        chance on the tables of docs/beyond.md. For shorter trainings "weight_decay+auto_ema" costs
+        less accuracy on average. scikit-learn can search a method's parameters as `method__a`, and
+        a combination's as `method__knn_ls__a`.
     epochs, batch_size, learning_rate
-        Of Adam; the defaults are the paper's. An epoch of few rows is a step or two: try more
-        epochs there.
+        Settings of the Adam optimiser; the defaults are the paper's. An epoch on few rows is only a
+        step or two, so small tables may need more epochs.
     reference
-        The model before, as now in production, for the methods that look at one (`anchor`, `rcp`,
-        `focal`, `warm_start`, `knn_ls` …): anything fitted with `predict_proba` and `classes_`, as
-        a pipeline or boosted trees, or the path of a saved StableClassifier. Classes are matched by
-        name; it may lack some. If not given, here or in `fit`, a plain network is trained first.
+        The older model, usually the one in production, for methods that look at one (`anchor`,
+        `rcp`, `focal`, `warm_start`, `knn_ls` …). It is any fitted classifier with `predict_proba`
+        and `classes_`, such as a pipeline or boosted trees, or the path of a saved
+        StableClassifier. Classes are matched by name; it may lack some of them. If no reference is
+        given here or in `fit`, a plain network is trained first and takes its place.
     max_bad_flips, max_churn
-        A budget: the most predictions that may turn from right to wrong, and that may change at
-        all, against the reference, as shares. The settings of the method are then tried, its grid
-        but for what is written (of "anchor+ema" all, of "anchor(a=0.5)+ema" those of `ema`; a
-        method object is one), each trained on four fifths of the rows and measured on the others.
-        The most accurate that keeps the budget is trained on all rows; where none does, what
-        exceeds it least, with a warning. On other rows it may be missed, as by any choice; of
-        rows that the reference was trained on, it has more right, and bad flips look more.
+        A budget: the largest share of predictions that may turn from right to wrong, and that may
+        change at all, compared with the reference. With a budget, the values in the method's grid
+        are tried: "anchor+ema" tries those of both, "anchor(a=0.5)+ema" only those of `ema`, and a
+        method object is tried as it is. Each setting is trained on four fifths of the rows and
+        measured on the rest. The most accurate setting that keeps the budget is then trained on all
+        rows; if none keeps it, the one that exceeds it least, with a warning. The budget may still
+        be missed on new rows. Rows that the reference was trained on overstate bad flips, because
+        it gets more of them right: see `reference_saw` in `fit`.
     device
         Where to train, as torch names it.
     random_state
-        Seed of all random numbers. Equal seeds give equal bits, on any number of cores.
+        Seed of all random numbers. Equal seeds give bit-identical models on any number of cores.
     verbose
         Show progress on stderr.
 
@@ -95,29 +97,32 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     fitted_
         The trained networks.
     method_
-        The method that was trained: the one that was given, or its setting that a budget chose.
+        The method that was trained: the given one, or the setting that a budget chose.
     tried_
-        What was measured of each setting on the rows held out, if there is a budget, or by
-        `upgrade`; not saved.
+        The measures of each setting on held-out rows, if there was a budget or `upgrade` compared
+        recipes; not saved.
     preparation_
-        How the table that it was fitted to became inputs; None of arrays and plain numbers.
+        How a table's columns become inputs; None if the model was fitted to arrays or to a frame
+        of plain numbers.
     n_features_in_, feature_names_in_
-        How many columns it was fitted to, and their names where a frame's are all text: frames to
-        predict need them in any order, and may have more. Of a table those it is prepared from.
+        The number of columns that the model was fitted to, and their names if a frame's names are
+        all text. A frame to predict must have these columns, in any order, and may have others. For
+        a prepared table, they are its columns before preparation.
     scaling_
-        How raw inputs are scaled (below); None where they are taken as they are.
+        How raw inputs are scaled (see Notes); None if they are not.
 
     Notes
     -----
-    Networks learn badly from numbers of other sizes than 1. The networks of ours ("mlp", "lenet5")
-    take columns of numbers standardised, but for those of nothing but 0 and 1, and images as a
-    whole if their pixels are far above 1; a scaler before it is not needed, nor does one harm. The
-    inputs of a `Dataset`, and all inputs of a network of your own are taken as they are. What
-    starts from the weights of a `reference` scales as that does. Numbers that
-    float32 does not tell apart, as times in seconds, are still to be made smaller before.
+    Networks learn badly from numbers that are much larger or smaller than 1. The built-in networks
+    ("mlp", "lenet5") therefore standardise columns of numbers, except columns of only 0 and 1, and
+    standardise images as a whole if their pixels are far above 1. You need no scaler in front; one
+    does no harm. The inputs of a `Dataset`, of a frame that was prepared, and of a network of your
+    own are not scaled. A method that starts from a reference's weights uses the reference's
+    scaling. You must still shift or shrink numbers that float32 cannot tell apart, such as times in
+    seconds.
 
-    Passes scikit-learn's `check_estimator` but for the equivalence of weights and repetitions:
-    batches are drawn at random, and neighbours are counted without weights.
+    The class passes scikit-learn's `check_estimator`, except that a weight of 2 is not equivalent
+    to repeating a row: batches are drawn at random, and neighbours are counted without weights.
 
     Examples
     --------
@@ -167,21 +172,31 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         reference_saw: npt.ArrayLike | None = None,
         preparation: Preparation | None = None,
     ) -> Self:
-        """Train on inputs `(n, *shape)` and n labels, integers or strings.
+        """Train on labelled rows.
 
-        Or on the training part of a `Dataset`, given alone: the classes then are its `labels`. Or
-        on a Polars or pandas frame: one with text or gaps is prepared as a table is (`load_table`),
-        by what is learned from these rows, by how a `reference` of ours prepares it, or by a
-        `preparation` that is given. A column that cannot be a feature, as a date, is refused; where
-        a `reference` of another kind takes the frame as it is, it is left out, with a warning. What
-        was fitted to a table takes frames of new rows.
-
-        What a model before says of these rows may be given as (n, L) logits or as probabilities,
-        columns in the order of the sorted labels: anchor a release to the one it replaces. Rows
-        without labels, `X_unlabelled`, are trained on with what the `reference` says of them.
-        `reference_saw`, true for rows that the model before was trained on, lets bad flips be
-        counted on the others: of what it knows by heart it has too much right. If it is not given,
-        the last two fifths of the rows are taken for those.
+        Parameters
+        ----------
+        X, y
+            Inputs `(n, *shape)` and n labels, integers or strings. Or a `Dataset` alone: the model
+            is trained on its training part, and `classes_` are its `labels`. Or a Polars or pandas
+            frame and the labels: a frame with text or gaps is prepared like a table (`load_table`),
+            and the fitted model then takes frames of new rows. A column that cannot be a feature,
+            such as a date, is an error. But if the `reference` is not a StableClassifier, and so
+            reads the frame itself, the column is left out with a warning.
+        sample_weight
+            The weight of each row; all equal if not given.
+        X_unlabelled
+            More rows to train on. The `reference`'s probabilities are their targets.
+        reference_logits, reference_probabilities
+            The older model's predictions for X, instead of `reference`: (n, L), with columns in
+            the order of the sorted labels.
+        reference_saw
+            True for each row that the older model was trained on. A budget counts bad flips only on
+            the other rows, because the older model gets too many of its own training rows right. If
+            not given, the last two fifths of the rows of each class are taken to be new to it.
+        preparation
+            How to prepare a frame. If not given, it is prepared as a StableClassifier given as
+            `reference` prepares it; otherwise the preparation is learned from these rows.
         """
         data = X if isinstance(X, Dataset) else None
         if data is not None and y is not None:
@@ -254,26 +269,26 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.fitted_.method
 
     def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        """(n, L) probabilities, columns in the order of `classes_`.
+        """Probabilities (n, L), columns in the order of `classes_`.
 
-        Fitted to a table of your own, it takes inputs as they were prepared, or a frame of rows.
+        A model that was fitted to a prepared table takes a frame of rows or prepared inputs.
         """
         inputs = self._inputs(X)
         return self.fitted_.probabilities(inputs)
 
     def decision_function(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        """(n, L) logits; of two classes, (n,): the second's less the first's."""
+        """Logits (n, L); for two classes (n,), the second's logit minus the first's."""
         inputs = self._inputs(X)
         logits = self.fitted_.logits(inputs)
         return logits[:, 1] - logits[:, 0] if logits.shape[1] == 2 else logits
 
     def predict(self, X: npt.ArrayLike) -> Array:
-        """The likeliest label of each row."""
+        """The most probable label of each row."""
         likeliest = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[likeliest])
 
     def score(self, X: npt.ArrayLike | Dataset, y: Any = None, sample_weight: Any = None) -> float:
-        """Accuracy; of a `Dataset`, given alone, on its test part."""
+        """Accuracy on X and y, or on the test part of a `Dataset` that is given alone."""
         check_is_fitted(self)
         if isinstance(X, Dataset):
             return self.score(X.x_test, labels_of_test_part(X, self.classes_), sample_weight)
@@ -282,7 +297,10 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return float(super().score(X, y, sample_weight))
 
     def save(self, path: str | Path) -> None:
-        """Write the trained model to one safetensors file, all else as JSON in its header."""
+        """Write the fitted model to one safetensors file.
+
+        Everything but the weights is JSON in the file's header. The method must be in `METHODS`.
+        """
         from unchurn.training.estimator.saving import save_model
 
         check_is_fitted(self)
@@ -290,20 +308,20 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def load(cls, path: str | Path, *, module: Factory | None = None) -> StableClassifier:
-        """Read a saved model; of one with a network of your own, give the same `module` again."""
+        """Read a saved model; if its network is your own, give the same `module` again."""
         from unchurn.training.estimator.saving import load_model
 
         return load_model(cls, Path(path), module)
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters; those of the method, such as `method__a`, also where it is a name."""
+        """Set parameters, including those of a method that was given by name: `method__a`."""
         if isinstance(self.method, str) and any(name.startswith("method__") for name in params):
             self.method = make_method(self.method)
         super().set_params(**params)
         return self
 
     def __sklearn_clone__(self) -> StableClassifier:
-        """A clone, unfitted; but its reference is the same model, which must stay fitted."""
+        """An unfitted clone that keeps the same reference, which must stay fitted."""
         parameters = self.get_params(deep=False)
         reference = parameters.pop("reference")
         cloned = {name: clone(value, safe=False) for name, value in parameters.items()}
@@ -312,7 +330,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _scaling(
         self, method: Method, inputs: Array, reference: Model | None, *, is_prepared: bool
     ) -> Scaling | None:
-        """How inputs are scaled: as the reference's are, where training starts from its weights."""
+        """How to scale inputs: like the reference, if training starts from its weights."""
         if is_ours(reference) and needs_weights(method):
             return getattr(reference, "scaling_", None)
         if callable(self.module) and not is_prepared:
@@ -320,8 +338,8 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return None if is_prepared or callable(self.module) else learn_scaling(inputs)
 
     def _inputs(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        """Check inputs to predict; rows of a table are prepared first."""
+        """Checked and scaled inputs to predict; rows of a table are prepared first."""
         check_is_fitted(self)
-        # What was pickled before models had a preparation has none.
+        # Models pickled before `preparation_` existed have none.
         inputs = checked_inputs(self, X, getattr(self, "preparation_", None), self.shape_)
         return scaled(self, inputs)

@@ -1,7 +1,8 @@
 """`Learner`: the protocol of everything that trains a method, in any framework.
 
-A study uses learners only through it: `torch.py` trains networks, `sklearn.py` estimators
-with scikit-learn's interface (boosted trees among them), `function.py` any function.
+A study uses learners only through this protocol. `torch.py` trains networks, `sklearn.py` trains
+estimators with scikit-learn's interface (including boosted trees), and `function.py` calls any
+training function.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ class DivergedError(RuntimeError):
 
 
 class RemarkWarning(UserWarning):
-    """A remark for the user on a training, such as that it is too short for its method."""
+    """A remark for the user about a training, such as that it is too short for its method."""
 
 
 class Predictor(Protocol):
@@ -34,27 +35,27 @@ class Predictor(Protocol):
         """(n, L) logits."""
 
     def weights(self) -> Weights:
-        """The weights of a network, by name; InputError if there are none."""
+        """The network's weights, by name; InputError if there are none."""
 
 
 @dataclass(frozen=True)
 class Probe:
-    """Estimated seconds of a plain fit on all examples, and the model trained to measure it."""
+    """The estimated seconds of a plain fit on all examples, and the model of the trial."""
 
     seconds: float
     fitted: Predictor
 
 
 class Learner(Protocol):
-    """Trains one run of a method. It is sent to other processes, so it must be picklable."""
+    """Trains one run of a method. It must be picklable, as it is sent to other processes."""
 
     @property
     def label(self) -> str:
-        """Its name for a reader."""
+        """Its name in reports."""
 
     @property
     def identity(self) -> dict[str, Any]:
-        """The facts that decide its results besides data, method and stream."""
+        """All facts besides data, method and stream that determine its results."""
 
     @property
     def length(self) -> str:
@@ -66,15 +67,15 @@ class Learner(Protocol):
 
     @property
     def facts(self) -> dict[str, str]:
-        """Facts for a report, by name."""
+        """Facts for reports, by name."""
 
     @property
     def n_gpus(self) -> int:
-        """GPUs that a training takes."""
+        """Number of GPUs that a training uses."""
 
     @property
     def imports(self) -> tuple[str, ...]:
-        """Modules that a process can import before it becomes several that train."""
+        """Modules that a process can import before it forks into workers."""
 
     @property
     def remark(self) -> str | None:
@@ -101,17 +102,17 @@ class Learner(Protocol):
         fit: int = 0,
         reference: Reference | None = None,
     ) -> Sequence[Predictor]:
-        """Train one run of methods with the same training, at the price of one.
+        """Train one run of methods that share one training, at the cost of one.
 
-        `fit` is the number of its first stream in the run.
+        `fit` is the number of the run's first stream.
         """
 
     def probe(self, x: Float32, y: IntArray, n_classes: int) -> Probe | None:
-        """A plain fit tried on a few examples; None if it fails."""
+        """Try a plain fit on a few examples; None if it fails."""
 
 
 def score_distinct(fitted: Predictor, x: Float32) -> Float32:
-    """Logits of x, scoring each distinct input once: equal inputs have identical logits."""
+    """Logits of x; each distinct input is scored once, so equal inputs have identical logits."""
     distinct, which = distinct_rows(x.reshape(len(x), -1))
     return fitted.logits(distinct.reshape(-1, *x.shape[1:]))[which]
 
@@ -123,6 +124,6 @@ def check_neighbours(method: Method, n: int) -> None:
 
 
 def most_neighbours(method: Method) -> int:
-    """The largest k that a method asks of its reference; 0 if of none."""
+    """The largest number of neighbours that a method asks for; 0 if it asks for none."""
     need = method.reference()
     return max(need.ks, default=0) if need is not None else 0

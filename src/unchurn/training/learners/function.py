@@ -1,7 +1,7 @@
-"""Any function that trains on soft targets: train(X, targets, seed) -> predict.
+"""`FunctionLearner`: train by any function train(X, targets, seed) -> predict, with soft targets.
 
-predict(X) gives (n, L) probabilities. It takes part with the methods that only change targets or
-rows, among them ensembles, bagging, the medoid and distillation.
+predict(X) returns (n, L) probabilities. Such a function can be trained by all methods that change
+only targets or rows, including ensembles, bagging, the medoid and distillation.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from unchurn.training.loop.streams import Stream, hold_out, member_fits, referen
 
 Predict = Callable[[Array], Any]
 Train = Callable[[Array, Float32, int], Predict]
-CLIP = 1e-12  # of probabilities whose logarithms stand in for logits
+CLIP = 1e-12  # least probability before taking logarithms, which stand in for logits
 PROBE_ROWS = 2000
 
 
 def weighted_rows(x: Array, targets: Float32) -> tuple[Array, IntArray, Float32]:
-    """Soft targets for learners that take none: a row for every class with weight, and its weight.
+    """Turn soft targets into weighted rows: one row for every class with a nonzero target.
 
     >>> x, targets = np.array([[5], [6]]), np.array([[0.75, 0.25], [0, 1]])
     >>> rows, labels, weights = weighted_rows(x, targets)
@@ -50,11 +50,11 @@ def weighted_rows(x: Array, targets: Float32) -> tuple[Array, IntArray, Float32]
 
 @dataclass(frozen=True)
 class FittedFunction:
-    """A trained run; of an ensemble, several predictors."""
+    """A trained run: one predictor, or several of an ensemble."""
 
     predictors: list[Predict]
     n_classes: int
-    name: str  # of the function, which errors in it are said to be of
+    name: str  # of the training function, for error messages
 
     def probabilities(self, x: Array) -> Float32:
         """(n, L) probabilities, averaged over the members."""
@@ -76,13 +76,13 @@ class FittedFunction:
         return np.asarray(np.log(self.probabilities(x).clip(min=CLIP)), np.float32)
 
     def weights(self) -> Weights:
-        """None that we know of."""
+        """InputError: a function's model has no weights that we know of."""
         raise InputError("a model of another framework has no weights to start from")
 
 
 @dataclass(frozen=True, eq=False)
 class FunctionLearner:
-    """A training function of the user's."""
+    """Trains by a user's training function."""
 
     train: Train
 
@@ -93,59 +93,59 @@ class FunctionLearner:
 
     @property
     def name(self) -> str:
-        """What errors call it."""
+        """The function as `module:name`, for errors."""
         return own_name(self.train)
 
     @cached_property
     def identity(self) -> dict[str, Any]:
-        """The function by its code. The training is not used: runs kept before have it, so."""
+        """The function by its code. `training` is unused, but stored runs have it in their ids."""
         return {"model": code_identity(self.train), "training": asdict(Training())}
 
     @property
     def length(self) -> str:
-        """It is its own affair."""
+        """Empty: unknown for a function."""
         return ""
 
     @property
     def versions(self) -> dict[str, str]:
-        """None that we know of."""
+        """Empty: unknown for a function."""
         return {}
 
     @property
     def facts(self) -> dict[str, str]:
-        """Its name."""
+        """The function's name."""
         return {"learner": self.label}
 
     @property
     def n_gpus(self) -> int:
-        """What a function does is its own affair."""
+        """0: whether a function uses GPUs is unknown."""
         return 0
 
     @property
     def imports(self) -> tuple[str, ...]:
-        """None: what a function imports may have threads."""
+        """None: modules that a function imports may start threads, which do not survive a fork."""
         return ()
 
     @property
     def remark(self) -> str | None:
-        """Nothing is known of it."""
+        """None: nothing is known of a function."""
         return None
 
     def why_not(self, method: Method) -> str | None:
-        """Only targets can be handed to it."""
+        """Why not: a function can only be given other targets."""
         return None if method.changes == "targets" else "changes more than the targets"
 
     def n_steps(self, n: int) -> int | None:
-        """It has none that we know of."""
+        """None: unknown for a function."""
         return None
 
     def check(self, x: Float32, n_classes: int) -> None:
-        """Nothing is known before it trains."""
+        """Check nothing: a function is only known by training."""
 
     def fit_together(
         self, methods: Sequence[Method], *arguments: Any, **options: Any
     ) -> Sequence[Predictor]:
-        """Train each by itself: a function has no weights of which others could serve."""
+        """Train each method by itself: without weights, methods cannot share one training."""
         return [self.fit(method, *arguments, **options) for method in methods]
 
     def fit(
@@ -160,13 +160,13 @@ class FunctionLearner:
         fit: int = 0,
         reference: Reference | None = None,
     ) -> Predictor:
-        """Train on a method's targets; the function's seed is drawn from the stream of the fit."""
+        """Train one run on a method's targets; each fit's stream gives the function's seed."""
         one_hot = np.eye(n_classes, dtype=np.float32)[y]
         fitted = partial(FittedFunction, n_classes=n_classes, name=self.name)
 
         def train(what: Method, known: Reference, stream: Stream, kept: Rows) -> Predict:
             weights = what.weights(np.ones(len(x), np.float32), known)
-            # A row of less weight asks for less: its targets sum to that.
+            # A row's weight becomes the sum of its targets.
             targets = weights[:, None] * what.targets(one_hot, known)
             rows = what.sample(stream.generator("sample"), len(kept))
             seen = kept if rows is None else kept[rows]
@@ -199,11 +199,11 @@ class FunctionLearner:
         return fitted(predictors)
 
     def probe(self, x: Float32, y: IntArray, n_classes: int) -> Probe | None:
-        """From a fit of some of the examples, as if the time grew with their number."""
+        """Estimate the time from a fit on some examples, as proportional to their number."""
         rows = np.random.default_rng(0).permutation(len(x))[:PROBE_ROWS]
         start = time.perf_counter()
         try:
             fitted = self.fit(Method(), x[rows], y[rows], n_classes, seed=0, run=0)
-        except (InputError, DivergedError):  # which the first run says better
+        except (InputError, DivergedError):  # the first run reports it better
             return None
         return Probe((time.perf_counter() - start) * len(x) / len(rows), fitted)

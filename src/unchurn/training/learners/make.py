@@ -1,4 +1,4 @@
-"""`make_learner`: a learner from what a user gives, by name or as an object."""
+"""`make_learner`: make a learner from a user's model, given by name or as an object."""
 
 from __future__ import annotations
 
@@ -14,25 +14,26 @@ from unchurn.training.learners.function import FunctionLearner
 from unchurn.training.learners.torch import NETWORKS, TorchLearner
 from unchurn.training.loop.config import Training
 
-# Libraries whose name says enough.
+# Libraries that can be given by name alone.
 SHORT = {"lightgbm": "lightgbm:LGBMClassifier", "xgboost": "xgboost:XGBClassifier"}
 
 
 def make_learner(
     model: Any = "mlp", training: Training | None = None, arguments: dict[str, Any] | None = None
 ) -> Learner:
-    """A learner from a model: a network, an estimator or a training function.
+    """Make the learner for a model: a network, an estimator or a training function.
 
     Parameters
     ----------
     model
-        The name of a built-in network; `module:name`; or an object. A class or an object with `fit`
-        is an estimator of scikit-learn's kind; a function of three arguments, (X, targets, seed),
-        trains; a function of two, (shape, n_classes), makes a torch network.
+        The name of a built-in network, "lightgbm" or "xgboost"; `module:name` of your own code; or
+        an object. A class or an object with `fit` is an estimator with scikit-learn's interface. A
+        function of three arguments, (X, targets, seed), is a training function. A function of two,
+        (shape, n_classes), makes a torch network.
     training
-        Of networks.
+        How networks are trained; other models ignore it.
     arguments
-        What the class or function is given by name: parameters of an estimator or a network.
+        Keyword arguments for the class or function: parameters of an estimator or a network.
     """
     training = training or Training()
     arguments = arguments or {}
@@ -59,7 +60,7 @@ def make_learner(
 
 
 def _imported(text: str) -> Any:
-    """What `module:name` names."""
+    """The object that `module:name` names."""
     module, _, name = text.partition(":")
     if "" not in sys.path:
         sys.path.insert(0, "")  # the user's own files, as with python -m
@@ -73,7 +74,7 @@ def _imported(text: str) -> Any:
 
 
 def _estimator(found: Any, arguments: dict[str, Any]) -> Any:
-    """An estimator with its parameters set; one that was given stays as it was."""
+    """An estimator with its parameters set; an estimator object is cloned, not changed."""
     from sklearn.base import clone
 
     from unchurn.training.learners.sklearn import parameter_names
@@ -91,12 +92,12 @@ def _estimator(found: Any, arguments: dict[str, Any]) -> Any:
 
 
 def _is_module(found: Any) -> bool:
-    """Whether it is a network itself, not what makes one; told without importing torch."""
+    """Whether it is a network rather than a function that makes one; does not import torch."""
     return hasattr(found, "state_dict") and not inspect.isclass(found)
 
 
 def _n_required(function: Any, given: dict[str, Any]) -> int:
-    """How many more arguments a function cannot do without."""
+    """Number of required arguments of a function that are not given yet."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

@@ -31,13 +31,13 @@ def code_identity(own: Any) -> str:
     """The name of the user's code, and a hash of its content.
 
     The content is the object itself (closures, arguments of a partial, attributes) and the files
-    that define it and the objects it holds; neither their imports nor installed libraries.
+    that define it and the objects it holds. Their imports and installed libraries are left out.
     """
     pickler, pickled = _Canonical.of(own)
     digest = hashlib.sha256(pickled)
     code = _unwrapped(own)
     first = inspect.getmodule(code)
-    with suppress(OSError, TypeError):  # code typed into a notebook is in the object already
+    with suppress(OSError, TypeError):  # a notebook's code has no file, but is in the object
         digest.update(inspect.getsource(first or code).encode())
     others = {name for name in pickler.modules if first is None or name != first.__name__}
     for name in sorted(name for name in others if _is_own(name)):
@@ -58,10 +58,10 @@ def own_name(own: Any) -> str:
 
 @contextmanager
 def called(name: str) -> Iterator[None]:
-    """Turn an error in the user's code into an InputError that says where it is."""
+    """Turn an error in the user's code into an InputError that says where it happened."""
     try:
         yield
-    except (InputError, DivergedError, MemoryError):  # which are expected, and say enough
+    except (InputError, DivergedError, MemoryError):  # these are expected and clear
         raise
     except Exception as error:
         what = ": ".join([type(error).__name__, *filter(None, [" ".join(str(error).split())])])
@@ -83,19 +83,19 @@ def _unwrapped(own: Any) -> Any:
 
 
 def _is_own(module: str) -> bool:
-    """Whether a module is a file of the user's."""
+    """Whether a module is one of the user's files."""
     file = getattr(sys.modules.get(module), "__file__", None)
     return file is not None and _is_own_file(file)
 
 
 def _is_own_file(file: str) -> bool:
-    """Whether a file of code is the user's: neither installed nor Python's or ours."""
+    """Whether a file is the user's code: not installed, not Python's, not unchurn's."""
     is_file = not file.startswith("<")
     return is_file and not any(folder in Path(file).parents for folder in (OURS, *INSTALLED))
 
 
 def _is_importable(own: type) -> bool:
-    """Whether another process can import a class by its name, as Python's built-in ones."""
+    """Whether another process can import a class by its name; True for built-in classes."""
     module = sys.modules.get(own.__module__)
     if module is None or own.__module__ in ("__main__", "builtins"):
         return own.__module__ == "builtins"
@@ -110,7 +110,7 @@ class _Canonical(cloudpickle.Pickler):  # type: ignore[misc]
 
     def __init__(self, file: io.BytesIO) -> None:
         super().__init__(file)
-        self.modules: set[str] = set()  # of the classes and functions that were met
+        self.modules: set[str] = set()  # of all classes and functions that were pickled
 
     @classmethod
     def of(cls, own: Any) -> tuple[_Canonical, bytes]:
@@ -121,7 +121,7 @@ class _Canonical(cloudpickle.Pickler):  # type: ignore[misc]
         return pickler, file.getvalue()
 
     def reducer_override(self, own: Any) -> Any:
-        """Pickle a class by content: cloudpickle adds a number that is random in every process."""
+        """Pickle a class by content: cloudpickle would add a number that is random per process."""
         if isinstance(own, type | FunctionType):
             self.modules.add(own.__module__ or "")
         if not isinstance(own, type) or _is_importable(own):
@@ -136,7 +136,7 @@ class _Canonical(cloudpickle.Pickler):  # type: ignore[misc]
 
     @staticmethod
     def _code(code: CodeType) -> tuple[type, tuple[Any]]:
-        """The effect of code, without its location and the random order of sets in it."""
+        """What code does, without its location and the random order of sets in it."""
         constants = [
             sorted(map(repr, c)) if isinstance(c, frozenset) else c for c in code.co_consts
         ]

@@ -21,46 +21,46 @@ from unchurn.methods.base import overrides
 from unchurn.training.learners.function import FunctionLearner, Predict, weighted_rows
 from unchurn.training.learners.own_code import code_identity
 
-LIKE = 0.8  # of difflib's ratio: one letter of five is another
+LIKE = 0.8  # difflib's ratio for names that are alike: about one letter in five differs
 
 
 @dataclass(frozen=True, eq=False)
 class EstimatorTraining:
-    """Train a clone of an estimator: on labels, or on soft targets as weighted rows."""
+    """Trains a clone of an estimator on labels, or on soft targets as weighted rows."""
 
     estimator: Any
 
     def __call__(self, x: Array, targets: Float32, seed: int) -> Predict:
-        """Fit on inputs laid flat; what comes back has a column for every class."""
+        """Fit on flattened inputs; the result predicts a column for every class."""
         model = clone(self.estimator)
         model.set_params(**_run_parameters(model, seed))
         flat = x.reshape(len(x), -1)
         try:
             with _one_thread():
-                if (targets.max(axis=1) == 1).all():  # no soft target: as it would be without us
+                if (targets.max(axis=1) == 1).all():  # hard labels: fit as without unchurn
                     model.fit(flat, targets.argmax(axis=1))
                 else:
                     rows, labels, weights = weighted_rows(flat, targets)
                     model.fit(rows, labels, sample_weight=weights)
-        except (ValueError, TypeError) as error:  # of its parameters, or of these data
+        except (ValueError, TypeError) as error:  # the estimator rejects its parameters or data
             raise InputError(f"{type(model).__name__}: {error}") from error
         return _Predict(model, targets.shape[1])
 
 
 def _one_thread() -> threadpool_limits:
-    """Hold OpenMP and BLAS to one thread: runs share the cores.
+    """Limit OpenMP and BLAS to one thread, since several runs share the cores.
 
-    Threads wait for the one among them that has no core, so that a fit of a fraction of a second
-    takes minutes where cores are busy; and sums made by several may differ in their last bits from
-    a worker's. An estimator that is told how many to take, by n_jobs, still takes them.
+    With several threads on busy cores, all of them wait for the one that has no core, and a fit of
+    a fraction of a second can take minutes. Sums by several threads may also differ in their last
+    bits from a worker's. An estimator with a number in `n_jobs` still uses that many.
     """
     return threadpool_limits(1)
 
 
 def _run_parameters(model: Any, seed: int) -> dict[str, Any]:
-    """The seed for whatever in an estimator takes one, and one core: runs share the cores.
+    """Parameters for one run: the seed wherever one is taken, and one core, as runs share cores.
 
-    LightGBM is quiet, unless it is told not to be: it has several lines to say of every run.
+    LightGBM, which prints several lines in every run, is made quiet unless its verbosity is set.
     """
     own, found = model.get_params(), {}
     for name, value in own.items():
@@ -79,7 +79,7 @@ def _run_parameters(model: Any, seed: int) -> dict[str, Any]:
 
 
 def _takes_all_cores(estimator: Any, n_jobs: int | None) -> bool:
-    """Whether an estimator would: if none are named, scikit-learn's own take one, others all."""
+    """Whether an estimator uses all cores; without `n_jobs`, only those outside scikit-learn do."""
     if n_jobs is None:
         return not type(estimator).__module__.startswith("sklearn.")
     return n_jobs == -1
@@ -87,7 +87,7 @@ def _takes_all_cores(estimator: Any, n_jobs: int | None) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _Predict:
-    """Probabilities with a column for every class, also for one that training did not see."""
+    """Predicts probabilities with a column for every class, even if training did not see it."""
 
     model: Any
     n_classes: int
@@ -101,7 +101,7 @@ class _Predict:
 
 
 class SklearnLearner(FunctionLearner):
-    """An estimator with `fit` and `predict_proba`; every run trains a clone with its own seed."""
+    """Trains an estimator with `fit` and `predict_proba`: a clone with its own seed in each run."""
 
     train: EstimatorTraining
 
@@ -114,23 +114,23 @@ class SklearnLearner(FunctionLearner):
 
     @property
     def label(self) -> str:
-        """The estimator's class."""
+        """The name of the estimator's class."""
         return type(self.train.estimator).__name__
 
     @property
     def name(self) -> str:
-        """The same."""
+        """The name of the estimator's class, for errors."""
         return self.label
 
     @cached_property
     def identity(self) -> dict[str, Any]:
-        """The estimator with all that it holds, own code by its content; its library's version."""
+        """The estimator with its parts (own code by its content), and its library's version."""
         model = [code_identity(self.train.estimator), self.versions]
         return {"model": model, "training": None}
 
     @property
     def versions(self) -> dict[str, str]:
-        """The estimator's library."""
+        """The version of the estimator's library."""
         library = type(self.train.estimator).__module__.partition(".")[0]
         version = _version(library)
         return {} if version is None else {library: version}
@@ -142,12 +142,12 @@ class SklearnLearner(FunctionLearner):
 
     @property
     def remark(self) -> str | None:
-        """That a parameter may be misspelt, where an estimator hands on what it does not know."""
+        """A remark if a parameter that the estimator passes on unchecked may be misspelt."""
         estimator = self.train.estimator
         known = parameter_names(type(estimator))
         own = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else ()
         for name in own:
-            # What is like none of them is a name of the library's own, as LightGBM's `verbosity`.
+            # A name unlike all of these is probably the library's own, as LightGBM's `verbosity`.
             near = () if name in known else get_close_matches(name, known, n=1, cutoff=LIKE)
             if near:
                 return (
@@ -157,7 +157,7 @@ class SklearnLearner(FunctionLearner):
         return None
 
     def why_not(self, method: Method) -> str | None:
-        """Soft targets are rows with weights, which the estimator must take."""
+        """Why not: soft targets become weighted rows, and the estimator must accept weights."""
         softens = overrides(method, "targets") or overrides(method, "weights")
         if softens and not has_fit_parameter(self.train.estimator, "sample_weight"):
             return f"softens targets: {self.label}.fit takes no sample_weight"
@@ -165,7 +165,7 @@ class SklearnLearner(FunctionLearner):
 
 
 def parameter_names(kind: type) -> list[str]:
-    """The parameters that an estimator's class names, or one that it is derived from does.
+    """The parameters that an estimator's class, or one that it passes others on to, names.
 
     >>> from sklearn.dummy import DummyClassifier
     >>> parameter_names(DummyClassifier)
@@ -174,12 +174,12 @@ def parameter_names(kind: type) -> list[str]:
     several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     names: dict[str, None] = {}
     for base in kind.__mro__:
-        # It may have none of its own, or be compiled and not say what it takes.
+        # A class may have no __init__ of its own, or be compiled and have no signature.
         with suppress(KeyError, TypeError, ValueError):
             _, *own = inspect.signature(vars(base)["__init__"]).parameters.values()  # but for self
             names |= dict.fromkeys(p.name for p in own if p.kind not in several)
             if inspect.Parameter.VAR_KEYWORD not in {p.kind for p in own}:
-                break  # nothing is handed on
+                break  # nothing is passed on to a base class
     return list(names)
 
 

@@ -1,4 +1,4 @@
-"""`TorchLearner`: train torch networks by the training loop."""
+"""`TorchLearner`: train torch networks with the training loop."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from unchurn.training.loop.config import Training
 if TYPE_CHECKING:
     from unchurn.training.networks.factories import Factory
 
-# The built-in networks, named here so that a wrong name is told before torch is imported.
+# The built-in networks, named here so that a wrong name is found before torch is imported.
 NETWORKS = ("mlp", "mlp_three_hidden", "lenet5", "lenet5_relu_average", "lenet5_tanh_max",
             "lenet5_tanh_average")  # fmt: skip
 PROBE_BATCHES = 10
@@ -26,11 +26,11 @@ PROBE_BATCHES = 10
 
 @dataclass(frozen=True, eq=False)
 class TorchLearner:
-    """A network by name, or a factory of the user's, and how it is trained."""
+    """Trains a built-in network, given by name, or the user's own, given by a factory."""
 
     model: Any = "mlp"  # a name, or (shape of an input, number of classes) -> torch.nn.Module
     training: Training = field(default_factory=Training)
-    arguments: dict[str, Any] = field(default_factory=dict)  # more that makes the network
+    arguments: dict[str, Any] = field(default_factory=dict)  # more arguments of the factory
 
     @property
     def label(self) -> str:
@@ -39,13 +39,13 @@ class TorchLearner:
 
     @property
     def _written(self) -> str:
-        """A built-in network with its arguments."""
+        """The name of a built-in network with its arguments."""
         given = ", ".join(f"{name}={value!r}" for name, value in sorted(self.arguments.items()))
         return f"{self.model}({given})" if given else str(self.model)
 
     @cached_property
     def identity(self) -> dict[str, Any]:
-        """The network, own ones by their code, and its training."""
+        """The network (the user's own by its code) and its training."""
         own = self._written if isinstance(self.model, str) else code_identity(self._own)
         return {"model": own, "training": asdict(self.training)}
 
@@ -55,7 +55,7 @@ class TorchLearner:
 
     @property
     def _factory(self) -> Factory:
-        """What makes a network."""
+        """The function that makes a network."""
         from unchurn.training.networks.factories import make_factory
 
         factory = make_factory(self.model)
@@ -63,19 +63,19 @@ class TorchLearner:
 
     @property
     def length(self) -> str:
-        """In epochs."""
+        """The number of epochs in words."""
         return self.training.length
 
     @property
     def versions(self) -> dict[str, str]:
-        """Torch's."""
+        """The version of torch."""
         import torch
 
         return {"torch": torch.__version__}
 
     @property
     def facts(self) -> dict[str, str]:
-        """Network and training in words."""
+        """The network and its training in words."""
         t = self.training
         return {
             "network": self._written if isinstance(self.model, str) else "own",
@@ -85,31 +85,31 @@ class TorchLearner:
 
     @property
     def n_gpus(self) -> int:
-        """One, if that is where it is trained."""
+        """One if it trains on a GPU, otherwise none."""
         return int(self.training.device.startswith("cuda"))
 
     @property
     def imports(self) -> tuple[str, ...]:
-        """The loop, and torch with it."""
+        """The training loop, which imports torch."""
         return ("unchurn.training.loop.fit",)
 
     @property
     def remark(self) -> str | None:
-        """Nothing: `check` says what is wrong with a network."""
+        """None: `check` finds what is wrong with a network."""
         return None
 
     def why_not(self, method: Method) -> str | None:
-        """The loop trains every method."""
+        """None: the loop can train every method."""
         return None
 
     def n_steps(self, n: int) -> int | None:
-        """Steps of Adam."""
+        """Number of steps of Adam."""
         return self.training.n_steps(n)
 
     def check(self, x: Float32, n_classes: int) -> None:
-        """Make and use the network once: what is wrong with it is said at the start."""
-        if self.model == "mlp" and not self.arguments:  # which takes any inputs
-            return  # without torch, which a study of finished runs does not need
+        """Make the network and call it once, so that its errors show before any training."""
+        if self.model == "mlp" and not self.arguments:  # it takes any inputs
+            return  # without importing torch, which a study of finished runs does not need
         import torch
 
         from unchurn.training.loop.determinism import own_randomness
@@ -132,7 +132,7 @@ class TorchLearner:
             raise InputError(f"model {name!r} fails on {shape}, {n_classes}: {error}") from error
 
     def weight_shapes(self, shape: tuple[int, ...], n_classes: int) -> dict[str, tuple[int, ...]]:
-        """The shapes of its network's weights, by name: those it can start from have the same."""
+        """The shapes of its network's weights, by name; a warm start needs equal shapes."""
         from unchurn.training.loop.determinism import own_randomness
 
         with own_randomness("cpu"):
@@ -151,7 +151,7 @@ class TorchLearner:
         fit: int = 0,
         reference: Reference | None = None,
     ) -> Sequence[Predictor]:
-        """Train a run by the loop."""
+        """Train one run with the training loop."""
         from unchurn.training.loop.fit import fit_together
 
         return fit_together(
@@ -168,10 +168,10 @@ class TorchLearner:
         )
 
     def probe(self, x: Float32, y: IntArray, n_classes: int) -> Probe | None:
-        """From a few steps; None if they diverge.
+        """Estimate the time from a few steps; None if they diverge.
 
-        On a CPU they are made by this thread alone: its own time is what they take once nothing
-        else keeps the cores busy.
+        On a CPU, this thread does all the work. Its own CPU time is measured, which does not depend
+        on how busy the cores are.
         """
         clock = time.thread_time if self.training.device == "cpu" else time.perf_counter
         n = min(len(x), PROBE_BATCHES * self.training.batch_size)
@@ -187,5 +187,5 @@ class TorchLearner:
 
 
 def _name(own: Any) -> str:
-    """What own code is called."""
+    """The name of the user's own code."""
     return str(getattr(own, "__qualname__", type(own).__name__))

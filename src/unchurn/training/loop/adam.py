@@ -13,15 +13,15 @@ BETAS = 0.9, 0.999
 
 
 class Adam:
-    """What `torch.optim.Adam` does, by the function that it calls itself.
+    """The same steps as `torch.optim.Adam`, by calling torch's function directly.
 
-    The class would import torch's compiler at its first step: a second, of which no training of
-    ours has any use. `decay` above 0 makes it AdamW.
+    torch's class imports torch's compiler at its first step, which takes a second and is never used
+    here. `decay` above 0 makes it AdamW.
     """
 
     def __init__(self, parameters: Sequence[Tensor], *, epsilon: float, decay: float) -> None:
         self.parameters, self.epsilon, self.decay = parameters, epsilon, decay
-        # Of every parameter that had a gradient yet: both averages, and how many steps it took.
+        # For every parameter that has had a gradient: both averages, and its number of steps.
         self._states: dict[int, tuple[Tensor, Tensor, Tensor]] = {}
 
     def zero_grad(self) -> None:
@@ -45,7 +45,7 @@ class Adam:
             [parameter.grad for _, parameter in moved if parameter.grad is not None],
             [mean for mean, _, _ in states],
             [square for _, square, _ in states],
-            [],  # of a variant that is not ours
+            [],  # for AMSGrad only
             [n_steps for _, _, n_steps in states],
             fused=True,
             amsgrad=False,

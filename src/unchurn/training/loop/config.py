@@ -1,4 +1,4 @@
-"""`Training`: epochs, batch size, learning rate and device of networks."""
+"""`Training`: how networks are trained (epochs, batch size, learning rate and device)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Training:
     device: str = "cpu"
 
     def __post_init__(self) -> None:
-        # Plain numbers, also of NumPy's, so that equal trainings are equal on disk.
+        # NumPy's numbers become plain ones, so that equal trainings are equal on disk.
         object.__setattr__(self, "epochs", as_whole(self.epochs, 1, "epochs"))
         object.__setattr__(self, "batch_size", as_whole(self.batch_size, 1, "batch_size"))
         for name in ("learning_rate", "epsilon"):
@@ -37,7 +37,7 @@ class Training:
         return f"{self.epochs} epoch{'s' * (self.epochs > 1)}"
 
     def n_steps(self, n: int) -> int:
-        """Steps that training on n examples takes; the last, partial batch of an epoch counts."""
+        """Number of steps on n examples, including the last, partial batch of each epoch."""
         return self.epochs * math.ceil(n / self.batch_size)
 
 

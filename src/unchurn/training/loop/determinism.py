@@ -8,18 +8,18 @@ from contextlib import contextmanager
 
 import torch
 
-_RANDOMNESS = threading.RLock()  # a network that loads another, as its backbone, comes here twice
+_RANDOMNESS = threading.RLock()  # reentrant: a factory may load a saved model as its backbone
 
 
 @contextmanager
 def own_randomness(device: str) -> Iterator[None]:
-    """A context with torch's global random state for itself, which is restored at the end.
+    """A context that owns torch's global random state and restores it at the end.
 
-    Networks draw from nowhere else, so fits in several threads must take turns.
+    Networks draw only from that state, so fits in several threads must take turns.
     """
     with _RANDOMNESS, torch.random.fork_rng(_cuda_devices(device)):
         before = torch.get_default_dtype()
-        torch.set_default_dtype(torch.float32)  # in which weights are drawn
+        torch.set_default_dtype(torch.float32)  # the type in which weights are drawn
         try:
             yield
         finally:
@@ -33,7 +33,7 @@ def seed_generators(device: str, seed: int) -> None:
         torch.cuda.default_generators[number].manual_seed(seed)
 
 
-RandomState = list[torch.Tensor]  # of the CPU, then of each of our GPUs
+RandomState = list[torch.Tensor]  # of the CPU, then of each GPU in use
 
 
 def random_state(device: str) -> RandomState:
@@ -50,18 +50,18 @@ def set_random_state(device: str, state: RandomState) -> None:
 
 
 def _cuda_devices(device: str) -> list[int]:
-    """The GPUs whose random state is ours to restore."""
+    """The numbers of the GPUs whose random state must be restored."""
     kind = torch.device(device)
     return [kind.index or 0] if kind.type == "cuda" else []
 
 
 _THREADS = threading.Lock()
-_callers: list[int] = []  # of one_thread, now: the number of threads before each
+_callers: list[int] = []  # for each active `one_thread`, the number of threads to restore
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Hold torch to one thread, then give back what was set before the first of us came."""
+    """Limit torch to one thread; when the last caller leaves, restore the original number."""
     with _THREADS:
         _callers.append(_callers[0] if _callers else torch.get_num_threads())
         torch.set_num_threads(1)

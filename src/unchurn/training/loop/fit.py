@@ -1,14 +1,14 @@
-"""Train one run of a method. Methods are not known by name: `[hook]` marks what they may change.
+"""Train one run of a method. The loop knows no method by name: `[hook]` marks what they may change.
 
 fit_together, one run of a method:
     for member in [hook] method.members(), for candidate in [hook] member.candidates():
         targets = [hook] candidate.targets(one-hot labels, reference)
-        weights = [hook] candidate.weights(those of the examples, reference)
+        weights = [hook] candidate.weights(the examples' own weights, reference)
         extras  = [hook] candidate.extras(n, reference, rng)
-                  where reference's logits are of plain fits, trained only if asked for
+                  (the reference is a given model or a plain fit, trained when first asked for)
         rows    = [hook] candidate.sample(rng, n) of all but the share [hook] member.holds_out()
         train [hook] candidate.n_nets networks on them, each [hook] candidate.adapt(network),
-              which starts from its own weights or [hook] candidate.start(network, weights)'s:
+              which starts from random weights or as [hook] candidate.start(network, weights) sets:
             fit = [hook] candidate.begin(networks, number of steps)
             for each of [hook] candidate.epochs(…) (in `steps.py`, the only training loop):
                 for each batch of a fresh permutation:
@@ -17,16 +17,16 @@ fit_together, one run of a method:
                     one step of Adam on the weighted mean, with [hook] candidate.weight_decay(),
                         at [hook] candidate.learning_rate(progress)
                     [hook] fit.after_step(step)
-                [hook] fit.after_epoch(loss on what is held out)
-            [hook] fit.finish(loss on what was trained on)
+                [hook] fit.after_epoch(loss on the held-out examples)
+            [hook] fit.finish(loss on the training examples)
             networks = [hook] candidate.settle([hook] fit.served(), reference, held-out examples)
-        of the candidates, [hook] member.pick(…) has one serve
+        [hook] member.pick(…) chooses the candidate that serves
     probabilities = mean over the members of [hook] member.probabilities(logits of their networks)
 
-Of several methods that differ only in what their fits serve, all else is done once.
+Methods that differ only in which weights their fits serve share all other work.
 
-Where random numbers come from: `streams.py`. Everything runs on one thread: the same bytes on any
-number of cores, and the fastest way on a CPU is one process per core anyway.
+`streams.py` says where random numbers come from. Everything runs on one thread: this gives the same
+bytes on any number of cores, and one process per core is fastest on a CPU anyway.
 """
 
 from __future__ import annotations
@@ -71,12 +71,12 @@ class Fitted:
                 method.probabilities(_score(nets, x, self.device))
                 for method, nets in zip(self.method.members(), self.members, strict=True)
             ]
-            # Added one by one: a sum over a stack would depend on a row's place in it.
+            # Added one by one: in a sum over a stack, the result would depend on a row's position.
             mean: Float32 = (reduce(torch.add, each) / len(each)).cpu().numpy()
         return mean
 
     def logits(self, x: Array) -> Float32:
-        """(n, L) logits of the network that serves; of several, the log of their mean."""
+        """(n, L) logits of the network that serves; if several do, the log of their mean."""
         if serving_cost(self.method) > 1:
             tiny = np.finfo(np.float32).tiny
             return np.asarray(np.log(self.probabilities(x).clip(min=tiny)), np.float32)
@@ -85,7 +85,7 @@ class Fitted:
         return logits
 
     def weights(self) -> Weights:
-        """Of the network that serves, by name; InputError if several do."""
+        """The weights of the network that serves, by name; InputError if several do."""
         if serving_cost(self.method) > 1:
             raise InputError("several networks serve: there are no weights to start from")
         state = self.members[0][0].state_dict()
@@ -117,14 +117,15 @@ def fit_together(
     x, y, n_classes
         Inputs (n, *shape) as the network takes them, and their class numbers.
     seed, run, fit
-        Decide every random draw; runs of one seed share none, except a fixed reference. `fit` is
-        that of the first stream, other than 0 only for a further fit of the run.
+        These determine every random draw. Runs of one seed share no draws, except those of a fixed
+        reference. `fit` is the number of the first stream; it is 0 except for a further fit of the
+        same run.
     weights
-        Of the examples; all equal if not given.
+        Weights of the examples; all equal if not given.
     reference
-        What is known of the references. If not given, plain fits, if the methods ask for any.
+        The references' predictions. If not given, plain fits are trained when a method needs them.
     targets
-        (n, L) to begin with, in the place of one-hot labels.
+        (n, L) targets to begin with, instead of one-hot labels.
     on_epoch
         Called after every epoch of every network trained.
     """
@@ -145,7 +146,7 @@ def fit_together(
 
 
 class _Run:
-    """What the fits of a run train on, and how."""
+    """The data and training that all fits of a run share."""
 
     def __init__(
         self,
@@ -180,7 +181,7 @@ class _Run:
     def member(
         self, together: Sequence[Method], known: Reference, streams: list[Stream]
     ) -> list[Nets]:
-        """Train the candidates of a member; the networks of the one that serves, by method."""
+        """Train a member's candidates; for each method, the networks of the one that serves."""
         kept, held = hold_out(together[0], streams[0], len(self.x))
         trained = []  # by candidate, then by method
         for candidates in zip(*(method.candidates() for method in together), strict=True):
@@ -210,7 +211,7 @@ class _Run:
         kept: Rows,
         held: Rows,
     ) -> list[Nets]:
-        """One fit; the networks that each of the methods has serve."""
+        """Train one fit; for each method, the networks that serve."""
         method = together[0]
         rows = method.sample(streams[0].generator("sample"), len(kept))
         examples = Examples(
@@ -222,7 +223,8 @@ class _Run:
             held=held,
         )
         need = method.reference()
-        # Asked for here: a reference that is still to be trained draws its own random numbers.
+        # Asked for before training starts: a reference that is yet to be trained draws random
+        # numbers of its own.
         weights = known.weights if need is not None and need.weights else None
         make = partial(self._network, method, weights)
         served = train_networks(together, make, examples, self.training, streams, self.on_epoch)
@@ -231,13 +233,13 @@ class _Run:
         return [one.settle(nets, known, unseen) for one, nets in each]
 
     def _logits(self, rows: Rows, nets: Sequence[nn.Module]) -> list[Float32]:
-        """What networks say of some examples."""
+        """The logits of networks for some examples."""
         with torch.no_grad():
             scored = _score(list(nets), self.x[rows], self.training.device)
         return [logits.cpu().numpy() for logits in scored]
 
     def _network(self, method: Method, weights: Weights | None) -> nn.Module:
-        """A new network, as a method wants it."""
+        """A new network, adapted by the method and with the weights it starts from."""
         net = self.factory(tuple(self.x.shape[1:]), self.targets.shape[1])
         if not isinstance(net, nn.Module):
             raise InputError(f"module gives {type(net).__name__}, not a torch.nn.Module")

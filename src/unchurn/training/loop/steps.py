@@ -1,4 +1,4 @@
-"""The training loop: the steps of one fit. The top of `fit.py` shows where each hook is called."""
+"""The training loop: all steps of one fit. The top of `fit.py` shows where each hook is called."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ SCORING_BATCH = 2048
 
 @dataclass(frozen=True, kw_only=True)
 class Examples:
-    """The examples of a fit, which of them it is trained on, and which are held out."""
+    """The examples of a fit."""
 
     x: Float32
     targets: Float32
     weights: Float32
     extras: Extras
-    seen: Rows
-    held: Rows
+    seen: Rows  # the examples to train on
+    held: Rows  # the examples held out
 
 
 class _Tensors:
@@ -54,9 +54,9 @@ class _Tensors:
         self.extras = {n: as_tensor(array).to(device) for n, array in examples.extras.items()}
 
     def loss(self, rows: Rows, nets: Sequence[nn.Module]) -> float:
-        """Cross-entropy of networks on some examples, as they will serve, above the least there is.
+        """Total cross-entropy of networks on some examples, in evaluation mode, above the minimum.
 
-        That is the targets' own entropy: none of labels, much of smoothed ones.
+        The minimum is the targets' own entropy: 0 for labels, large for smoothed ones.
         """
         total, was_training = 0.0, [net.training for net in nets]
         with torch.no_grad():
@@ -71,7 +71,7 @@ class _Tensors:
         return total
 
     def batch(self, rows: Tensor) -> Batch:
-        """These examples."""
+        """The examples with these numbers."""
         return Batch(
             x=self.x.index_select(0, rows),
             targets=self.targets.index_select(0, rows),
@@ -89,9 +89,10 @@ def train_networks(
     streams: list[Stream],
     on_epoch: OnEpoch,
 ) -> list[list[nn.Module]]:
-    """Train networks, number i initialised by stream i, the order of examples by the first.
+    """Train the networks of one fit; for each method, the networks that serve.
 
-    All methods train alike; for each, the networks that it has serve.
+    All methods share this training. Stream i initialises network i; the first stream also gives the
+    order of examples.
     """
     method = methods[0]
     order, mixing = streams[0].generator("order"), streams[0].generator("mixing")
@@ -109,7 +110,7 @@ def train_networks(
         for stream in streams:
             seed_generators(device, int(stream.generator("weights").integers(2**63)))
             nets.append(make_net().to(device).train())
-            states.append(random_state(device))  # each network goes on with its own dropout
+            states.append(random_state(device))  # each network draws its own dropout from here on
         set_random_state(device, states[0])
         parameters = [parameter for net in nets for parameter in net.parameters()]
         optimizer = Adam(parameters, epsilon=training.epsilon, decay=method.weight_decay())
@@ -149,9 +150,9 @@ def train_networks(
 
 
 def _batches(rows: Tensor, size: int, nets: list[nn.Module]) -> Sequence[Tensor]:
-    """Rows of an epoch by batches; a last one alone waits where networks normalise over batches.
+    """Split an epoch's rows into batches; batch norm skips a last batch of one example.
 
-    Of one example there is no deviation, and torch refuses it. It is another one in every epoch.
+    A single example has no deviation, and torch refuses it. In each epoch it is a different one.
     """
     batches = torch.split(rows, size)
     is_alone = len(batches) > 1 and len(batches[0]) > 1 and len(batches[-1]) == 1
@@ -162,7 +163,7 @@ def _batches(rows: Tensor, size: int, nets: list[nn.Module]) -> Sequence[Tensor]
 def _forward(
     nets: list[nn.Module], states: list[RandomState], x: Tensor, device: str
 ) -> list[Tensor]:
-    """Logits of networks in tandem, each drawing its dropout as it would on its own."""
+    """Logits of networks in tandem; each draws its dropout as if trained on its own."""
     logits = []
     for number, net in enumerate(nets):
         set_random_state(device, states[number])
@@ -183,7 +184,7 @@ def _check_logits(logits: list[Tensor], targets: Tensor) -> None:
 
 
 def as_tensor(array: Array) -> Tensor:
-    """A tensor on an array's own memory; it is only read, so it may be a read-only memory map."""
+    """A tensor that shares an array's memory; it is only read, so the array may be read-only."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
         return torch.from_numpy(array)

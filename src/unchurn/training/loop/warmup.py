@@ -6,9 +6,9 @@ import time
 
 
 def warmup() -> float:
-    """Make Numba compile what a step of LeNet5 needs, or read it from its cache; gives the seconds.
+    """Compile the kernels of a LeNet5 step, or read them from Numba's cache; returns the seconds.
 
-    Without it, the first training does so.
+    Without this call, the first training compiles them.
     """
     start = time.perf_counter()
     import torch

@@ -1,7 +1,7 @@
-"""The paper's two networks, by name; anything else is a factory of the user's.
+"""The paper's two networks, by name; users bring others as factories.
 
-A factory takes the shape of one input and the number of classes and gives a `torch.nn.Module` that
-maps (n, *shape) to (n, n_classes) logits. Its random draws are seeded by the trainer.
+A factory takes the shape of one input and the number of classes, and returns a `torch.nn.Module`
+that maps (n, *shape) to (n, n_classes) logits. The training loop seeds its random draws.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Factory = Callable[[Shape, int], nn.Module]
 
 
 def glorot(module: nn.Module) -> nn.Module:
-    """Draw all weights from Glorot's uniform distribution, set all biases to zero."""
+    """Draw all weights from Glorot's uniform distribution, and set all biases to zero."""
     for layer in module.modules():
         if isinstance(layer, nn.Linear | nn.Conv2d):
             nn.init.xavier_uniform_(layer.weight)
@@ -40,8 +40,8 @@ def mlp(shape: Shape, n_classes: int, n_hidden: int = 2) -> nn.Module:
 class LeNet5(nn.Module):
     """6 and 16 filters of 5×5, each with 2×2 pooling, then 120, 84 and L units.
 
-    Takes (n, height, width) or (n, height, width, channels), as datasets are laid out; that is
-    also the memory format in which convolutions are fastest.
+    It takes (n, height, width) or (n, height, width, channels), the layout of the datasets and the
+    memory format in which convolutions are fastest.
     """
 
     def __init__(
@@ -59,9 +59,9 @@ class LeNet5(nn.Module):
 
         def layers(channels: int, filters: int) -> list[nn.Module]:
             if pooling is nn.MaxPool2d:
-                # Of increasing activations, the maximum of four is the activation of their maximum:
-                # the same numbers, to the bit, for a quarter of the work. Identity has the place
-                # that pooling would have, so that weights keep their names.
+                # An increasing activation can be applied after the maximum: the same numbers, to
+                # the bit, for a quarter of the work. Identity stands in for the pooling layer, so
+                # that weights keep their names.
                 return [PooledConv2d(channels, filters), nn.Identity(), activation()]
             return [nn.Conv2d(channels, filters, 5), activation(), pooling(2)]
 
@@ -90,12 +90,12 @@ def lenet5(
     activation: type[nn.Module] = nn.ReLU,
     pooling: Callable[[int], nn.Module] = nn.MaxPool2d,
 ) -> nn.Module:
-    """LeNet5, in the memory format that suits its input."""
+    """A LeNet5 in the memory format that suits its input."""
     net = glorot(LeNet5(shape, n_classes, activation, pooling))
     return net.to(memory_format=torch.channels_last)  # type: ignore[call-overload,no-any-return]
 
 
-# The paper does not say which of each: docs/reproduction.md shows trials of them.
+# The paper leaves open which variant it used: docs/reproduction.md shows trials of each.
 MODELS: dict[str, Factory] = {
     "mlp": mlp,
     "mlp_three_hidden": partial(mlp, n_hidden=3),
@@ -107,7 +107,7 @@ MODELS: dict[str, Factory] = {
 
 
 def make_factory(module: str | Factory) -> Factory:
-    """A factory from its name, or as it is."""
+    """The factory of a built-in network by name, or a user's factory as it is."""
     if isinstance(module, str):
         if module not in MODELS:
             raise InputError(f"{unknown('model', module, MODELS)}, or your own")

@@ -1,7 +1,8 @@
-"""A convolution and the max-pooling of its output, as one layer: the same numbers in half the time.
+"""A convolution with max-pooling as one layer: the same numbers in half the time.
 
-PyTorch's own pooling is slow where channels are few, and its gradients are mostly zeros, with which
-two dense convolutions are computed then. Here only those that pooling let through are.
+PyTorch's own pooling is slow with few channels. Its gradients are mostly zeros, and PyTorch still
+computes two dense convolutions with them. This layer computes only the gradients that pooling lets
+through.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from torch.nn.functional import conv2d, max_pool2d
 
 
 class PooledConv2d(nn.Conv2d):
-    """5×5 filters, then the greatest of 2×2; has a convolution's parameters and names."""
+    """5×5 filters, then the maximum of each 2×2; parameters and names are a convolution's."""
 
     def __init__(self, channels: int, filters: int) -> None:
         super().__init__(channels, filters, 5)
@@ -24,11 +25,11 @@ class PooledConv2d(nn.Conv2d):
         if torch.is_grad_enabled() and x.device.type == "cpu" and x.dtype == torch.float32:
             pooled: Tensor = _Pooled.apply(x, self.weight, self.bias)  # type: ignore[no-untyped-call]
             return pooled
-        return max_pool2d(super().forward(x), 2)  # where nothing is trained, or not here
+        return max_pool2d(super().forward(x), 2)  # without gradients, or not on a CPU
 
 
 class _Pooled(torch.autograd.Function):
-    """The pooled output, and the gradients of the filters, biases and the input."""
+    """Computes the pooled output, and the gradients of filters, biases and input."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
@@ -64,10 +65,11 @@ class _Pooled(torch.autograd.Function):
 
 
 def _convolve(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """The convolution; if filters are few, for two neighbouring columns of its output at once.
+    """The convolution; with few filters, two neighbouring output columns are computed at once.
 
-    Six filters fill a third of a vector, twice as many two thirds, for a column of zeros each.
-    Sums are the same to the bit, but not of one channel, which oneDNN adds in another order.
+    Six filters fill a third of a vector register. Twice as many, each padded with a column of
+    zeros, fill two thirds. Sums are the same to the bit, except with one channel, which oneDNN adds
+    in another order.
     """
     filters, channels, side, _ = weight.shape
     if filters > 8 or channels == 1 or (x.shape[3] - side) % 2 == 0:
@@ -80,5 +82,5 @@ def _convolve(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
 
 
 def _by_pixel(images: Tensor) -> Tensor:
-    """(n, height, width, channels), in that order in memory, without a copy if it is so already."""
+    """Images as (n, height, width, channels), in that order in memory; copied only if needed."""
     return images.detach().permute(0, 2, 3, 1).contiguous()

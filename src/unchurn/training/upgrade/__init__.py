@@ -1,1 +1,1 @@
-"""`upgrade` and `Stay`: make the model that replaces the one in production."""
+"""`upgrade` and `Stay`: make a model to replace the one in production."""

@@ -1,8 +1,8 @@
-"""Whether a successor leans on the base: where that costs no accuracy on newer rows.
+"""Decide whether the new model may follow the base: only if that costs no accuracy on newer rows.
 
-Where the rule itself has moved since the base was trained, its answers are outdated, and a model
-that leans on them lags behind. That shows on rows that the base has not seen, and on no others: so
-recipes are tried without some of these, and measured on them.
+If the rule that labels follow has changed since the base was trained, the base's answers are
+outdated, and a model that follows them is less accurate. Only rows that the base has not seen show
+this. So some of them are held out, recipes are trained without them, and measured on them.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from unchurn.report.numbers import points
 from unchurn.training.estimator.budget import Tried, earlier, hold_out, measured
 from unchurn.training.learners.base import RemarkWarning
 
-FEWEST = 40  # rows to measure on: fewer say nothing of accuracy
+FEWEST = 40  # rows to measure on: fewer are too few to compare accuracies
 
 
 @dataclass(frozen=True, kw_only=True)
 class Newer:
-    """Rows that are held out of what is trained on, their labels, and what asks the base."""
+    """Newer rows, held out of a trial's training, with their labels and the base's answers."""
 
     kept: IntArray
     held: IntArray
     labels: Array
-    before: Callable[[IntArray], Array]
+    before: Callable[[IntArray], Array]  # the base's answers for some rows
 
 
 def newer_rows(
     labels: Array, before: Callable[[IntArray], Array], *, seed: int, saw: Mask | None
 ) -> Newer | None:
-    """Up to a fifth of the rows, of those that the base has not seen; None if there are too few.
+    """Hold out up to a fifth of the rows, all new to the base; None if too few are.
 
-    If nothing is known of it, rows are taken to stand in their order of time. Where they do not,
-    nothing is seen of a rule that has moved, and no harm is done.
+    If it is unknown which rows the base has seen, rows are assumed to be in order of time. If they
+    are not, a changed rule goes unnoticed, and no other harm is done.
     """
     n = len(labels)
     numbers = np.unique(labels, return_inverse=True)[1]
@@ -48,7 +48,7 @@ def newer_rows(
     if (~known).sum() < 2 * FEWEST:
         return None
     kept, held = hold_out(numbers, seed, known)
-    held = held[np.isin(numbers[held], numbers[kept])]  # a class that is gone cannot be learnt
+    held = held[np.isin(numbers[held], numbers[kept])]  # a class must be in the rows to train on
     if len(held) < FEWEST:
         return None
     kept = np.setdiff1d(np.arange(n), held)
@@ -58,9 +58,9 @@ def newer_rows(
 def as_accurate(
     recipes: Sequence[str], newer: Newer, predict: Callable[[str, Newer], Array]
 ) -> tuple[str, tuple[Tried, ...]]:
-    """The first recipe that is as accurate as the last, which is plain retraining.
+    """The first recipe that is as accurate as the last one, plain retraining; and all measures.
 
-    `predict` trains a recipe on the rows that are kept and gives its answers on the others.
+    `predict` trains a recipe on the kept rows and returns its answers for the held-out ones.
     """
     answers = {recipes[-1]: predict(recipes[-1], newer)}
     for recipe in recipes[:-1]:
@@ -69,16 +69,16 @@ def as_accurate(
             break
     else:
         recipe = recipes[-1]
-    before = newer.before(newer.held)  # asked last: the fits have checked the rows
+    before = newer.before(newer.held)  # asked last: by then the fits have checked the rows
     tried = tuple(
         measured(make_method(one), said, newer.labels, before) for one, said in answers.items()
     )
     if recipe == recipes[-1]:
         lost = tried[0].accuracy - max(one.accuracy for one in tried[1:])
         warnings.warn(
-            f"the base's answers look outdated, or learned by heart: on {len(newer.held):,} newer "
-            f"rows, leaning on them has {points(lost).removeprefix('+')} less right; retrained by "
-            f"{recipe}, which does not",
+            f"the base's answers look outdated, or memorised: on {len(newer.held):,} newer rows, "
+            f"a model that follows them is {points(lost).removeprefix('+')} less accurate; "
+            f"retrained by {recipe}, which does not follow them",
             RemarkWarning,
             stacklevel=4,
         )
@@ -86,9 +86,10 @@ def as_accurate(
 
 
 def _is_less_accurate(answers: Array, plain: Array, labels: Array) -> bool:
-    """By more than one standard error, as McNemar with Edwards' correction has it.
+    """Whether answers are less accurate than plain retraining's, by more than a standard error.
 
-    A stricter test would let through what costs half a point of 5,000 rows.
+    The standard error is that of McNemar's test with Edwards' correction. A stricter test would not
+    notice a loss of half a point on 5,000 rows.
     """
     right, plain_right = answers == labels, plain == labels
     return _is_more(int((plain_right & ~right).sum()), int((right & ~plain_right).sum()))
@@ -99,11 +100,12 @@ def _is_more(lost: int, gained: int) -> bool:
 
 
 def warn_if_unordered(labels: Array, newer: Newer, plain: Tried) -> None:
-    """Say that the base may have been trained on the last rows, too.
+    """Warn if the base seems to have been trained on the last rows, too.
 
-    Then nothing was seen of a rule that has moved. It shows where the base knows them as well as
-    those before, and better than plain retraining does, which was measured without them. A base
-    that has learned nothing by heart knows all rows equally well: neither alone tells anything.
+    In that case the trial could not have noticed a changed rule. The sign is that the base is as
+    accurate on the last rows as on earlier ones, and also more accurate on them than plain
+    retraining, which was measured without them. The first alone proves nothing: a base that has
+    memorised nothing is equally accurate on all rows.
     """
     known = earlier(np.unique(labels, return_inverse=True)[1])
     right = newer.before(np.arange(len(labels))) == labels
@@ -114,8 +116,8 @@ def warn_if_unordered(labels: Array, newer: Newer, plain: Tried) -> None:
     gained = round(plain.accuracy * n) + lost - int(right[newer.held].sum())
     if old.mean() - new.mean() <= deviation and _is_more(lost, gained):
         warnings.warn(
-            "whether the base's answers are outdated was tried on the last rows, as if rows stood "
-            "in their order of time, but it seems to have been trained on these, too: give "
+            "the last rows were used to check whether the base's answers are outdated, as if rows "
+            "were in order of time, but the base seems to have been trained on these, too: give "
             "base_saw, true for rows that it was trained on",
             RemarkWarning,
             stacklevel=4,

@@ -1,4 +1,4 @@
-"""Read the rows of `upgrade`: those to train on, and those to compare the two models on."""
+"""Read the rows of `upgrade`: rows to train on, and rows to compare the two models on."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from unchurn.training.estimator.checks import as_mask, as_weights
 from unchurn.training.estimator.labels import given_labels
 from unchurn.training.learners.base import RemarkWarning
 
-TEST_SIZE = 0.25  # of rows that come without others to test on
+TEST_SIZE = 0.25  # share of the rows held out for testing if no test rows are given
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,9 +27,9 @@ class UpgradeRows:
 
     x: Any
     labels: Array
-    saw: Mask | None  # true for those that the base was trained on
+    saw: Mask | None  # true for rows that the base was trained on; None if unknown
     weights: Float32 | None
-    data: Dataset | None = None  # whose training part they are
+    data: Dataset | None = None  # the dataset whose training part they are
 
     def take(self, rows: IntArray) -> UpgradeRows:
         """Some of the rows."""
@@ -43,14 +43,14 @@ class UpgradeRows:
 
     @property
     def examples(self) -> tuple[Any, Array | None]:
-        """What a StableClassifier is fitted to: X and y, or a dataset alone."""
+        """The arguments of `StableClassifier.fit`: X and y, or a dataset alone."""
         return (self.x, self.labels) if self.data is None else (self.data, None)
 
 
 def of_dataset(data: Dataset, weights: Any) -> tuple[UpgradeRows, tuple[Array, Array]]:
     """A dataset's training part, and its test part: inputs and labels."""
     saw = None
-    if data.order is not None:  # a table's rows, which were shuffled: those that came last are new
+    if data.order is not None:  # a table's rows were shuffled; those that came last are new
         _warn_of_seen("X and y with base_saw")
         saw = earlier(data.y_train, data.order[: len(data.y_train)])
     train = UpgradeRows(
@@ -68,7 +68,7 @@ def of_rows(
 ) -> tuple[UpgradeRows, tuple[Any, Array]]:
     """Rows to train on, and rows and labels to compare on.
 
-    If none are given to compare on, it is a quarter of the rows that the base did not see.
+    If no test rows are given, a quarter of the rows that the base has not seen is held out.
     """
     if y is None or isinstance(y, str):
         raise InputError("which are the labels? Give y, or a frame and target= of a column")
@@ -98,7 +98,7 @@ def of_rows(
 
 
 def without_target(frame: Any, target: str, y: Any) -> tuple[Any, Array]:
-    """A frame without the column of the labels, and these."""
+    """The frame without its column of labels, and the labels."""
     if y is not None:
         raise InputError("give y, or target= of a column, not both")
     if target not in frame.columns:
@@ -107,20 +107,20 @@ def without_target(frame: Any, target: str, y: Any) -> tuple[Any, Array]:
     if gaps := labels.null_count():
         raise InputError(f"target {target!r} has {gaps} missing value(s): drop these rows")
     rest = frame.drop(columns=target) if hasattr(frame, "iloc") else frame.drop(target)
-    return rest, np.array(labels.to_list())  # of their own type, also where pandas has objects
+    return rest, np.array(labels.to_list())  # with a proper type even if pandas' is object
 
 
 def taken(x: Any, rows: Array) -> Any:
-    """Some rows of an array, or of a pandas or Polars frame, as what it is."""
+    """Some rows of an array, or of a pandas or Polars frame, as the same kind of object."""
     if hasattr(x, "iloc"):
         return x.iloc[rows]
     return x[rows] if hasattr(x, "shape") else np.asarray(x)[rows]
 
 
 def _warn_of_seen(how: str) -> None:
-    """Say that the comparison may flatter the base, and how to tell the rows that it has seen."""
+    """Warn that the comparison may flatter the base, and how to say which rows it has seen."""
     warnings.warn(
-        "the base may have seen the rows that it is judged on, of which it then has too much "
+        "the base may have seen the rows that it is judged on, and then gets too many of them "
         f"right: give {how}, or X_test and y_test",
         RemarkWarning,
         stacklevel=4,

@@ -1,4 +1,4 @@
-"""`Stay`: two fitted classifiers as one, which keeps the old answer unless the new is surer."""
+"""`Stay`: serve two models as one that keeps the old answer unless the new model is surer."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ from unchurn.gate.stay import choose_ratio, served_probabilities
 
 
 class Stay(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Serve the base's answers, and the new model's where it is surer by a ratio.
+    """Serve two models as one: the base's answer, unless the new model is surer by a ratio.
 
-    A model's doubt is 1 less the probability of its own answer. Where the two answer differently,
-    the new answer is served if the base's doubt is more than `ratio` times the new model's.
+    A model's doubt is 1 minus the probability of its own answer. If the two models disagree, the
+    new answer is served if the base's doubt is more than `ratio` times the new model's. No training
+    is needed, but both models must run for every prediction.
 
     Parameters
     ----------
     base, new
-        The model in production and the one to replace it: any fitted classifiers with
-        `predict_proba` and `classes_`, of scikit-learn, boosted trees or `StableClassifier`. Their
-        classes are matched by name; of a class that a model does not know its probability is 0.
+        The model in production and its replacement: fitted classifiers with `predict_proba` and
+        `classes_`, such as scikit-learn's, boosted trees or `StableClassifier`. Classes are matched
+        by name; a model gives probability 0 to a class that it does not know.
     ratio
-        More than 1 keeps more of the base's answers, infinity all of them; at 1 the surer model
-        answers; 0 is the new model alone. `choose` sets it by a budget.
+        At 1 the surer model answers. Above 1 more of the base's answers are kept, at infinity all
+        of them; at 0 the new model always answers. `choose` sets the ratio by a budget.
 
     Examples
     --------
@@ -59,10 +60,10 @@ class Stay(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         max_bad_flips: float | None = None,
         max_churn: float | None = None,
     ) -> Self:
-        """Set `ratio` to that of the most accurate answers within a budget, on labelled rows.
+        """Set `ratio` to the one with the most accurate answers within a budget, on labelled rows.
 
-        The rows should be of neither model's training. The budget is kept on them exactly, on
-        others about; `y` may be left out if only `max_churn` is given.
+        Use rows that neither model was trained on. The budget is kept exactly on these rows, and
+        approximately on others. `y` may be left out if only `max_churn` is given.
         """
         if y is None and max_bad_flips is not None:
             raise InputError("max_bad_flips needs true labels: give y")
@@ -74,11 +75,11 @@ class Stay(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict_proba(self, X: Any) -> Float64:
-        """(n, L) probabilities of the model that answers, columns in the order of `classes_`."""
+        """Probabilities (n, L) of the model that answers, columns in the order of `classes_`."""
         return served_probabilities(*self._both(X, self.classes_), self.ratio)
 
     def predict(self, X: Any) -> Array:
-        """The answer of each row."""
+        """The answer for each row."""
         likeliest = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[likeliest])
 
@@ -86,7 +87,7 @@ class Stay(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return all(hasattr(model, "classes_") for model in (self.base, self.new))
 
     def __sklearn_clone__(self) -> Stay:
-        """The same two models, which must stay fitted."""
+        """A clone with the same two models, which must stay fitted."""
         return type(self)(**self.get_params(deep=False))
 
     def _classes(self, which: str) -> Array:
@@ -98,7 +99,7 @@ class Stay(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(model.classes_)
 
     def _both(self, X: Any, classes: Array) -> tuple[Float64, Float64]:
-        """Both models' probabilities of all classes."""
+        """Both models' probabilities, with a column for every class of either."""
 
         def of(which: str) -> Float64:
             said = as_array(getattr(self, which).predict_proba(X), which)
@@ -113,14 +114,14 @@ class Stay(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _all_classes(base: Array, new: Array) -> Array:
-    """The classes of both, sorted, which must be of one kind: text or numbers."""
+    """The classes of both, sorted; InputError if one has text and the other numbers."""
     if (base.dtype.kind in "OUS") != (new.dtype.kind in "OUS"):
         raise InputError(f"base has the classes {base.tolist()}, new {new.tolist()}")
     return np.unique(np.concatenate([base, new]))
 
 
 def _numbers(labels: Array, classes: Array) -> npt.NDArray[np.intp]:
-    """Labels as numbers of the classes."""
+    """Labels as positions in the sorted classes."""
     if (labels.dtype.kind in "OUS") != (classes.dtype.kind in "OUS"):
         raise InputError(f"labels such as {labels.tolist()[:1]} for classes {classes.tolist()}")
     found = np.searchsorted(classes, labels).clip(max=len(classes) - 1)

@@ -1,4 +1,4 @@
-"""`upgrade`: train the model that is to replace the one in production, and compare the two."""
+"""`upgrade`: train a replacement for the model in production, and compare the two."""
 
 from __future__ import annotations
 
@@ -39,16 +39,17 @@ from unchurn.training.learners.base import RemarkWarning
 from unchurn.training.upgrade.drift_check import Newer, as_accurate, newer_rows, warn_if_unordered
 from unchurn.training.upgrade.rows import UpgradeRows, of_dataset, of_rows, taken, without_target
 
-# From the weights of a base that is the same network for the same classes; else without them.
+# The first starts from the weights of a base that is the same network for the same classes; the
+# second is for any other base.
 FROM_WEIGHTS = "weight_decay+warm_start+anchor(a=0.5)+safe_ema"
 FROM_ANSWERS = "longer(times=2)+anchor(a=0.5)+safe_ema"
-# What is taken instead where that is less accurate than plain retraining, the last (lean.py): what
-# starts where the base ended, or trains for longer, can end behind what does not.
+# Recipes in the order they are tried. The first that is as accurate as plain retraining, the last,
+# is used (drift_check.py): a warm start or a longer training can end up less accurate.
 INSTEAD = {
     FROM_WEIGHTS: (FROM_WEIGHTS, "warm_start(a=0.5)+anchor(a=0.5)+safe_ema", "safe_ema"),
     FROM_ANSWERS: (FROM_ANSWERS, "anchor(a=0.5)+safe_ema", "safe_ema"),
 }
-# With a budget, how much to anchor is what is searched for.
+# With a budget, the search is over the anchor's strength.
 WITHIN_BUDGET = {
     FROM_WEIGHTS: "weight_decay(strength=0.1)+warm_start(a=1.0)+anchor+safe_ema",
     FROM_ANSWERS: "longer(times=2)+anchor+safe_ema",
@@ -59,11 +60,11 @@ KEPT = ("module", "epochs", "batch_size", "learning_rate")  # of a base of ours
 
 @dataclass(frozen=True, kw_only=True)
 class Upgraded:
-    """The new model, how it was trained, and what it changes on rows it has not seen."""
+    """What `upgrade` returns: the new model, its method, and a comparison with the base."""
 
     model: StableClassifier
-    method: str | Method  # as one writes it; of one that was given, as it was
-    comparison: Comparison
+    method: str | Method  # a given method as it was given, else as text
+    comparison: Comparison  # on rows that the new model has not seen
 
 
 def upgrade(
@@ -80,51 +81,58 @@ def upgrade(
     method: str | Method | None = None,
     **options: Any,
 ) -> Upgraded:
-    """Train a successor of the model in production that breaks little of what it has right.
+    """Train a replacement for the model in production that breaks few of its right answers.
 
     Parameters
     ----------
     base
-        The model in production: a StableClassifier, the path of a saved one, or anything fitted
-        with `predict`, `predict_proba` and `classes_`.
+        The model in production: a StableClassifier, the path of a saved one, or any fitted
+        classifier with `predict`, `predict_proba` and `classes_`.
     X, y
-        All rows to train on, old and new, and their labels, in their order of time if it is known.
-        Or a `Dataset`. Or a frame as the base takes it, with y or with the column `target` that has
-        the labels: the new model's inputs are prepared as those of a base of ours are, else as
-        `load_table` does, text and gaps too. The base is given all of the frame; what cannot be a
-        feature, as a date, the new model does without, and a warning names it.
+        All rows to train on, old and new, and their labels; in order of time if you know it. Or a
+        `Dataset`. Or a frame that the base can read, with y or with `target`. The new model's
+        inputs are prepared as the base prepares them if it is a StableClassifier, otherwise as
+        `load_table` prepares a table, including text and gaps. The new model leaves out columns
+        that cannot be features, such as dates, with a warning; the base still gets them.
     target
-        The column of the labels, where X is a frame.
+        The column of the frame X that holds the labels.
     X_test, y_test
-        Rows to compare the two models on, best such that neither has seen; of a dataset its test
-        part, and if not given a quarter of the rows, of those that the base has not seen.
+        Rows to compare the two models on, best rows that neither model was trained on. If not
+        given: the test part of a `Dataset`; otherwise a quarter of the rows that the base has not
+        seen, which the new model is then not trained on.
     X_unlabelled
-        More rows to train on, with what the base says of them.
+        More rows to train on. The base's probabilities are their targets.
     base_saw
-        True for each row of X that the base was trained on. Bad flips are then counted on others:
-        of what it knows by heart the base has too much right.
+        True for each row of X that the base was trained on. Bad flips are then counted on the other
+        rows, because the base gets too many of its own training rows right. If not given, the last
+        two fifths of the rows of each class are taken to be new to the base.
     sample_weight
-        Of each row of X; all equal if not given.
+        The weight of each row of X; all equal if not given.
     method
-        How to train; if not given, averaged weights anchored to the base, which training also
-        starts from where the base is the same network for the same classes; where it is not,
-        training takes twice as long, as anchored it gets on more slowly (docs/upgrade.md). Of 200
-        rows to train on and more it is tried first whether that is as accurate as plain retraining,
-        without up to a fifth of the rows that the base has not seen, and measured on these. Where
-        it is not, training starts half of the way from the base, or takes no longer; where the rule
-        has moved since, so that this does not help either, the model is retrained plainly, without
-        `X_unlabelled`, and a warning says so. `model.tried_` has what was measured. If `base_saw`
-        is not given, the last rows are taken for those that the base has not seen.
+        How to train. By default, labels are anchored to the base's answers, and weights are
+        averaged. If the base is the same network for the same classes, training also starts from
+        its weights; if not, it takes twice as many epochs, because anchored training progresses
+        more slowly (docs/upgrade.md).
+
+        With 200 or more rows, at least 80 of them new to the base, a trial first checks that this
+        is as accurate as plain retraining: it holds out up to a fifth of the rows, all new to the
+        base, and measures on them. If it is less accurate, the next recipe starts only half of the
+        way from the base's weights, or trains for the usual number of epochs. If that does not help
+        either, the rule that labels follow has probably changed since the base was trained. The
+        model is then retrained plainly, without `X_unlabelled`, and a warning says so.
+        `model.tried_` has the measures.
     options
-        Of `StableClassifier`; if not given, those of a base that is one. With a budget,
-        `max_bad_flips` or `max_churn`, the method's settings are tried on a part of the rows to
-        train on, of the default how much it is anchored, and the most accurate that keeps it is
-        taken: `model.method_`, and `model.tried_` has what was measured.
+        Parameters of `StableClassifier`. If the base is one, `module`, `epochs`, `batch_size` and
+        `learning_rate` default to the base's. With a budget, `max_bad_flips` or `max_churn`, the
+        settings of the method are tried on a part of the training rows (for the default method, the
+        strengths of the anchor), and the most accurate that keeps the budget is used:
+        `model.method_` is that setting, and `model.tried_` has the measures.
 
     Returns
     -------
     Upgraded
-        `model`, and `comparison`: `upgraded.comparison.gate(policy)` decides on it.
+        The new `model`, its `method`, and a `comparison` with the base:
+        `upgraded.comparison.gate(policy)` decides whether to release the model.
     """
     base = open_model(base, options.get("module"))
     _check_base(base)
@@ -137,14 +145,14 @@ def upgrade(
         train, (x_test, labels) = of_dataset(X, sample_weight)
         classes = X.labels[np.unique(X.y_train)]  # in the data's order: 2 before 10
     else:
-        # Of all rows, so that trials on some of them know every gap; a base of ours prepares
-        # frames itself, and so must its successor.
+        # Learned from all rows, so that trials on some of them know every column with gaps. A
+        # StableClassifier as base prepares frames itself, and the new model must do the same.
         is_started = method is not None and needs_weights(make_method(method))
         preparation = learn_preparation(X, base, needs_weights=is_started)
         train, (x_test, labels) = of_rows(X, y, X_test, y_test, saw=base_saw, weights=sample_weight)
         classes = np.unique(train.labels)
         for rows in (x_test, X_unlabelled):
-            prepared(rows, preparation)  # refused here, not when hours have been spent
+            prepared(rows, preparation)  # raises here rather than after hours of training
     own_classes, true_classes = np.asarray(base.classes_), np.unique(labels)
     check_in_common("the base knows", own_classes, classes)
     check_in_common("y_test has", true_classes, classes)
@@ -166,7 +174,7 @@ def upgrade(
 
     def fitted(how: str | Method, rows: UpgradeRows) -> StableClassifier:
         looks = make_method(how).reference() is not None
-        # What was chosen so as not to lean on the base does not take labels from it, either.
+        # A recipe that was chosen because the base is outdated must not take labels from it either.
         more = X_unlabelled if looks or how is given_method else None
         is_used = looks or more is not None or has_budget
         model = StableClassifier(method=how, reference=base if is_used else None, **options)
@@ -205,9 +213,9 @@ def _leaning(
     *,
     is_warned: bool,
 ) -> tuple[str, tuple[Tried, ...]]:
-    """The recipe that leans on the base as far as costs no accuracy on newer rows.
+    """The recipe that follows the base most closely without losing accuracy on newer rows.
 
-    `is_warned`: that it is not known which rows the base has seen was said already.
+    `is_warned`: the user has been warned already that it is unknown which rows the base has seen.
     """
 
     def before(rows: IntArray) -> Array:
@@ -219,7 +227,7 @@ def _leaning(
 
     def predict(recipe: str, newer: Newer) -> Array:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RemarkWarning)  # said when it is trained for good
+            warnings.simplefilter("ignore", RemarkWarning)  # shown by the final training
             model = fitted(recipe, train.take(newer.kept))
         return _named(model.predict(taken(train.x, newer.held)))
 
@@ -230,12 +238,12 @@ def _leaning(
 
 
 def _named(labels: Array) -> Array:
-    """Labels as text, which answers are where the base knows a class that there is no more."""
+    """Labels as text: answers are text, too, if the base knows a class that no longer exists."""
     return labels.astype(str)
 
 
 def _check_base(base: Model) -> None:
-    """Refuse what cannot answer, before anything is trained."""
+    """Refuse a base that cannot predict, before anything is trained."""
     if not all(hasattr(base, name) for name in ("predict", "predict_proba", "classes_")):
         raise InputError(
             "base must be fitted and have predict, predict_proba and classes_, not "
@@ -244,7 +252,7 @@ def _check_base(base: Model) -> None:
 
 
 def _warn_of_unknown(true: Array, *known: Array) -> None:
-    """Say that neither model can have some rows to test on right."""
+    """Warn of test rows whose class neither model knows."""
     names = [alike(true, classes) for classes in known]
     unknown = [
         label
@@ -261,9 +269,9 @@ def _warn_of_unknown(true: Array, *known: Array) -> None:
 
 
 def _are_same_inputs(base: StableClassifier, x: Any, preparation: Preparation | None) -> bool:
-    """Whether the new model learns from what the base did."""
+    """Whether the new model has the same inputs as the base."""
     if not is_frame(x):
-        return True  # of arrays, another shape is refused
+        return True  # arrays of another shape are refused elsewhere
     if preparation is not None:
         return bool(preparation == getattr(base, "preparation_", None))
     return bool(base.shape_ == (len(x.columns),)) and has_same_order(base, x)

@@ -1,1 +1,1 @@
-"""Compiled code: pooling, and the gradients of what it lets through."""
+"""Compiled code: pooling, and the gradients that it lets through."""

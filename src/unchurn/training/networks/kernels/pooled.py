@@ -1,11 +1,11 @@
-"""Numba kernels of a 5×5 convolution whose output is pooled: the greatest of 2×2 each.
+"""Numba kernels of a 5×5 convolution whose output is pooled: the maximum of each 2×2.
 
-Of four gradients at the convolution's output three are zero, and after ReLU often the fourth: only
-the others are looked at. Sums are those of oneDNN with AVX-512 to the bit, as they add the same
-numbers in the same order, fused; what is left out is zero.
+Three of four gradients at the convolution's output are zero, and after ReLU often the fourth: these
+are skipped. Sums equal those of oneDNN with AVX-512 to the bit: the same numbers are added in the
+same order, fused, and skipped ones are zero.
 
-Images are (n, height, width, channels). Filters are (filters, SIDE, lanes): a row's weights, by
-column and channel as in an image, then zeros up to a multiple of LANES.
+Images are (n, height, width, channels). Filters are (filters, SIDE, lanes): the weights of one row,
+by column and channel as in an image, then zeros up to a multiple of LANES.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from unchurn.training.networks.kernels.vectors import LANES, SIDE, add_products
 
 @exact
 def pool(y: Float32, pooled: Float32, places: Array) -> None:
-    """The greatest of each 2×2, and which: 0 1 above, 2 3 below; the first of equals, or NaN."""
+    """The maximum of each 2×2, and its place: 0 1 above, 2 3 below; the first if equal; or NaN."""
     for n in range(pooled.shape[0]):
         for i in range(pooled.shape[1]):
             for j in range(pooled.shape[2]):
@@ -37,7 +37,7 @@ def pool(y: Float32, pooled: Float32, places: Array) -> None:
 def filter_gradients(
     grads: Float32, places: Array, x: Float32, filters: Float32, biases: Float32
 ) -> None:
-    """Add to the gradients of filters and biases: image by image, row by row."""
+    """Add to the gradients of filters and biases, image by image and row by row."""
     height, width, n_filters = grads.shape[1:]
     channels, row, size = x.shape[3], x.shape[2] * x.shape[3], x[0].size
     lanes, into = filters.shape[2], filters.reshape(-1)
@@ -49,7 +49,7 @@ def filter_gradients(
         for o in range(n_filters):
             count = 0
             for i in range(2 * height):
-                for j in range(width):  # without a branch, which would be guessed wrong too often
+                for j in range(width):  # without a branch, which would be mispredicted too often
                     value, place = grads[n, i // 2, j, o], places[n, i // 2, j, o]
                     values[count], starts[count] = value, i * row + (2 * j + (place & 1)) * channels
                     count += (place >> 1 == i % 2) & (value != 0)
@@ -64,7 +64,7 @@ def filter_gradients(
 def input_gradients(grads: Float32, places: Array, filters: Float32, x: Float32) -> None:
     """Write the gradients of the input.
 
-    Those by a filter's columns are summed apart: at (row, column of the output, lane).
+    Gradients are first summed separately for each (row, output column, lane), then combined.
     """
     n_filters = grads.shape[3]
     rows, columns, channels, size = x.shape[1], x.shape[2] - SIDE + 1, x.shape[3], x[0].size

@@ -1,4 +1,4 @@
-"""Sixteen sums at once, kept in registers: Numba's own loops over so few are not made vectors."""
+"""Sixteen sums at once, in vector registers: Numba does not vectorise loops this short itself."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def _add_products(
 ) -> Any:  # fmt: skip
     """Add values[e] · of[starts[e] + shift + k · stride + lane] to into[to + k · step + lane].
 
-    For k < SIDE and lane < LANES, e after e, each product and sum rounded once. All arrays have one
-    dimension; no bound is checked.
+    For all k < SIDE and lane < LANES, in the order of e; each product and sum is rounded once. All
+    arrays are one-dimensional, and no bounds are checked.
     """
     index = types.intp
     signature = types.void(into, index, index, values, starts, index, of, index, index)
