@@ -20,6 +20,18 @@ def test_classes_of_one_side_are_noted():
     assert "classes only in the labels: d" in result.notes
 
 
+def test_probabilities_of_no_class_that_is_predicted_are_noted():
+    model = pl.DataFrame({"prediction": ["b", "a"], "proba_0": [0.1, 0.8], "proba_1": [0.9, 0.2]})
+    found = compare(model, model.with_columns(prediction=pl.Series(["a", "b"])))
+    assert found.flips()["confidence"].to_list() == [None, None]
+    assert found.notes == (
+        "probabilities are of 0, 1, predictions of a, b: so flips have no confidence. Call the "
+        "columns of probabilities by their classes, as proba_a",
+    )
+    truth = model.with_columns(prediction=pl.Series([True, False]))  # which are 1 and 0
+    assert compare(truth, truth).notes == ()
+
+
 def test_pandas_rows_are_not_joined_by_place_where_their_indexes_differ():
     base = pd.Series(["a", "b", "c"])
     with pytest.raises(InputError, match="the pandas indexes differ"):

@@ -60,7 +60,7 @@ def test_gaps_are_a_slice_and_rare_values_are_taken_together():
     ]  # fmt: skip
     together = take_rare_together(result.slice_counts, 50)
     assert [(one.value, one.n) for one in together] == [
-        ("(missing)", 60), ("x", 60), ("(2 values under 50)", 8),
+        ("(missing)", 60), ("x", 60), ("(2 values of under 50 examples)", 8),
     ]  # fmt: skip
     assert together[-1].counts.number(FLIPPED) == 8
 
@@ -72,7 +72,7 @@ def test_small_slices_are_not_compared_and_identifiers_refused():
     assert "s=x: 30 examples are too few to compare (fewer than 50)" in result.notes
     rare = [*"abcdef" * 10, *"y" * 40]
     assert [s.value for s in compare(base, base, slices={"s": rare}, min_slice=40).slices] == [
-        "(6 values under 40)",
+        "(6 values of under 40 examples)",
         "y",
     ]
     with pytest.raises(InputError, match="has 2,000 distinct values: slices are for categories"):
@@ -107,7 +107,7 @@ def test_slices_of_clusters_are_as_if_each_had_a_row_for_every_cluster(n, seed):
     rare = [v for v in np.unique(value) if (value == v).sum() < min_size]
     inside = {str(v): value == v for v in np.unique(value) if len(rare) < 2 or v not in rare}
     if len(rare) > 1:
-        inside[f"({len(rare)} values under {min_size})"] = np.isin(value, rare)
+        inside[f"({len(rare)} values of under {min_size} examples)"] = np.isin(value, rare)
     inside = {name: part for name, part in inside.items() if part.sum() >= min_size}
 
     def each(examples):

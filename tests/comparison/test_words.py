@@ -37,6 +37,21 @@ def test_the_headline_says_how_many_have_a_label():
     assert "with a true label" not in words.headline(compare(base, candidate, base))
 
 
+def test_a_flip_in_thousands_is_not_shown_as_none():
+    base, candidate = np.zeros(200_000, int), np.zeros(200_000, int)
+    base[1:3] = candidate[1:3] = 1
+    candidate[10:17] = 1  # Wilson's interval and Tango's, by hand
+    found = compare(base, candidate, base, slices={"all": ["yes"] * 200_000})
+    said = words.headline(found)
+    assert said.startswith("0.0035% of 200,000 predictions change (0.0017% to 0.007%)")
+    assert said.endswith("accuracy -0.0035 points (-0.007 to -0.0016): 0 good flips, 7 bad.")
+    text = found.markdown()
+    assert "| good flips (wrong → right) | 0.00% | 0.00% to 0.0018% |" in text
+    assert re.search(r"\| all=yes \| 200,000 \| 0\.0035% .* \| -0\.0035 \|", text)
+    reason = found.gate(max_churn=0.0001).checks[0].reason
+    assert reason == "0.0035% [0.0017%, 0.007%], limit 0.01%: the interval lies inside"
+
+
 def test_a_file_against_itself_is_doubted(tmp_path):
     wide = pl.DataFrame({"id": [1, 2], "v1": ["a", "b"], "v2": ["a", "a"]})
     wide.write_csv(tmp_path / "w.csv")

@@ -83,6 +83,17 @@ def test_a_first_row_of_numbers_is_no_header(tmp_path, rows, names):
     assert table.shape == (2, names)
 
 
+@pytest.mark.parametrize("header", [["label", "label", "x"], ["x", 2024, 2024], ["a", "a_1", "a"]])
+def test_two_columns_by_one_name_are_refused_as_in_a_csv(tmp_path, header):
+    with pytest.raises(InputError, match=r"a\.xlsx: 2 columns are called '(label|2024|a)'"):
+        read_table(write(tmp_path / "a.xlsx", [header, [1, 2, 3]]))
+
+
+def test_a_name_that_goes_on_from_another_is_no_second_of_it(tmp_path):
+    path = write(tmp_path / "a.xlsx", [["label", "label_1", None], [1, 2, 3]])
+    assert read_table(path).columns == ["label", "label_1", ""]
+
+
 def test_several_sheets_are_not_chosen_from(tmp_path):
     path = write(tmp_path / "a.xlsx", [["x"], [1]], [])
     assert read_table(path)["x"].to_list() == [1]

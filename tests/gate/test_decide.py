@@ -131,14 +131,14 @@ def test_small_slices_are_checked_together_and_can_only_reject():
     policy = {"max_slice_churn": 0.1}
     quiet = compare(BASE, candidate(20), slices={"s": values}).gate(policy)
     assert quiet.decision == "promote"
-    assert quiet.checks[1].name == "slice_churn of s=(2 values under 50) (40 examples)"
+    assert quiet.checks[1].name == "slice_churn of s=(2 values of under 50 examples) (40 examples)"
     strict = compare(BASE, candidate(20), slices={"s": values}).gate({"max_slice_churn": 0.05})
     assert strict.decision == "promote"
     assert "harm is not proven" in strict.checks[1].reason
     loud = compare(BASE, (np.arange(N) >= N - 40).astype(int), slices={"s": values}).gate(policy)
     assert [check.decision for check in loud.checks] == ["promote", "reject"]
     together = compare(BASE, BASE, slices={"s": values}).gate({**policy, "min_slice": 30})
-    assert together.checks[1].name == "slice_churn of s=(2 values under 30)"
+    assert together.checks[1].name == "slice_churn of s=(2 values of under 30 examples)"
 
 
 def test_a_small_slice_of_one_cluster_cannot_reject():

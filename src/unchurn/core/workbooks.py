@@ -14,10 +14,11 @@ import sys
 import zipfile
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from unchurn.core.errors import InputError
 from unchurn.core.extras import what_is_missing
+from unchurn.core.frames import refuse_twice
 from unchurn.core.isolated import run_apart, work_apart
 from unchurn.core.leftovers import temporary_folder
 
@@ -77,6 +78,8 @@ def _copy_sheet(path: str, folder: str) -> None:
     table = _read_sheet(path, has_header=True)
     if _are_numbers(table.columns):
         table = _read_sheet(path, has_header=False)
+    elif _seem_renumbered(table.columns):
+        refuse_twice(_first_row(path))
     _as_in_a_csv(table).write_ipc(Path(folder) / TABLE)
 
 
@@ -89,13 +92,14 @@ def _limit_memory(size: int) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (size, size))  # not reserved, unused addresses
 
 
-def _read_sheet(path: str, *, has_header: bool) -> pl.DataFrame:
+def _read_sheet(path: str, *, has_header: bool, **options: Any) -> pl.DataFrame:
     """The only sheet that is not empty; InputError if there is none, or several."""
     import polars as pl
 
     sheets = pl.read_excel(
         path, engine="calamine", sheet_id=0, has_header=has_header, infer_schema_length=None,
         drop_empty_rows=False, drop_empty_cols=False, raise_if_empty=False,
+        read_options=options,
     )  # fmt: skip
     filled = {name: sheet for name, sheet in sheets.items() if sheet.width}
     if len(filled) > 1:
@@ -116,6 +120,17 @@ def _as_in_a_csv(table: pl.DataFrame) -> pl.DataFrame:
     whole = [column for column in table if column.dtype.is_integer()]
     rounded = [column.name for column in whole if (column.abs() >= EXACT).any()]
     return table.with_columns(pl.col(rounded).cast(pl.Float64))
+
+
+def _seem_renumbered(names: list[str]) -> bool:
+    """Whether the reader may have renamed a column: it calls the second `label` `label_1`."""
+    return any(name.rpartition("_")[0] in names for name in names)
+
+
+def _first_row(path: str) -> list[str]:
+    """The names of the columns as they are written; those of nameless ones are empty."""
+    row = _read_sheet(path, has_header=False, n_rows=1, dtypes="string").row(0)
+    return [name or "" for name in row]
 
 
 def _are_numbers(names: list[str]) -> bool:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from unchurn.gate.verdict import shown
-from unchurn.report.numbers import difference
+from unchurn.report.numbers import fine_signed, percent
 from unchurn.report.table import Cell, Column, Table
 
 if TYPE_CHECKING:
@@ -81,5 +80,6 @@ def written(ratio: float) -> str:
 
 def _cell(name: str, found: dict[str, Interval]) -> Cell:
     estimate = found[name]
-    text = difference(estimate) if name == "accuracy_difference" else shown(estimate)
-    return Cell(text=text, value=estimate.value)
+    show = fine_signed if name == "accuracy_difference" else percent
+    value, low, high = map(show, (estimate.value, estimate.low, estimate.high))
+    return Cell(text=f"{value} [{low}, {high}]", value=estimate.value)

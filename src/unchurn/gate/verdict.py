@@ -22,7 +22,7 @@ MEANING = {
 }
 
 
-def shown(found: Interval, digits: int = 2) -> str:
+def shown(found: Interval, digits: int) -> str:
     """What was measured: its value and the ends of its interval."""
     value, low, high = (percent(one, digits) for one in (found.value, found.low, found.high))
     return f"{value} [{low}, {high}]"
@@ -56,7 +56,8 @@ def held_against(
 ) -> Check:
     """A check of what was measured, and why it decides so; `at` says of which level it is.
 
-    What was measured has the digits of the limit, so that the two can be held against each other.
+    What was measured has the digits of the limit, so that the two can be held against each other,
+    and more if it is small.
     """
     digits = decimals(limit, EXACT)
     reason = f"{shown(found, digits)}{at}, limit {percent(limit, digits)}: {why}"

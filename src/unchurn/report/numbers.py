@@ -9,6 +9,7 @@ import math
 from typing import Protocol
 
 NONE = "–"  # stands for what is not known
+SMALL = 0.0001  # two decimals of percent do not tell what is below from zero
 EXACT = 0.001  # of itself by which a limit may be shown otherwise than it was set
 
 
@@ -29,18 +30,25 @@ class Estimate(Protocol):
 
 
 def percent(value: float, digits: int = 2) -> str:
-    """Percent with its sign, for sentences: 1.23%."""
-    return NONE if math.isnan(value) else f"{value:z.{digits}%}"
+    """Percent with its sign, for sentences: 1.23%; what is small has more digits: 0.0035%."""
+    return NONE if math.isnan(value) else f"{value:z.{_enough(value, digits)}%}"
 
 
 def decimals(value: float, within: float = 0.05) -> int:
     """How many a percentage needs, two or more, to be shown within that part of itself.
 
+    What is smaller than any rate, as an error of floats, is shown as zero.
+
     >>> decimals(0.0123), decimals(0.00004), decimals(0.0), decimals(0.00125, within=0.001)
     (2, 3, 2, 3)
     """
     size = abs(100 * value)
-    return next((n for n in range(2, 8) if abs(round(size, n) - size) <= within * size), 8)
+    return next((n for n in range(2, 10) if abs(round(size, n) - size) <= within * size), 2)
+
+
+def _enough(value: float, digits: int = 2) -> int:
+    """So many decimals; of a percentage that two would show as zero, as many as it needs."""
+    return max(digits, decimals(value)) if abs(value) < SMALL else digits
 
 
 def fine_percent(value: float) -> str:
@@ -75,11 +83,16 @@ def spread(sd: float) -> str:
 
 def points(value: float) -> str:
     """A difference, for sentences: +0.12 points."""
-    return NONE if math.isnan(value) else f"{100 * value:+z.2f} points"
+    return NONE if math.isnan(value) else f"{fine_signed(value)} points"
+
+
+def fine_signed(value: float) -> str:
+    """A difference in points; what is small has more digits: +0.12, -0.0035."""
+    return NONE if math.isnan(value) else f"{100 * value:+z.{_enough(value)}f}"
 
 
 def signed(value: float) -> str:
-    """A difference in points, for columns: +0.12."""
+    """A difference in points, for columns of means over runs: +0.12."""
     return NONE if math.isnan(value) else f"{100 * value:+z.2f}"
 
 
@@ -94,7 +107,7 @@ def between(estimate: Estimate, *, in_points: bool = False) -> str:
     """The ends of an interval: 1.00% to 1.50%, or +0.10 to +0.30."""
     if math.isnan(estimate.low):
         return "no interval"
-    show = signed if in_points else percent
+    show = fine_signed if in_points else percent
     return f"{show(estimate.low)} to {show(estimate.high)}"
 
 

@@ -92,7 +92,23 @@ def check_classes(
     if coded.labels is not None:
         labels = ("the labels", coded.has(coded.labels))
         notes += _unshared(names, ("the models", before | after), labels, fix, must_share=True)
-    return notes
+    return [*notes, *_unscored(names[before | after].tolist(), scored)]
+
+
+def _unscored(predicted: list[str], scored: Collection[str]) -> list[str]:
+    """A note that both models have probabilities, and none of a class that is predicted."""
+    if not scored or set(predicted) & set(scored):
+        return []
+    return [
+        f"probabilities are of {_few(sorted(scored))}, predictions of {_few(predicted)}: so flips "
+        "have no confidence. Call the columns of probabilities by their classes, as "
+        f"proba_{predicted[0]}"
+    ]
+
+
+def _few(names: list[str]) -> str:
+    """The first of some names."""
+    return f"{', '.join(names[:5])}{' …' if len(names) > 5 else ''}"
 
 
 def _may_differ(
@@ -167,7 +183,7 @@ def _unshared(
             f"{', '.join(names[b][:5])}{fix}"
         )
     return [
-        f"classes only in {who}: {', '.join(names[only][:5])}{' …' if only.sum() > 5 else ''}"
+        f"classes only in {who}: {_few(names[only].tolist())}"
         for who, only in ((first, a & ~b), (second, b & ~a))
         if only.any()
     ]

@@ -93,7 +93,7 @@ def take_rare_together(counted: list[SliceCounts], min_size: int) -> list[SliceC
         if len(rare) == 1:
             slices += rare
         elif rare:
-            name = f"({len(rare)} values under {min_size})"
+            name = f"({len(rare)} values of under {min_size} examples)"
             together = Counts.together([one.counts for one in rare])
             slices.append(SliceCounts(column, name, together))
     return slices

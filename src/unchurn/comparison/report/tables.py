@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from unchurn.report.numbers import NONE, between, percent, points, signed
+from unchurn.report.numbers import NONE, between, fine_signed, percent, points
 from unchurn.report.table import Cell, Column, Note, Table
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def _for_the_worse(one: Slice) -> tuple[Cell, Cell]:
     change = one.accuracy_difference.value
     return (
         Cell(text=percent(one.bad_flips.value), value=one.bad_flips.value),
-        Cell(text=signed(change), value=change),
+        Cell(text=fine_signed(change), value=change),
     )
 
 
