@@ -77,7 +77,7 @@ def test_a_budget_is_not_judged_on_what_trees_know_by_heart(rng):
     unknown, known = (
         upgrade(
             trees, x, y, X_test=x, y_test=y, method=Anchor(a=0.5), max_bad_flips=1, **SHORT, **saw
-        ).model.tried_[0].bad_flips
+        ).tried[0].bad_flips
         for saw in ({}, {"base_saw": np.arange(600) < 300})
     )  # fmt: skip
     assert unknown == pytest.approx(known, abs=0.06)
@@ -215,8 +215,8 @@ def test_an_upgrade_within_a_budget_searches_how_much_to_anchor():
     rows = {"X_test": X_TEST, "y_test": np.array(["eel", "cat", "dog"])[Y_TEST], "random_state": 0}
     free = upgrade(first, X, NAMES, max_churn=1, **rows)
     assert make_method(free.method) == free.model.method_
-    assert len(free.model.tried_) == 18  # as much as it is anchored, and averaged
-    limit = min(one.churn for one in free.model.tried_)
+    assert len(free.tried) == 18  # as much as it is anchored, and averaged
+    limit = min(one.churn for one in free.tried)
     tight = upgrade(first, X, NAMES, max_churn=limit, **rows)
     anchors = [
         next(part.a for part in make_method(one.method).methods if isinstance(part, Anchor))

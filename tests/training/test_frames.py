@@ -81,7 +81,7 @@ def test_a_date_that_the_base_takes_is_left_out_of_the_successor(kind, as_given,
     base = pipeline().fit(frame, Y)
     parts = {"X_test": frame[:40], "y_test": Y[:40], "X_unlabelled": frame[40:50]}
     with pytest.warns(RemarkWarning, match="^column 'day' has dates or times: left out of what"):
-        found = upgrade(base, frame, Y, **parts, **FEW)
+        found = upgrade(base, frame, Y, model="mlp", **parts, **FEW)
     assert found.comparison.n == 40
     found.model.save(tmp_path / "model")
     for one in (found.model, StableClassifier.load(tmp_path / "model")):
@@ -101,14 +101,14 @@ def test_what_else_is_no_feature_is_left_out_and_all_of_it_is_named():
     )  # fmt: skip
     base = pipeline().fit(frame, Y)
     with pytest.warns(RemarkWarning) as warned:
-        found = upgrade(base, frame, Y, **FEW)
+        found = upgrade(base, frame, Y, model="mlp", **FEW)
     (said,) = (str(one.message) for one in warned if "left out" in str(one.message))
     for one in ("'nothing' has no value", "'text' has dates", "'zone' has dates or times",
                 "'took' has durations", "'several' has lists", "'gaps' has no value"):  # fmt: skip
         assert one in said
     assert [one.name for one in found.model.preparation_.columns] == ["a", "b", "place"]
     with pytest.raises(InputError, match="no column of X can be learned from: column 'zone' has"):
-        upgrade(base, frame[["zone", "took"]], Y, **FEW)
+        upgrade(base, frame[["zone", "took"]], Y, model="mlp", **FEW)
 
 
 def test_a_date_is_refused_where_nobody_needs_it():
@@ -136,8 +136,10 @@ def test_rows_without_a_column_are_refused_before_any_training(part, monkeypatch
     frame = mixed()
     parts = {"X_test": frame, "y_test": Y} | {part: frame.drop(columns="place")}
     monkeypatch.setattr("unchurn.training.estimator.fitting.fit_together", None)
-    with pytest.raises(InputError, match="no column 'place': there are a, b"):
-        upgrade(pipeline().fit(frame, Y), frame, Y, **parts)
+    monkeypatch.setattr("unchurn.training.upgrade.own_kind.fit_to_targets", None)
+    for successor in ("mlp", None):
+        with pytest.raises(InputError, match="no column 'place': there are a, b"):
+            upgrade(pipeline().fit(frame, Y), frame, Y, model=successor, **parts)
 
 
 def rewritten(path, to, **change):

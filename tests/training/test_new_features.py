@@ -64,7 +64,7 @@ def test_plain_numbers_are_no_exception(frame, labels):
     numbers = frame.select("a", "survey").to_pandas()
     for base in (StableClassifier(**SHORT), LogisticRegression()):
         base.fit(numbers[["a"]][:OLD], labels[:OLD])
-        found = upgrade(base, numbers, labels, method="safe_ema", **GIVEN)
+        found = upgrade(base, numbers, labels, method="safe_ema", model="mlp", **GIVEN)
         assert accuracy(found) > 0.95
 
 

@@ -55,9 +55,9 @@ def test_without_rows_to_test_on_a_quarter_is_held_out(base):
     assert upgrade(base, X, NAMES, **FEW).comparison.n == 60
 
 
-def test_any_classifier_may_be_the_base():
+def test_a_network_may_replace_any_classifier():
     trees = make_pipeline(StandardScaler(), LogisticRegression()).fit(X[:120], NAMES[:120])
-    found = upgrade(trees, X, NAMES, **FEW)
+    found = upgrade(trees, X, NAMES, model="mlp", **FEW)
     assert found.method == FROM_ANSWERS
     assert found.model.predict(X[:3]).dtype == NAMES.dtype
 
@@ -136,7 +136,8 @@ def test_a_pipeline_that_takes_raw_frames_may_be_the_base(has_target):
     rows = (frame.assign(y=NAMES),) if has_target else (frame, NAMES)
     given = {"target": "y"} if has_target else {}
     more = frame[:9].assign(age=1.0)
-    found = upgrade(base, *rows, **given, base_saw=saw, X_unlabelled=more, **FEW)
+    given |= {"base_saw": saw, "X_unlabelled": more, "model": "mlp"}
+    found = upgrade(base, *rows, **given, **FEW)
     assert found.method == FROM_ANSWERS
     assert found.comparison.n == 30  # a quarter of what the base has not seen
     assert np.mean(found.model.predict(frame) == NAMES) > 0.8
@@ -169,7 +170,7 @@ def test_classes_are_matched_by_name_and_new_ones_are_left_to_the_labels(base):
     assert said.weights is None
     probabilities = np.exp(said.logits)
     np.testing.assert_allclose(probabilities[:, [0, 2]], two.predict_proba(X), atol=1e-5)
-    found = upgrade(two, X, NAMES, epochs=60, random_state=0)
+    found = upgrade(two, X, NAMES, model="mlp", epochs=60, random_state=0)
     assert "dog" in found.model.predict(X)  # which the base never says
     # A base with a class that is no more: what it gave to that goes to the others.
     left = base.predict_proba(X)[:, [0, 2]]

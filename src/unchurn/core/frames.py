@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unchurn.core.arrays import as_array, is_gap, is_unicode
+from unchurn.core.arrays import Array, as_array, is_gap, is_unicode
 from unchurn.core.errors import NO_NAME, InputError
 
 if TYPE_CHECKING:
@@ -24,6 +24,26 @@ def is_frame(table: Any) -> bool:
 
     is_pandas = hasattr(table, "iloc") and hasattr(table, "columns")  # a LazyFrame warns of these
     return isinstance(table, pl.DataFrame) or is_pandas
+
+
+def taken(x: Any, rows: Array) -> Any:
+    """Some rows of an array, or of a pandas or Polars frame, as the same kind of object."""
+    if hasattr(x, "iloc"):
+        return x.iloc[rows]
+    return x[rows] if hasattr(x, "shape") else np.asarray(x)[rows]
+
+
+def stacked(x: Any, more: Any) -> Any:
+    """Rows of an array or a frame and more rows below; of a frame, by the names of its columns."""
+    if not is_frame(x):
+        return np.concatenate([np.asarray(x), np.asarray(more)])
+    if hasattr(x, "iloc"):
+        import pandas as pd
+
+        return pd.concat([x, more[list(x.columns)]], ignore_index=True)
+    import polars as pl
+
+    return pl.concat([x, more.select(x.columns)], how="vertical_relaxed")
 
 
 def as_frame(table: Any) -> pl.DataFrame:

@@ -21,9 +21,8 @@ from unchurn.metrics.budget import Budget, best_within, excess
 from unchurn.metrics.registry import Runs
 from unchurn.report.numbers import points
 from unchurn.training.estimator.examples import Rows
-from unchurn.training.estimator.fitting import Fitting
-from unchurn.training.learners.base import DivergedError, RemarkWarning
-from unchurn.training.loop.fit import Fitted
+from unchurn.training.estimator.fitting import Fits
+from unchurn.training.learners.base import DivergedError, Predictor, RemarkWarning
 from unchurn.training.loop.streams import Stream
 
 HELD_OUT = 0.2  # share of the rows to measure settings on
@@ -56,7 +55,7 @@ class Tried:
         return excess(vars(self), limits)
 
 
-def settings_of(method: str | Method, n_steps: int) -> list[Method]:
+def settings_of(method: str | Method, n_steps: int | None) -> list[Method]:
     """The settings to try: the method's grid, with written parameters fixed; an object as it is.
 
     >>> settings_of("anchor(a=0.5)+ema", n_steps=1000)[0]
@@ -106,7 +105,7 @@ def earlier(numbers: IntArray, came: IntArray | None = None) -> Mask:
 
 
 def choose_setting(
-    method: str | Method, budget: Budget, *, rows: Rows, n_labelled: int, fitting: Fitting
+    method: str | Method, budget: Budget, *, rows: Rows, n_labelled: int, fitting: Fits
 ) -> tuple[Method, tuple[Tried, ...]]:
     """Train all settings of a method on four fifths of the labelled rows; return the best, and all.
 
@@ -114,7 +113,7 @@ def choose_setting(
     that exceeds it least, with a warning. The unlabelled rows, which come after the labelled ones,
     are trained on in every trial.
     """
-    settings = settings_of(method, fitting.training.n_steps(len(rows.inputs)))
+    settings = settings_of(method, fitting.n_steps(len(rows.inputs)))
     saw = None if rows.saw is None else rows.saw[:n_labelled]
     kept, held = hold_out(rows.numbers[:n_labelled], fitting.seed, saw)
     seen = rows.take(np.append(kept, np.arange(n_labelled, len(rows.inputs))))
@@ -142,7 +141,7 @@ def choose_setting(
 
 
 def _try_all(
-    settings: Sequence[Method], rows: Rows, held: Rows, fitting: Fitting
+    settings: Sequence[Method], rows: Rows, held: Rows, fitting: Fits
 ) -> tuple[Tried, ...]:
     """The measures of each setting; raises an error only if no setting can be trained."""
     found: dict[str, Tried] = {}
@@ -172,7 +171,7 @@ def _together(settings: Sequence[Method]) -> list[list[Method]]:
     return list(groups.values())
 
 
-def _measured(method: Method, fitted: Fitted, held: Rows) -> Tried:
+def _measured(method: Method, fitted: Predictor, held: Rows) -> Tried:
     """The measures of a fitted setting against the reference, on held-out rows."""
     if held.said is None:
         raise ValueError("there is no reference to hold it against")

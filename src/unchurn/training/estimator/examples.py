@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import softmax
 
-from unchurn.core.arrays import Float32, IntArray
+from unchurn.core.arrays import Array, Float32, IntArray
 from unchurn.methods import Reference
 from unchurn.methods.reference import Mask
 from unchurn.training.estimator.references import Answers
@@ -18,7 +18,7 @@ from unchurn.training.estimator.references import Answers
 class Rows:
     """Inputs, class numbers, and the reference's predictions for them if there is a reference."""
 
-    inputs: Float32
+    inputs: Array
     numbers: IntArray
     n_classes: int
     weights: Float32 | None = None  # all equal if not given
@@ -41,7 +41,7 @@ class Rows:
             saw=None if self.saw is None else self.saw[rows],
         )
 
-    def with_unlabelled(self, inputs: Float32, said: Answers) -> Rows:
+    def with_unlabelled(self, inputs: Array, said: Answers) -> Rows:
         """Add rows whose targets are the reference's probabilities."""
         own = np.ones(len(self.inputs), np.float32) if self.weights is None else self.weights
         one_hot = np.eye(self.n_classes, dtype=np.float32)[self.numbers]

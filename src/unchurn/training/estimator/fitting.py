@@ -4,14 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from unchurn.core.progress import progress_bar
 from unchurn.methods import Method
 from unchurn.methods.cost import n_fits
 from unchurn.training.estimator.examples import Rows
+from unchurn.training.learners.base import Predictor
 from unchurn.training.loop.config import Training
 from unchurn.training.loop.fit import Fitted, fit_together
 from unchurn.training.networks.factories import Factory
+
+
+class Fits(Protocol):
+    """Anything that fits methods to rows."""
+
+    @property
+    def seed(self) -> int:
+        """Decides every random draw."""
+
+    def n_steps(self, n: int) -> int | None:
+        """The steps of a training on n rows; None if it has none."""
+
+    def fit(self, methods: Sequence[Method], rows: Rows) -> Sequence[Predictor]:
+        """Train methods with the same training."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +38,10 @@ class Fitting:
     training: Training
     seed: int
     show: bool = False  # progress, on stderr
+
+    def n_steps(self, n: int) -> int:
+        """The steps of a training on n rows."""
+        return self.training.n_steps(n)
 
     def fit(self, methods: Sequence[Method], rows: Rows) -> list[Fitted]:
         """Train methods that share one training (`Method.trained`), at the cost of one."""

@@ -46,7 +46,7 @@ def what_model_says(
     """
     if is_ours(model):
         if is_frame(x) and _is_prepared_otherwise(model, x, inputs, preparation):
-            return _matched(model.predict_proba(for_model(model, x)), model.classes_, classes)
+            return answers_by_name(model, x, classes)
         return _of_ours(model, inputs, classes, preparation)
     if not (hasattr(model, "predict_proba") and hasattr(model, "classes_")):
         raise InputError(
@@ -54,6 +54,11 @@ def what_model_says(
             f"a saved StableClassifier, not {type(model).__name__}: of other models give "
             "reference_probabilities to fit"
         )
+    return answers_by_name(model, x, classes)
+
+
+def answers_by_name(model: Model, x: Any, classes: Array) -> Answers:
+    """The probabilities of any fitted classifier, for rows as the user gave them."""
     said = asked_probabilities(model, for_model(model, x), "the reference").astype(np.float32)
     return _matched(said, np.asarray(model.classes_), classes)
 

@@ -99,8 +99,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     method_
         The method that was trained: the given one, or the setting that a budget chose.
     tried_
-        The measures of each setting on held-out rows, if there was a budget or `upgrade` compared
-        recipes; not saved.
+        The measures of each setting on held-out rows, if there was a budget; not saved.
     preparation_
         How a table's columns become inputs; None if the model was fitted to arrays or to a frame
         of plain numbers.

@@ -158,21 +158,26 @@ class FunctionLearner:
         seed: int,
         run: int,
         fit: int = 0,
+        weights: Float32 | None = None,
         reference: Reference | None = None,
-    ) -> Predictor:
-        """Train one run on a method's targets; each fit's stream gives the function's seed."""
-        one_hot = np.eye(n_classes, dtype=np.float32)[y]
+        targets: Float32 | None = None,
+    ) -> FittedFunction:
+        """Train one run on a method's targets; each fit's stream gives the function's seed.
+
+        Examples have equal weights if none are given, and their labels as targets to begin with.
+        """
+        before = np.eye(n_classes, dtype=np.float32)[y] if targets is None else targets
+        given = np.ones(len(x), np.float32) if weights is None else weights
         fitted = partial(FittedFunction, n_classes=n_classes, name=self.name)
 
         def train(what: Method, known: Reference, stream: Stream, kept: Rows) -> Predict:
-            weights = what.weights(np.ones(len(x), np.float32), known)
             # A row's weight becomes the sum of its targets.
-            targets = weights[:, None] * what.targets(one_hot, known)
+            own = what.weights(given, known)[:, None] * what.targets(before, known)
             rows = what.sample(stream.generator("sample"), len(kept))
             seen = kept if rows is None else kept[rows]
             own_seed = int(stream.generator("weights").integers(2**31))
             with called(self.name):
-                return self.train(x[seen], targets[seen], own_seed)
+                return self.train(x[seen], own[seen], own_seed)
 
         def member(what: Method, known: Reference, streams: list[Stream]) -> Predict:
             kept, held = hold_out(what, streams[0], len(x))

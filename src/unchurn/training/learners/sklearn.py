@@ -11,14 +11,16 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import threadpool_limits
 
 from unchurn.core.arrays import Array, Float32
 from unchurn.core.errors import InputError
+from unchurn.core.frames import taken
 from unchurn.methods import Method
 from unchurn.methods.base import overrides
-from unchurn.training.learners.function import FunctionLearner, Predict, weighted_rows
+from unchurn.training.learners.function import FunctionLearner, Predict
 from unchurn.training.learners.own_code import code_identity
 
 LIKE = 0.8  # difflib's ratio for names that are alike: about one letter in five differs
@@ -34,17 +36,38 @@ class EstimatorTraining:
         """Fit on flattened inputs; the result predicts a column for every class."""
         model = clone(self.estimator)
         model.set_params(**_run_parameters(model, seed))
-        flat = x.reshape(len(x), -1)
-        try:
-            with _one_thread():
-                if (targets.max(axis=1) == 1).all():  # hard labels: fit as without unchurn
-                    model.fit(flat, targets.argmax(axis=1))
-                else:
-                    rows, labels, weights = weighted_rows(flat, targets)
-                    model.fit(rows, labels, sample_weight=weights)
-        except (ValueError, TypeError) as error:  # the estimator rejects its parameters or data
-            raise InputError(f"{type(model).__name__}: {error}") from error
-        return _Predict(model, targets.shape[1])
+        n_classes = targets.shape[1]
+        with _one_thread():
+            fit_to_targets(model, x.reshape(len(x), -1), targets, np.arange(n_classes))
+        return _Predict(model, n_classes)
+
+
+def fit_to_targets(model: Any, x: Any, targets: Float32, classes: Array) -> None:
+    """Fit an estimator to rows, of an array or a frame, whose (n, L) targets may be soft."""
+    try:
+        if (targets.max(axis=1) == 1).all():  # hard labels: fit as without unchurn
+            model.fit(x, classes[targets.argmax(axis=1)])
+        else:
+            row, label = np.nonzero(targets)  # as `weighted_rows`, of frames too
+            weights = {str(weights_name(model)): targets[row, label]}
+            model.fit(taken(x, row), classes[label], **weights)
+    except (ValueError, TypeError) as error:  # the estimator rejects its parameters or data
+        raise InputError(f"{type(model).__name__}: {error}") from error
+
+
+def weights_name(estimator: Any) -> str | None:
+    """The argument of `fit` for the weights of rows, a pipeline's by its last step; None if none.
+
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> weights_name(make_pipeline(LogisticRegression()))
+    'logisticregression__sample_weight'
+    """
+    if isinstance(estimator, Pipeline):
+        name, last = estimator.steps[-1]
+        own = weights_name(last)
+        return None if own is None else f"{name}__{own}"
+    return "sample_weight" if has_fit_parameter(estimator, "sample_weight") else None
 
 
 def _one_thread() -> threadpool_limits:
@@ -62,12 +85,10 @@ def _run_parameters(model: Any, seed: int) -> dict[str, Any]:
 
     LightGBM, which prints several lines in every run, is made quiet unless its verbosity is set.
     """
-    own, found = model.get_params(), {}
+    own, found = model.get_params(), seed_parameters(model, seed)
     for name, value in own.items():
         part, _, parameter = name.rpartition("__")
-        if parameter == "random_state":
-            found[name] = seed
-        elif parameter == "n_jobs" and _takes_all_cores(own[part] if part else model, value):
+        if parameter == "n_jobs" and _takes_all_cores(own[part] if part else model, value):
             found[name] = 1
     for name, part in {"": model, **own}.items():
         before = f"{name}__" if name else ""
@@ -76,6 +97,12 @@ def _run_parameters(model: Any, seed: int) -> dict[str, Any]:
         ):
             found[f"{before}verbose"] = -1
     return found
+
+
+def seed_parameters(model: Any, seed: int) -> dict[str, Any]:
+    """The seed for every parameter of an estimator and its parts that takes one."""
+    names = model.get_params()
+    return {name: seed for name in names if name.rpartition("__")[2] == "random_state"}
 
 
 def _takes_all_cores(estimator: Any, n_jobs: int | None) -> bool:
@@ -159,7 +186,7 @@ class SklearnLearner(FunctionLearner):
     def why_not(self, method: Method) -> str | None:
         """Why not: soft targets become weighted rows, and the estimator must accept weights."""
         softens = overrides(method, "targets") or overrides(method, "weights")
-        if softens and not has_fit_parameter(self.train.estimator, "sample_weight"):
+        if softens and weights_name(self.train.estimator) is None:
             return f"softens targets: {self.label}.fit takes no sample_weight"
         return super().why_not(method)
 

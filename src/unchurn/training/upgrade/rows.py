@@ -10,7 +10,7 @@ import numpy as np
 
 from unchurn.core.arrays import Array, Float32, IntArray
 from unchurn.core.errors import InputError, unknown
-from unchurn.core.frames import as_frame
+from unchurn.core.frames import as_frame, taken
 from unchurn.datasets.base import Dataset, split
 from unchurn.methods.reference import Mask
 from unchurn.training.estimator.budget import earlier
@@ -108,13 +108,6 @@ def without_target(frame: Any, target: str, y: Any) -> tuple[Any, Array]:
         raise InputError(f"target {target!r} has {gaps} missing value(s): drop these rows")
     rest = frame.drop(columns=target) if hasattr(frame, "iloc") else frame.drop(target)
     return rest, np.array(labels.to_list())  # with a proper type even if pandas' is object
-
-
-def taken(x: Any, rows: Array) -> Any:
-    """Some rows of an array, or of a pandas or Polars frame, as the same kind of object."""
-    if hasattr(x, "iloc"):
-        return x.iloc[rows]
-    return x[rows] if hasattr(x, "shape") else np.asarray(x)[rows]
 
 
 def _warn_of_seen(how: str) -> None:

@@ -14,12 +14,13 @@ from unchurn.comparison.compare import compare
 from unchurn.comparison.result import Comparison
 from unchurn.core.arrays import Array, IntArray
 from unchurn.core.errors import InputError
-from unchurn.core.frames import is_frame
+from unchurn.core.frames import is_frame, taken
 from unchurn.datasets.base import Dataset
 from unchurn.datasets.preparation import Preparation
 from unchurn.methods import Method, make_method
 from unchurn.methods.cost import serving_cost
 from unchurn.methods.registry import written
+from unchurn.metrics.budget import Budget
 from unchurn.training.estimator.budget import Tried
 from unchurn.training.estimator.checks import as_seed
 from unchurn.training.estimator.frames import learn_preparation, prepared
@@ -37,22 +38,27 @@ from unchurn.training.estimator.references import (
 from unchurn.training.estimator.stable_classifier import StableClassifier
 from unchurn.training.learners.base import RemarkWarning
 from unchurn.training.upgrade.drift_check import Newer, as_accurate, newer_rows, warn_if_unordered
-from unchurn.training.upgrade.rows import UpgradeRows, of_dataset, of_rows, taken, without_target
+from unchurn.training.upgrade.networks import Networks
+from unchurn.training.upgrade.own_kind import OPTIONS, OwnKind, check_columns, estimator_to_train
+from unchurn.training.upgrade.rows import UpgradeRows, of_dataset, of_rows, without_target
 
-# The first starts from the weights of a base that is the same network for the same classes; the
-# second is for any other base.
+# The first starts from the weights of a base that is the same network for the same classes, the
+# second is for networks after any other base, and the third for estimators, whatever they replace.
 FROM_WEIGHTS = "weight_decay+warm_start+anchor(a=0.5)+safe_ema"
 FROM_ANSWERS = "longer(times=2)+anchor(a=0.5)+safe_ema"
+OWN_KIND = "anchor(a=0.5)"
 # Recipes in the order they are tried. The first that is as accurate as plain retraining, the last,
 # is used (drift_check.py): a warm start or a longer training can end up less accurate.
 INSTEAD = {
     FROM_WEIGHTS: (FROM_WEIGHTS, "warm_start(a=0.5)+anchor(a=0.5)+safe_ema", "safe_ema"),
     FROM_ANSWERS: (FROM_ANSWERS, "anchor(a=0.5)+safe_ema", "safe_ema"),
+    OWN_KIND: (OWN_KIND, "anchor(a=0.2)", "control"),
 }
 # With a budget, the search is over the anchor's strength.
 WITHIN_BUDGET = {
     FROM_WEIGHTS: "weight_decay(strength=0.1)+warm_start(a=1.0)+anchor+safe_ema",
     FROM_ANSWERS: "longer(times=2)+anchor+safe_ema",
+    OWN_KIND: "anchor",
 }
 MOST_NAMED = 5  # classes in a warning
 KEPT = ("module", "epochs", "batch_size", "learning_rate")  # of a base of ours
@@ -62,9 +68,10 @@ KEPT = ("module", "epochs", "batch_size", "learning_rate")  # of a base of ours
 class Upgraded:
     """What `upgrade` returns: the new model, its method, and a comparison with the base."""
 
-    model: StableClassifier
+    model: Any  # a StableClassifier, or a fitted estimator
     method: str | Method  # a given method as it was given, else as text
     comparison: Comparison  # on rows that the new model has not seen
+    tried: tuple[Tried, ...] = ()  # what was measured of recipes or settings on held-out rows
 
 
 def upgrade(
@@ -79,6 +86,7 @@ def upgrade(
     base_saw: npt.ArrayLike | None = None,
     sample_weight: npt.ArrayLike | None = None,
     method: str | Method | None = None,
+    model: Any | None = None,
     **options: Any,
 ) -> Upgraded:
     """Train a replacement for the model in production that breaks few of its right answers.
@@ -90,10 +98,10 @@ def upgrade(
         classifier with `predict`, `predict_proba` and `classes_`.
     X, y
         All rows to train on, old and new, and their labels; in order of time if you know it. Or a
-        `Dataset`. Or a frame that the base can read, with y or with `target`. The new model's
-        inputs are prepared as the base prepares them if it is a StableClassifier, otherwise as
-        `load_table` prepares a table, including text and gaps. The new model leaves out columns
-        that cannot be features, such as dates, with a warning; the base still gets them.
+        `Dataset`. Or a frame that the base can read, with y or with `target`. An estimator is
+        fitted to the frame as it is. A network's inputs are prepared as the base prepares them if
+        it is a StableClassifier, otherwise as `load_table` prepares a table, including text and
+        gaps; columns that cannot be features, such as dates, are left out with a warning.
     target
         The column of the frame X that holds the labels.
     X_test, y_test
@@ -109,33 +117,42 @@ def upgrade(
     sample_weight
         The weight of each row of X; all equal if not given.
     method
-        How to train. By default, labels are anchored to the base's answers, and weights are
-        averaged. If the base is the same network for the same classes, training also starts from
-        its weights; if not, it takes twice as many epochs, because anchored training progresses
-        more slowly (docs/upgrade.md).
+        How to train. By default, labels are anchored to the base's answers; an estimator gets them
+        as weighted rows. Of networks, weights are averaged, too. If the base is the same network
+        for the same classes, training also starts from its weights; if not, it takes twice as many
+        epochs, because anchored training progresses more slowly (docs/upgrade.md).
 
         With 200 or more rows, at least 80 of them new to the base, a trial first checks that this
         is as accurate as plain retraining: it holds out up to a fifth of the rows, all new to the
         base, and measures on them. If it is less accurate, the next recipe starts only half of the
-        way from the base's weights, or trains for the usual number of epochs. If that does not help
-        either, the rule that labels follow has probably changed since the base was trained. The
-        model is then retrained plainly, without `X_unlabelled`, and a warning says so.
-        `model.tried_` has the measures.
+        way from the base's weights, trains for the usual number of epochs, or anchors less. If that
+        does not help either, the rule that labels follow has probably changed since the base was
+        trained. The model is then retrained plainly, without `X_unlabelled`, and a warning says so.
+        With fewer rows, networks are trained as above, and estimators plainly.
+    model
+        What to train: an estimator with scikit-learn's interface, or a network as
+        `StableClassifier(module=…)` takes it. If not given, a model of the base's own kind: a clone
+        of an estimator, otherwise a network.
     options
-        Parameters of `StableClassifier`. If the base is one, `module`, `epochs`, `batch_size` and
-        `learning_rate` default to the base's. With a budget, `max_bad_flips` or `max_churn`, the
+        Parameters of `StableClassifier`, for networks. If the base is one, `epochs`, `batch_size`
+        and `learning_rate` default to the base's. For estimators, only `random_state`, in place of
+        the estimator's own, and a budget. With a budget, `max_bad_flips` or `max_churn`, the
         settings of the method are tried on a part of the training rows (for the default method, the
-        strengths of the anchor), and the most accurate that keeps the budget is used:
-        `model.method_` is that setting, and `model.tried_` has the measures.
+        strengths of the anchor), and the most accurate that keeps the budget is used.
 
     Returns
     -------
     Upgraded
-        The new `model`, its `method`, and a `comparison` with the base:
-        `upgraded.comparison.gate(policy)` decides whether to release the model.
+        The new `model`, a StableClassifier or a fitted estimator; its `method`; what was `tried`
+        before; and a `comparison` with the base: `upgraded.comparison.gate(policy)` decides whether
+        to release the model.
     """
-    base = open_model(base, options.get("module"))
+    model = options.pop("module", None) if model is None else model
+    base = open_model(base, model)
     _check_base(base)
+    estimator = estimator_to_train(base, model)
+    if estimator is None and model is not None:
+        options["module"] = model
     if is_frame(X) and target is not None:
         X, y = without_target(X, target, y)  # noqa: N806
     preparation = None
@@ -148,7 +165,10 @@ def upgrade(
         # Learned from all rows, so that trials on some of them know every column with gaps. A
         # StableClassifier as base prepares frames itself, and the new model must do the same.
         is_started = method is not None and needs_weights(make_method(method))
-        preparation = learn_preparation(X, base, needs_weights=is_started)
+        if estimator is None:
+            preparation = learn_preparation(X, base, needs_weights=is_started)
+        else:
+            check_columns(X, X_test, X_unlabelled)
         train, (x_test, labels) = of_rows(X, y, X_test, y_test, saw=base_saw, weights=sample_weight)
         classes = np.unique(train.labels)
         for rows in (x_test, X_unlabelled):
@@ -161,46 +181,72 @@ def upgrade(
     def answers(x: Any) -> Array:
         return in_terms_of(classes, base.predict(for_model(base, x)), own_classes)
 
-    own = {name: getattr(base, name) for name in KEPT} if is_ours(base) else {}
-    options = {**own, **options}
-    can_start = (
-        is_ours(base)
-        and _is_same_network(base, classes, options)
-        and (isinstance(X, Dataset) or _are_same_inputs(base, X, preparation))
-    )
-    has_budget = any(options.get(name) is not None for name in ("max_bad_flips", "max_churn"))
-    tried: tuple[Tried, ...] = ()
+    budget = Budget(**{name: options.get(name) for name in ("max_bad_flips", "max_churn")})
+    kind: OwnKind | Networks
+    if estimator is not None:
+        _check_options(estimator, options)
+        state = options.get("random_state")
+        kind = OwnKind(
+            estimator=estimator, base=base, classes=classes, budget=budget, random_state=state
+        )
+        usual = OWN_KIND
+    else:
+        own = {name: getattr(base, name) for name in KEPT} if is_ours(base) else {}
+        options = {**own, **options}
+        kind = Networks(base=base, budget=budget, options=options, preparation=preparation)
+        can_start = (
+            is_ours(base)
+            and _is_same_network(base, classes, options)
+            and (isinstance(X, Dataset) or _are_same_inputs(base, X, preparation))
+        )
+        usual = FROM_WEIGHTS if can_start else FROM_ANSWERS
     given_method = method
 
-    def fitted(how: str | Method, rows: UpgradeRows) -> StableClassifier:
+    def fitted(how: str | Method, rows: UpgradeRows) -> tuple[Any, Method, tuple[Tried, ...]]:
         looks = make_method(how).reference() is not None
         # A recipe that was chosen because the base is outdated must not take labels from it either.
-        more = X_unlabelled if looks or how is given_method else None
-        is_used = looks or more is not None or has_budget
-        model = StableClassifier(method=how, reference=base if is_used else None, **options)
-        return model.fit(
-            *rows.examples,
-            rows.weights,
-            X_unlabelled=more,
-            reference_saw=rows.saw,
-            preparation=preparation,
-        )
+        return kind.fit(how, rows, X_unlabelled if looks or how is given_method else None)
 
-    if method is None:
-        usual = FROM_WEIGHTS if can_start else FROM_ANSWERS
-        method = WITHIN_BUDGET[usual] if has_budget else usual
-        if not has_budget:
-            seed = as_seed(options.get("random_state"))
-            method, tried = _leaning(
-                INSTEAD[usual], train, answers, fitted, seed, is_warned=X_test is None
-            )
-    model = fitted(method, train)
-    model.tried_ = model.tried_ or tried
+    tried: tuple[Tried, ...] = ()
+    if method is None and not kind.can_lean:
+        method = INSTEAD[usual][-1]
+        _warn_of_no_weights(estimator)
+    elif method is None and budget.given:
+        method = WITHIN_BUDGET[usual]
+    elif method is None:
+        seed = as_seed(options.get("random_state"))
+        method, tried = _leaning(
+            INSTEAD[usual], train, answers, fitted, seed, is_warned=X_test is None
+        )
+        if not tried and estimator is not None:
+            method = INSTEAD[usual][-1]  # of few rows, leaning costs trees more than it is worth
+    new, trained_by, tried_within = fitted(method, train)
     before, truth = answers(x_test), in_terms_of(classes, labels, true_classes)
     return Upgraded(
-        model=model,
-        method=written(model.method_) if has_budget else method,
-        comparison=compare(before, model.predict(x_test), labels=truth),
+        model=new,
+        method=written(trained_by) if budget.given else method,
+        comparison=compare(before, new.predict(for_model(new, x_test)), labels=truth),
+        tried=tried_within or tried,
+    )
+
+
+def _check_options(estimator: Any, options: dict[str, Any]) -> None:
+    """Refuse options that only networks have."""
+    if odd := [name for name in options if name not in OPTIONS]:
+        raise InputError(
+            f"{odd[0]} is for networks, and the successor is a {type(estimator).__name__}, as the "
+            "base is or as model= says: give model='mlp' for a network"
+        )
+
+
+def _warn_of_no_weights(estimator: Any) -> None:
+    """Say why the successor does not lean on the base, and what can be done."""
+    warnings.warn(
+        f"{type(estimator).__name__}.fit takes no sample_weight, by which labels would lean "
+        "towards the base's answers: it is retrained plainly. unchurn.Stay(base, new) keeps the "
+        "base's answers where it is surer; model='mlp' trains a network",
+        RemarkWarning,
+        stacklevel=3,
     )
 
 
@@ -208,7 +254,7 @@ def _leaning(
     recipes: tuple[str, ...],
     train: UpgradeRows,
     answers: Callable[[Any], Array],
-    fitted: Callable[[str, UpgradeRows], StableClassifier],
+    fitted: Callable[[str, UpgradeRows], tuple[Any, Method, tuple[Tried, ...]]],
     seed: int,
     *,
     is_warned: bool,
@@ -228,7 +274,7 @@ def _leaning(
     def predict(recipe: str, newer: Newer) -> Array:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RemarkWarning)  # shown by the final training
-            model = fitted(recipe, train.take(newer.kept))
+            model, _, _ = fitted(recipe, train.take(newer.kept))
         return _named(model.predict(taken(train.x, newer.held)))
 
     recipe, tried = as_accurate(recipes, newer, predict)

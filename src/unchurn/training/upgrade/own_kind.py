@@ -1,0 +1,185 @@
+"""`OwnKind`: train a successor of the base's own kind, an estimator with scikit-learn's interface.
+
+The successor is an ordinary fitted estimator: labels lean towards the base's answers by weighted
+rows, so that nothing of unchurn is left in the model that is saved and served.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+
+from unchurn.core.arrays import Array, Float32, IntArray
+from unchurn.core.errors import InputError, unknown
+from unchurn.core.frames import is_frame, stacked, taken
+from unchurn.methods import Method, make_method
+from unchurn.methods.cost import serving_cost
+from unchurn.metrics.budget import Budget
+from unchurn.training.estimator.budget import Tried, choose_setting
+from unchurn.training.estimator.checks import as_seed
+from unchurn.training.estimator.examples import Rows
+from unchurn.training.estimator.frames import prepared
+from unchurn.training.estimator.references import Model, answers_by_name, is_ours
+from unchurn.training.learners.function import FittedFunction, FunctionLearner, Predict
+from unchurn.training.learners.sklearn import (
+    SklearnLearner,
+    fit_to_targets,
+    seed_parameters,
+    weights_name,
+)
+from unchurn.training.upgrade.rows import UpgradeRows
+
+OPTIONS = ("max_bad_flips", "max_churn", "random_state")  # of `upgrade`, for estimators
+
+
+def estimator_to_train(base: Model, model: Any | None) -> Any | None:
+    """The estimator that is given, or the base's kind, not fitted; None if it is to be a network.
+
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> base = LogisticRegression(C=0.5).fit([[0], [1]], [0, 1])
+    >>> estimator_to_train(base, None), estimator_to_train(base, "mlp")
+    (LogisticRegression(C=0.5), None)
+    """
+    if model is None and not is_ours(base):
+        model = base.estimator if isinstance(base, FrozenEstimator) else base
+    if not all(hasattr(model, name) for name in ("fit", "get_params", "predict_proba")):
+        return None
+    return model() if isinstance(model, type) else clone(model)
+
+
+def check_columns(x: Any, *others: Any | None) -> None:
+    """Refuse frames that an estimator would only refuse when it has been trained."""
+    for rows in (x, *others):
+        prepared(rows, None)  # a LazyFrame, or two columns of one name
+        if is_frame(x) and is_frame(rows):
+            for name in x.columns:
+                if name not in rows.columns:
+                    raise InputError(unknown("column", str(name), map(str, rows.columns)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnKind:
+    """Trains clones of an estimator as successors of a base."""
+
+    estimator: Any
+    base: Model
+    classes: Array
+    budget: Budget
+    random_state: Any  # None leaves the estimator's own
+
+    @property
+    def can_lean(self) -> bool:
+        """Whether labels can lean towards the base's answers: by the weights of rows."""
+        return weights_name(self.estimator) is not None
+
+    def fit(
+        self, how: str | Method, rows: UpgradeRows, unlabelled: Any | None
+    ) -> tuple[Any, Method, tuple[Tried, ...]]:
+        """Give a fitted estimator, its method, and what a budget tried.
+
+        The base's probabilities are the targets of unlabelled rows.
+        """
+        method = self._checked(make_method(how))
+        x, numbers = rows.x, self._numbers(rows.labels)
+        asks = method.reference() is not None or bool(self.budget.given)
+        examples = Rows(
+            inputs=_row_numbers(0, len(numbers)),
+            numbers=numbers,
+            n_classes=len(self.classes),
+            weights=rows.weights,
+            said=answers_by_name(self.base, x, self.classes) if asks else None,
+            saw=rows.saw,
+        )
+        if unlabelled is not None:
+            x = stacked(x, unlabelled)
+            told = answers_by_name(self.base, unlabelled, self.classes)
+            examples = examples.with_unlabelled(_row_numbers(len(numbers), len(x)), told)
+        fitting = _Fitting(self, x, as_seed(self.random_state))
+        tried: tuple[Tried, ...] = ()
+        if self.budget.given:
+            method, tried = choose_setting(
+                how, self.budget, rows=examples, n_labelled=len(numbers), fitting=fitting
+            )
+        (fitted,) = fitting.fit([method], examples)
+        return fitted.predictors[0].model, method, tried  # type: ignore[attr-defined]
+
+    def _checked(self, method: Method) -> Method:
+        """A method that an estimator can be trained by, and that serves one model."""
+        if reason := SklearnLearner(self.estimator).why_not(method):
+            raise InputError(f"{method} {reason}: give model='mlp' to train a network by it")
+        if serving_cost(method) > 1:
+            raise InputError(
+                f"{method} serves several models, and the successor is one "
+                f"{type(self.estimator).__name__}: unchurn.Stay(base, new) serves two"
+            )
+        return method
+
+    def _numbers(self, labels: Array) -> IntArray:
+        places = {label: place for place, label in enumerate(self.classes.tolist())}
+        values, which = np.unique(labels, return_inverse=True)
+        return np.array([places[value] for value in values.tolist()])[which]
+
+
+def _row_numbers(first: int, end: int) -> IntArray:
+    """Rows by their numbers, (n, 1): learners take arrays, and X may be a frame."""
+    return np.arange(first, end)[:, None]
+
+
+@dataclass(frozen=True)
+class _Fitting:
+    """Fits methods to rows of X, of which only the numbers are known outside."""
+
+    kind: OwnKind
+    x: Any
+    seed: int
+
+    def n_steps(self, n: int) -> int | None:
+        """Estimators have none."""
+        return None
+
+    def fit(self, methods: Sequence[Method], rows: Rows) -> list[FittedFunction]:
+        """Train each method by itself."""
+        learner = FunctionLearner(self.train)
+        return [
+            learner.fit(
+                method,
+                rows.inputs,
+                rows.numbers,
+                rows.n_classes,
+                seed=self.seed,
+                run=0,
+                weights=rows.weights,
+                reference=rows.reference,
+                targets=rows.targets,
+            )
+            for method in methods
+        ]
+
+    def train(self, numbers: Array, targets: Float32, seed: int) -> Predict:
+        """Fit a clone to these rows."""
+        model = clone(self.kind.estimator)
+        if self.kind.random_state is not None:
+            model.set_params(**seed_parameters(model, seed))
+        fit_to_targets(model, taken(self.x, numbers[:, 0]), targets, self.kind.classes)
+        return _Predict(model, self.x, self.kind.classes)
+
+
+@dataclass(frozen=True)
+class _Predict:
+    """A fitted estimator's probabilities of rows of X, by their numbers."""
+
+    model: Any
+    x: Any
+    classes: Array
+
+    def __call__(self, numbers: Array) -> Float32:
+        own = self.model.classes_.tolist()
+        places = [self.classes.tolist().index(label) for label in own]
+        found = np.zeros((len(numbers), len(self.classes)), np.float32)
+        found[:, places] = self.model.predict_proba(taken(self.x, numbers[:, 0]))
+        return found

@@ -1,0 +1,192 @@
+"""Successors of an estimator's own kind, by `upgrade`."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+import toys
+from unchurn import StableClassifier, bench, upgrade
+from unchurn.core.errors import InputError
+from unchurn.datasets.base import Dataset
+from unchurn.training.learners.base import RemarkWarning
+from unchurn.training.learners.sklearn import weights_name
+from unchurn.training.upgrade.upgrade import INSTEAD, OWN_KIND
+
+N, OLD = 500, 250
+X, Y = toys.blobs(N + 200, distance=1.5)
+NAMES = np.array(["cat", "dog", "eel"])[Y]
+TRAIN, TEST = (X[:N], NAMES[:N]), {"X_test": X[N:], "y_test": NAMES[N:]}
+SAW = np.arange(N) < OLD
+
+
+@pytest.fixture
+def base():
+    return GaussianNB().fit(X[:OLD], NAMES[:OLD])
+
+
+def by_hand(base, a, x=X[:N], y=NAMES[:N], weights=1.0):
+    """A row for every class, with the weight (1 − a)·y + a·p."""
+    model = GaussianNB()
+    said = base.predict_proba(x)
+    classes = base.classes_
+    each = [((1 - a) * (y == name) + a * said[:, i]) * weights for i, name in enumerate(classes)]
+    rows, labels = np.concatenate([x] * len(classes)), np.repeat(classes, len(x))
+    return model.fit(rows, labels, sample_weight=np.concatenate(each))
+
+
+def test_the_successor_is_a_plain_estimator_of_the_bases_kind(base):
+    found = upgrade(base, *TRAIN, base_saw=SAW, method="anchor(a=0.5)", **TEST)
+    assert type(found.model) is GaussianNB
+    assert found.model is not base
+    assert found.method == "anchor(a=0.5)"
+    expected = by_hand(base, 0.5).predict_proba(X)
+    np.testing.assert_allclose(found.model.predict_proba(X), expected, rtol=1e-4, atol=1e-6)
+    moved = np.mean(found.model.predict(X[N:]) != base.predict(X[N:]))
+    assert found.comparison.estimates["churn"].value == moved > 0
+
+
+def test_without_strength_it_is_plain_retraining_bit_for_bit(base):
+    plain = GaussianNB().fit(*TRAIN)
+    for method in ("control", "anchor(a=0)"):
+        found = upgrade(base, *TRAIN, method=method, **TEST)
+        assert found.model.predict_proba(X).tobytes() == plain.predict_proba(X).tobytes()
+
+
+def test_weights_of_rows_and_rows_without_labels_count(base):
+    weights = np.linspace(0.1, 3, N)
+    found = upgrade(base, *TRAIN, method="anchor(a=0.5)", sample_weight=weights, **TEST)
+    expected = by_hand(base, 0.5, weights=weights).predict_proba(X)
+    np.testing.assert_allclose(found.model.predict_proba(X), expected, rtol=1e-4, atol=1e-6)
+    more = upgrade(base, X[:OLD], NAMES[:OLD], X_unlabelled=X[OLD:N], method="anchor(a=1)", **TEST)
+    every = by_hand(base, 1.0).predict_proba(X)
+    np.testing.assert_allclose(more.model.predict_proba(X), every, rtol=1e-4, atol=1e-6)
+
+
+def test_by_default_the_first_recipe_that_costs_no_accuracy_is_taken(base):
+    found = upgrade(base, *TRAIN, base_saw=SAW, random_state=0, **TEST)
+    assert found.method in INSTEAD[OWN_KIND]
+    assert [str(one.method) for one in found.tried[:2]] == ["control", "anchor"]
+    few = upgrade(base, X[:150], NAMES[:150], random_state=0, **TEST)
+    assert (few.method, few.tried) == ("control", ())
+
+
+def test_outdated_answers_are_not_leaned_on():
+    x, y = toys.blobs(2000, n_classes=2, distance=3)
+    turned = np.where(np.arange(2000) < 1000, y, 1 - y)
+    base = LogisticRegression().fit(x[:1000], turned[:1000])
+    new = {"X_test": x[1900:], "y_test": turned[1900:], "base_saw": np.arange(1900) < 1000}
+    with pytest.warns(RemarkWarning, match="outdated"):
+        found = upgrade(base, x[:1900], turned[:1900], random_state=0, **new)
+    assert found.method == "control"
+
+
+def test_a_pipeline_takes_frames_as_they_are():
+    kinds = np.array(["north", "east"])[(X[:, 2] > 0).astype(int)]
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "place": kinds})
+    columns = make_column_transformer((StandardScaler(), ["a", "b"]), (OneHotEncoder(), ["place"]))
+    base = make_pipeline(columns, LogisticRegression()).fit(frame[:OLD], NAMES[:OLD])
+    assert weights_name(base) == "logisticregression__sample_weight"
+    for rows in (frame.assign(new=1.0), pl.from_pandas(frame)):
+        found = upgrade(
+            base, rows[:N], NAMES[:N], base_saw=SAW, X_test=rows[N:], y_test=NAMES[N:],
+            X_unlabelled=rows[N:], method="anchor", random_state=0,
+        )  # fmt: skip
+        assert found.model.named_steps.keys() == base.named_steps.keys()
+        assert found.comparison.n == 200
+
+
+def test_a_budget_searches_how_much_to_anchor(base):
+    found = upgrade(base, *TRAIN, base_saw=SAW, max_churn=0.5, random_state=0, **TEST)
+    assert len(found.tried) > 3
+    best = max(found.tried, key=lambda one: one.accuracy)
+    chosen = next(one for one in found.tried if str(one.method) == found.method)
+    assert chosen.accuracy > best.accuracy - 0.001
+    assert type(found.model) is GaussianNB
+
+
+def test_equal_seeds_give_equal_forests_and_none_leaves_the_estimators_own():
+    base = RandomForestClassifier(10, random_state=3).fit(X[:OLD], NAMES[:OLD])
+    how = {"method": "anchor", **TEST}
+    one, same, other = (upgrade(base, *TRAIN, random_state=s, **how).model for s in (0, 0, 1))
+    assert one.predict_proba(X).tobytes() == same.predict_proba(X).tobytes()
+    assert one.predict_proba(X).tobytes() != other.predict_proba(X).tobytes()
+    assert upgrade(base, *TRAIN, **how).model.random_state == 3
+
+
+def test_another_estimator_or_a_network_may_be_asked_for(base):
+    assert isinstance(
+        upgrade(base, *TRAIN, model=LogisticRegression, method="anchor", **TEST).model,
+        LogisticRegression,
+    )
+    frozen = FrozenEstimator(base)
+    assert type(upgrade(frozen, *TRAIN, method="control", **TEST).model) is GaussianNB
+    network = upgrade(base, *TRAIN, model="mlp", method="control", epochs=1, **TEST).model
+    assert isinstance(network, StableClassifier)
+    trees = RandomForestClassifier(5, random_state=0)
+    found = upgrade(network, *TRAIN, model=trees, method="anchor", **TEST)
+    assert len(found.model.estimators_) == 5
+    assert not hasattr(trees, "estimators_")
+
+
+def test_a_dataset_may_be_given(base):
+    codes = {"y_train": Y[:N], "y_test": Y[N:], "classes": ("cat", "dog", "eel")}
+    data = Dataset("mine", x_train=X[:N], x_test=X[N:], **codes)
+    found = upgrade(base, data, method="anchor")
+    same = upgrade(base, *TRAIN, method="anchor", **TEST)
+    assert found.comparison.estimates == same.comparison.estimates
+
+
+def test_a_class_that_is_new_is_left_to_the_labels():
+    two = GaussianNB().fit(X[:OLD][NAMES[:OLD] != "dog"], NAMES[:OLD][NAMES[:OLD] != "dog"])
+    found = upgrade(two, *TRAIN, method="anchor", **TEST)
+    assert found.model.classes_.tolist() == ["cat", "dog", "eel"]
+    assert np.mean(found.model.predict(X[N:]) == NAMES[N:]) > 0.7
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"epochs": 3}, "epochs is for networks, and the successor is a GaussianNB"),
+        ({"method": "ema"}, "ema changes more than the targets: give model='mlp'"),
+        ({"method": "bagging+anchor"}, r"serves several models, .* unchurn.Stay\(base, new\)"),
+    ],
+)
+def test_what_estimators_cannot_do_is_said(base, given, message):
+    with pytest.raises(InputError, match=message):
+        upgrade(base, *TRAIN, **given, **TEST)
+
+
+def test_an_estimator_without_weights_is_retrained_plainly_and_it_is_said():
+    base = KNeighborsClassifier().fit(X[:OLD], NAMES[:OLD])
+    with pytest.warns(RemarkWarning, match="KNeighborsClassifier.fit takes no sample_weight"):
+        found = upgrade(base, *TRAIN, **TEST)
+    plain = KNeighborsClassifier().fit(*TRAIN)
+    assert found.model.predict_proba(X).tobytes() == plain.predict_proba(X).tobytes()
+    with pytest.raises(InputError, match=r"softens targets: KNeighborsClassifier\.fit takes no"):
+        upgrade(base, *TRAIN, method="anchor", **TEST)
+
+
+def test_an_estimators_own_error_is_one_line():
+    class Refusing(DummyClassifier):
+        def fit(self, X, y, sample_weight=None):  # noqa: N803
+            raise ValueError("of no use")
+
+    base = DummyClassifier().fit(*TRAIN)
+    with pytest.raises(InputError, match=r"^Refusing: of no use"):
+        upgrade(base, *TRAIN, model=Refusing(), method="anchor", **TEST)
+
+
+def test_bench_softens_the_targets_of_a_pipeline():
+    model = make_pipeline(StandardScaler(), GaussianNB())
+    result = bench("digits", ["control", "label_smoothing(a=0.3)"], model=model, runs=2)
+    assert not any(one.failures for one in result.settings)
