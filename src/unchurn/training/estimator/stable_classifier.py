@@ -79,8 +79,9 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         but for what is written (of "anchor+ema" all, of "anchor(a=0.5)+ema" those of `ema`; a
         method object is one), each trained on four fifths of the rows and measured on the others.
         The most accurate that keeps the budget is trained on all rows; where none does, what
-        exceeds it least, with a warning. On other rows it may be missed, as by any choice; of
-        rows that the reference was trained on, it has more right, and bad flips look more.
+        exceeds it least, with a warning. Where keeping it seems to cost accuracy, a warning says
+        so. On other rows it may be missed, as by any choice; of rows that the reference was
+        trained on, it has more right, and bad flips look more.
     device
         Where to train, as torch names it.
     random_state
