@@ -118,6 +118,15 @@ def test_where_none_keeps_it_the_nearest_is_taken_and_said(base, by_hand):
         model.fit(X, NAMES)
     assert warned[0].filename == __file__
     assert model.method_.a == nearest
+    assert "does not look at the reference" not in str(warned[0].message)
+
+
+def test_a_method_that_cannot_heed_the_budget_is_told_from_one_that_can(base):
+    model = StableClassifier(reference=base, max_churn=0, **SHORT)
+    with pytest.warns(
+        RemarkWarning, match=r"It does not look at the reference: anchor\+safe_ema does\."
+    ):
+        model.fit(X, NAMES)
 
 
 def test_what_a_budget_costs_in_accuracy_is_said(rng):

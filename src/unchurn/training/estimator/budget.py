@@ -137,9 +137,11 @@ def _on_the_budget(best: Tried, good: Sequence[Tried], budget: Budget, n: int) -
     """That none of the settings keeps the budget, or that keeping it costs accuracy; else empty."""
     limits = " and ".join(f"{name}={limit:g}" for name, limit in budget.given.items())
     if (over := best.excess(budget)) > 0:
+        blind = best.method.reference() is None
         return (
             f"no setting of {name_of(best.method)} keeps {limits}: {written(best.method)} comes "
             f"nearest, {points(over).removeprefix('+')} above it on {n:,} rows held out. "
+            f"{'It does not look at the reference: anchor+safe_ema does. ' if blind else ''}"
             "unchurn.Stay(base, new).choose keeps a budget by serving the old model, too"
         )
     free = max(good, key=lambda one: one.accuracy)
