@@ -196,11 +196,15 @@ def _keep(result: Result, control: SettingResult) -> str:
 def _cannot_tell(result: Result, control: SettingResult) -> str:
     """That there are too few runs, or older models, and what was measured so far."""
     what = result.subject.scenario.churn_words
-    single = single_models(result.choose())
+    chosen = result.choose()
+    single = single_models(chosen)
+    among = " of single models" if len(single) < len(chosen) else ""
     row = min(single.values(), key=lambda row: _churn(result, row))
     text = f"Cannot tell yet: {_few(result)} Plain training is {_measured(result, control)}"
     if _churn(result, row) < _churn(result, control):
-        text += f"; {_name(row)} has the lowest {what}, {percent(_churn(result, row))}, and is "
+        text += (
+            f"; {_name(row)} has the lowest {what}{among}, {percent(_churn(result, row))}, and is "
+        )
         text += f"{_accuracy(result, row)} accurate: whether that is chance is not known"
     return f"{text}. {_on_few_rows(result)}".rstrip()
 
