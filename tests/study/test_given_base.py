@@ -307,6 +307,7 @@ ONE = pl.DataFrame({"row": TABLE["row"], **TOLD})
             {},
             "a column for each class, prob_CLASS: there are prediction",
         ),
+        (ONE.select("prob_a"), {}, "a column for each class, prob_CLASS: there are prob_a"),
         (ONE.select(score="prob_a"), {}, "base: of which class is 'score'\\? Give a column for"),
         (
             ONE.with_columns(prediction=pl.lit("c")),

@@ -68,10 +68,12 @@ def read_told(base: Any, data: Dataset, by: Named, form: TextForm | None) -> Tol
         chosen = choose_columns(source, asked)
     except NoPredictionError as error:
         raise InputError(f"{NO_SAYING}{source.in_words()}") from error
+    if not chosen.probabilities:
+        raise InputError(f"{NO_SAYING}{source.in_words()}")
     predictions = read_predictions(source, NAME, asked)
     own = tuple(predictions.probabilities)
     if not own:
-        raise InputError(f"{NO_SAYING}{predictions.taken.get('probabilities', source.in_words())}")
+        raise InputError(f"{NO_SAYING}{predictions.taken['probabilities']}")
     said = np.stack([column.to_numpy() for column in predictions.probabilities.values()], axis=1)
     if not np.isfinite(said).all():  # possible if there is a column of predictions, too
         raise InputError(f"{NAME}: row {_first_gap(said)} lacks probabilities")
