@@ -152,6 +152,8 @@ def test_what_a_frame_cannot_be_upgraded_by(base):
         upgrade(trees, frame, target="yy")
     with pytest.raises(InputError, match="give y, or target= of a column, not both"):
         upgrade(trees, frame, NAMES, target="y")
+    with pytest.raises(InputError, match="target= is a column of a frame, and X is str: a file"):
+        upgrade(trees, "table.csv", target="y")
     frame.loc[3, "y"] = None
     with pytest.raises(InputError, match=r"target 'y' has 1 missing value\(s\): drop these rows"):
         upgrade(trees, frame, target="y")

@@ -128,7 +128,12 @@ def upgrade(
     """
     base = open_model(base, options.get("module"))
     _check_base(base)
-    if is_frame(X) and target is not None:
+    if target is not None:
+        if not is_frame(X):
+            raise InputError(
+                f"target= is a column of a frame, and X is {type(X).__name__}: a file is read "
+                "before, as by pandas.read_csv"
+            )
         X, y = without_target(X, target, y)  # noqa: N806
     preparation = None
     if isinstance(X, Dataset):
