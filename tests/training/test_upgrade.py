@@ -67,6 +67,7 @@ def test_a_frame_is_prepared_as_the_bases_table_was():
     first = load_table(frame[:160], "y")
     base = StableClassifier(method="control", **FEW).fit(first)
     found = upgrade(base, frame, target="y", random_state=0)
+    assert repr(found) == f"Upgraded(method={found.method!r}, comparison={found.comparison!r})"
     assert found.method == FROM_WEIGHTS
     assert found.model.preparation_ == base.preparation_
     assert set(found.model.predict(frame.drop("y"))) == set(NAMES)

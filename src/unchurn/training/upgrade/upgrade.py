@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -61,7 +61,7 @@ KEPT = ("module", "epochs", "batch_size", "learning_rate")  # of a base of ours
 class Upgraded:
     """The new model, how it was trained, and what it changes on rows it has not seen."""
 
-    model: StableClassifier
+    model: StableClassifier = field(repr=False)  # with its base, it fills a screen
     method: str | Method  # as one writes it; of one that was given, as it was
     comparison: Comparison
 
