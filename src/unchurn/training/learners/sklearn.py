@@ -43,7 +43,10 @@ class EstimatorTraining:
                     rows, labels, weights = weighted_rows(flat, targets)
                     model.fit(rows, labels, sample_weight=weights)
         except (ValueError, TypeError) as error:  # of its parameters, or of these data
-            raise InputError(f"{type(model).__name__}: {error}") from error
+            text = f"{type(model).__name__}: {error}"
+            if "dataframe" in str(error):  # scikit-learn's word where columns are picked by name
+                text += " It is given numbers, prepared from the table: leave that step out"
+            raise InputError(text) from error
         return _Predict(model, targets.shape[1])
 
 
