@@ -161,6 +161,22 @@ def test_tables_that_cannot_be_used_are_named(write, table, target, message):
         load_csv(write(table), target=target)
 
 
+@pytest.mark.parametrize(
+    "days", [("31.01.2024", "1.2.2024"), ("1/31/2024 12:00", "12/1/2024 9:30"), ("2024/1/31", None)]
+)
+def test_dates_are_no_categories_however_they_are_written(days):
+    """Hundreds of them would be as many columns, of which none says anything of a new day."""
+    table = pl.DataFrame({"day": days * 10, "y": ["a", "b"] * 10})
+    with pytest.raises(InputError, match="column 'day' has dates: turn it into numbers, or to"):
+        load_table(table, "y")
+
+
+def test_codes_that_look_a_little_like_dates_are_categories():
+    for codes in (("10-20-3000", "11-21-3001"), ("1.2.3", "1.2.4"), ("31.01.2024", "soon")):
+        data = load_table(pl.DataFrame({"code": codes * 10, "y": ["a", "b"] * 10}), "y")
+        assert data.x_train.shape[1] == 2
+
+
 def test_types_without_a_meaning_here_are_refused(tmp_path):
     table = TABLE.with_columns(day=pl.lit(datetime.date(2026, 1, 1)))
     table.write_parquet(tmp_path / "t.parquet")

@@ -273,6 +273,14 @@ def test_two_older_models_are_too_few():
         assert ("[" in result.table()) is (per_base == 1)
 
 
+def test_the_lowest_of_too_few_older_models_is_that_of_single_models_where_others_are_lower():
+    scenario = Upgrade(per_base=2)
+    flips = {"control": 60, "focal": 20, "stay": 5}
+    rows = [(make_setting(n).facts(scenario), runs(own)[:3]) for n, own in flips.items()]
+    text = advice(toys.result(rows, LABELS, runs=3, base=LABELS, scenario=scenario))
+    assert "; focal has the lowest bad flips of single models, " in text
+
+
 @pytest.mark.parametrize(("per_base", "runs_"), [(1, 5), (2, 5), (3, 7), (4, 9)])
 def test_so_many_runs_are_asked_for_that_three_older_models_are_there(per_base, runs_):
     scenario = Upgrade(per_base=per_base)

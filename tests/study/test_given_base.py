@@ -300,9 +300,14 @@ ONE = pl.DataFrame({"row": TABLE["row"], **TOLD})
         (
             ONE.select("row"),
             {},
-            "base: a base is known by its probabilities or logits: there are row",
+            "base: give its probabilities or logits, a column .*, prob_CLASS: there are row",
         ),
-        (ONE.select(prediction=pl.lit("a")), {}, "known by its probabilities or logits: none"),
+        (
+            ONE.select(prediction=pl.lit("a")),
+            {},
+            "a column for each class, prob_CLASS: there are prediction",
+        ),
+        (ONE.select("prob_a"), {}, "a column for each class, prob_CLASS: there are prob_a"),
         (ONE.select(score="prob_a"), {}, "base: of which class is 'score'\\? Give a column for"),
         (
             ONE.with_columns(prediction=pl.lit("c")),

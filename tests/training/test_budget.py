@@ -118,6 +118,31 @@ def test_where_none_keeps_it_the_nearest_is_taken_and_said(base, by_hand):
         model.fit(X, NAMES)
     assert warned[0].filename == __file__
     assert model.method_.a == nearest
+    assert "does not look at the reference" not in str(warned[0].message)
+
+
+def test_a_method_that_cannot_heed_the_budget_is_told_from_one_that_can(base):
+    model = StableClassifier(reference=base, max_churn=0, **SHORT)
+    with pytest.warns(
+        RemarkWarning, match=r"It does not look at the reference: anchor\+safe_ema does\."
+    ):
+        model.fit(X, NAMES)
+
+
+def test_what_a_budget_costs_in_accuracy_is_said(rng):
+    """A rule that has turned around: whoever keeps to the old answers is wrong."""
+    x = rng.normal(size=(600, 2)).astype(np.float32)
+    old = (x[:, 0] > 0).astype(int)
+    turned = LogisticRegression().fit(x, old)
+    model = StableClassifier(method="anchor", reference=turned, max_churn=0.05, **SHORT)
+    message = r"max_churn=0.05 seems to cost accuracy: on 120 rows held out, anchor.* has "
+    with pytest.warns(RemarkWarning, match=message):
+        model.fit(x, 1 - old)
+    free = max(model.tried_, key=lambda one: one.accuracy)
+    kept = next(one for one in model.tried_ if one.method == model.method_)
+    assert free.accuracy > kept.accuracy + 0.5
+    same = StableClassifier(method="anchor", reference=turned, max_churn=0.05, **SHORT)
+    same.fit(x, old)  # nothing has changed: nothing is said
 
 
 def test_of_what_held_out_rows_do_not_tell_apart_the_nearest_to_the_base_is_taken():

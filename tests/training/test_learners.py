@@ -5,9 +5,11 @@ import numpy as np
 import pytest
 from lightgbm import LGBMClassifier
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import toys
@@ -185,6 +187,13 @@ def test_a_parameter_that_no_estimator_names_is_refused_or_noted():
     with pytest.warns(RemarkWarning, match="no parameter 'n_estimatorz'"):
         bench(DATA, ["control"], model="lightgbm", model_args={"n_estimatorz": 3, "num_leaves": 3},
               runs=2, workers=1)  # fmt: skip
+
+
+def test_a_pipeline_that_picks_columns_by_name_is_refused_with_a_way_out():
+    by_name = make_column_transformer((StandardScaler(), ["age"]))
+    pipeline = make_pipeline(by_name, ExtraTreesClassifier(2))
+    with pytest.raises(InputError, match=r"dataframes\. It is given numbers, prepared from the t"):
+        bench(DATA, ["control"], model=pipeline, runs=2, workers=1, validation=False)
 
 
 def test_methods_that_change_more_are_refused():

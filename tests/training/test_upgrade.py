@@ -67,6 +67,7 @@ def test_a_frame_is_prepared_as_the_bases_table_was():
     first = load_table(frame[:160], "y")
     base = StableClassifier(method="control", **FEW).fit(first)
     found = upgrade(base, frame, target="y", random_state=0)
+    assert repr(found) == f"Upgraded(method={found.method!r}, comparison={found.comparison!r})"
     assert found.method == FROM_WEIGHTS
     assert found.model.preparation_ == base.preparation_
     assert set(found.model.predict(frame.drop("y"))) == set(NAMES)
@@ -153,6 +154,8 @@ def test_what_a_frame_cannot_be_upgraded_by(base):
         upgrade(trees, frame, target="yy")
     with pytest.raises(InputError, match="give y, or target= of a column, not both"):
         upgrade(trees, frame, NAMES, target="y")
+    with pytest.raises(InputError, match="target= is a column of a frame, and X is str: a file"):
+        upgrade(trees, "table.csv", target="y")
     frame.loc[3, "y"] = None
     with pytest.raises(InputError, match=r"target 'y' has 1 missing value\(s\): drop these rows"):
         upgrade(trees, frame, target="y")

@@ -38,7 +38,9 @@ if TYPE_CHECKING:
 
 MAX_EXPONENT = 1100  # larger than any float's
 MAX_CATEGORIES = 1000  # a text column with more distinct values is treated as an identifier
-DATE = re.compile(r"\d{4}-\d\d-\d\d")
+DATE = re.compile(  # 2024-01-31, and what spreadsheets write: 2024/1/31, 31.01.2024, 1/31/2024
+    r"(\d{4}-\d\d-\d\d|(19|20)\d\d/\d\d?/\d\d?|[0-3]?\d[-/.][0-3]?\d[-/.](19|20)\d\d)"
+)
 MOST_NAMED = 10  # columns in an error
 ASIDE = "give aside="  # how a table's column is left out
 Done = TypeVar("Done")

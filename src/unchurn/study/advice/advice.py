@@ -24,6 +24,7 @@ from unchurn.study.advice.equal_runs import (
     ignores_seed,
     n_test_rows,
 )
+from unchurn.study.advice.majority_class import on_the_commonest
 from unchurn.study.report.table import single_models
 from unchurn.study.results.budget import exceeded, keeps, limits_in_words, way_out
 from unchurn.study.scenarios import Resample
@@ -43,7 +44,7 @@ def advice(result: Result) -> str:
     cannot tell from the one of lowest churn; if none qualifies, plain training and what to try
     next. With a budget, the advice is the most accurate setting that keeps it, single models
     first; plain training, if that keeps it and no other is more accurate beyond chance. If an older
-    model is more accurate than all of them, the advice says so.
+    model, or always answering one class, is more accurate than all of them, the advice says so.
 
     Of many methods that are like control, some look better by chance. So the level at which they
     are told from it grows with how many were tried, the less the more of them are better
@@ -51,7 +52,7 @@ def advice(result: Result) -> str:
     Of fewer than three runs, or older models, nothing is: there is no interval to rely on, and the
     first thing said is how many are needed.
     """
-    return f"{_recommended(result)}{_on_the_base(result)}"
+    return f"{_recommended(result)}{_on_the_base(result)}{on_the_commonest(result)}"
 
 
 def _recommended(result: Result) -> str:
@@ -195,11 +196,15 @@ def _keep(result: Result, control: SettingResult) -> str:
 def _cannot_tell(result: Result, control: SettingResult) -> str:
     """That there are too few runs, or older models, and what was measured so far."""
     what = result.subject.scenario.churn_words
-    single = single_models(result.choose())
+    chosen = result.choose()
+    single = single_models(chosen)
+    among = " of single models" if len(single) < len(chosen) else ""
     row = min(single.values(), key=lambda row: _churn(result, row))
     text = f"Cannot tell yet: {_few(result)} Plain training is {_measured(result, control)}"
     if _churn(result, row) < _churn(result, control):
-        text += f"; {_name(row)} has the lowest {what}, {percent(_churn(result, row))}, and is "
+        text += (
+            f"; {_name(row)} has the lowest {what}{among}, {percent(_churn(result, row))}, and is "
+        )
         text += f"{_accuracy(result, row)} accurate: whether that is chance is not known"
     return f"{text}. {_on_few_rows(result)}".rstrip()
 

@@ -1,12 +1,19 @@
-"""Warn when always answering the commonest class would get most test rows right."""
+"""Warn when always answering the commonest class gets most test rows right, or more than all."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from unchurn.core.arrays import IntArray
+from unchurn.metrics.against_base import right
+from unchurn.report.numbers import percent
+
+if TYPE_CHECKING:
+    from unchurn.study.results.result import Result
 
 MOST = 0.8  # of the test rows
 
@@ -27,4 +34,21 @@ def note_on_commonest(labels: IntArray, classes: Sequence[str]) -> str | None:
         f"always answering {commonest!r} has {share:.1%} of the test rows right: "
         "hold accuracy against that; what moves in each class is told by unchurn compare, of two "
         "files of predictions, with --slices label"
+    )
+
+
+def on_the_commonest(result: Result) -> str:
+    """Say that the commonest class alone has more right than all methods; empty if chance may."""
+    rights = [right(row.reported.runs["test"]).mean(axis=0) for row in result.chosen.values()]
+    if not rights:
+        return ""
+    labels = result.subject.labels["test"]
+    number = int(np.bincount(labels).argmax())
+    always = labels == number
+    gained = always - max(rights, key=np.mean)  # of each test row
+    if gained.mean() <= 2 * gained.std() / math.sqrt(len(gained)):
+        return ""
+    return (
+        f" But always answering {result.subject.data.classes[number]!r} has "
+        f"{percent(always.mean())} of the test rows right, more than any of these."
     )

@@ -41,7 +41,7 @@ from unchurn.study.scenarios.base_rows import (
 if TYPE_CHECKING:
     import polars as pl
 
-NO_SAYING = f"{NAME}: a base is known by its probabilities or logits: "
+NO_SAYING = f"{NAME}: give its probabilities or logits, a column for each class, prob_CLASS: "
 ARRAY = ".npy"
 KINDS = (*OTHER_KINDS, ARRAY)  # of files, besides tables
 LOGITS = ("logits_", "logit_")  # prefixes of columns of logits
@@ -68,10 +68,12 @@ def read_told(base: Any, data: Dataset, by: Named, form: TextForm | None) -> Tol
         chosen = choose_columns(source, asked)
     except NoPredictionError as error:
         raise InputError(f"{NO_SAYING}{source.in_words()}") from error
+    if not chosen.probabilities:
+        raise InputError(f"{NO_SAYING}{source.in_words()}")
     predictions = read_predictions(source, NAME, asked)
     own = tuple(predictions.probabilities)
     if not own:
-        raise InputError(f"{NO_SAYING}{predictions.taken.get('probabilities', 'none')}")
+        raise InputError(f"{NO_SAYING}{predictions.taken['probabilities']}")
     said = np.stack([column.to_numpy() for column in predictions.probabilities.values()], axis=1)
     if not np.isfinite(said).all():  # possible if there is a column of predictions, too
         raise InputError(f"{NAME}: row {_first_gap(said)} lacks probabilities")

@@ -128,16 +128,33 @@ def choose_setting(
             [one.excess(budget) for one in good],
         )
     ]
-    if (over := best.excess(budget)) > 0:
-        limits = " and ".join(f"{name}={limit:g}" for name, limit in budget.given.items())
-        warnings.warn(
-            f"no setting of {name_of(best.method)} keeps {limits}: {written(best.method)} comes "
-            f"nearest, {points(over).removeprefix('+')} above it on {len(held):,} rows held out. "
-            "unchurn.Stay(base, new).choose keeps a budget by serving the old model, too",
-            RemarkWarning,
-            stacklevel=3,
-        )
+    said = _on_the_budget(best, good, budget, len(held))
+    if said:
+        warnings.warn(said, RemarkWarning, stacklevel=3)
     return best.method, tried
+
+
+def _on_the_budget(best: Tried, good: Sequence[Tried], budget: Budget, n: int) -> str:
+    """That none of the settings keeps the budget, or that keeping it costs accuracy; else empty."""
+    limits = " and ".join(f"{name}={limit:g}" for name, limit in budget.given.items())
+    if (over := best.excess(budget)) > 0:
+        blind = best.method.reference() is None
+        return (
+            f"no setting of {name_of(best.method)} keeps {limits}: {written(best.method)} comes "
+            f"nearest, {points(over).removeprefix('+')} above it on {n:,} rows held out. "
+            f"{'It does not look at the reference: anchor+safe_ema does. ' if blind else ''}"
+            "unchurn.Stay(base, new).choose keeps a budget by serving the old model, too"
+        )
+    free = max(good, key=lambda one: one.accuracy)
+    lost = n * (free.accuracy - best.accuracy)
+    # Where both answer as the reference does, they agree: no more rows than these tell them apart.
+    if lost - 1 <= math.sqrt(n * (free.churn + best.churn)):  # one standard error, as for drift
+        return ""
+    more, above = (points(by).removeprefix("+") for by in (lost / n, free.excess(budget)))
+    return (
+        f"{limits} seems to cost accuracy: on {n:,} rows held out, {written(free.method)} has "
+        f"{more} more right, {above} above the limit; where the older model is outdated, allow more"
+    )
 
 
 def _try_all(

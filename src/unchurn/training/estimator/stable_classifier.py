@@ -80,9 +80,10 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         are tried: "anchor+ema" tries those of both, "anchor(a=0.5)+ema" only those of `ema`, and a
         method object is tried as it is. Each setting is trained on four fifths of the rows and
         measured on the rest. The most accurate setting that keeps the budget is then trained on all
-        rows; if none keeps it, the one that exceeds it least, with a warning. The budget may still
-        be missed on new rows. Rows that the reference was trained on overstate bad flips, because
-        it gets more of them right: see `reference_saw` in `fit`.
+        rows; if none keeps it, the one that exceeds it least, with a warning. Another warning says
+        if keeping the budget seems to cost accuracy. The budget may still be missed on new rows.
+        Rows that the reference was trained on overstate bad flips, because it gets more of them
+        right: see `reference_saw` in `fit`.
     device
         Where to train, as torch names it.
     random_state

@@ -37,8 +37,14 @@ class EstimatorTraining:
         model = clone(self.estimator)
         model.set_params(**_run_parameters(model, seed))
         n_classes = targets.shape[1]
-        with _one_thread():
-            fit_to_targets(model, x.reshape(len(x), -1), targets, np.arange(n_classes))
+        try:
+            with _one_thread():
+                fit_to_targets(model, x.reshape(len(x), -1), targets, np.arange(n_classes))
+        except InputError as error:
+            if "dataframe" not in str(error):  # scikit-learn's word where columns go by name
+                raise
+            hint = "It is given numbers, prepared from the table: leave that step out"
+            raise InputError(f"{error} {hint}") from error
         return _Predict(model, n_classes)
 
 

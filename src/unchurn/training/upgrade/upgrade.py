@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -68,10 +68,11 @@ KEPT = ("module", "epochs", "batch_size", "learning_rate")  # of a base of ours
 class Upgraded:
     """What `upgrade` returns: the new model, its method, and a comparison with the base."""
 
-    model: Any  # a StableClassifier, or a fitted estimator
+    model: Any = field(repr=False)  # a StableClassifier, which fills a screen, or an estimator
     method: str | Method  # a given method as it was given, else as text
     comparison: Comparison  # on rows that the new model has not seen
-    tried: tuple[Tried, ...] = ()  # what was measured of recipes or settings on held-out rows
+    # What was measured of recipes or settings on held-out rows.
+    tried: tuple[Tried, ...] = field(default=(), repr=False)
 
 
 def upgrade(
@@ -153,7 +154,12 @@ def upgrade(
     estimator = estimator_to_train(base, model)
     if estimator is None and model is not None:
         options["module"] = model
-    if is_frame(X) and target is not None:
+    if target is not None:
+        if not is_frame(X):
+            raise InputError(
+                f"target= is a column of a frame, and X is {type(X).__name__}: a file is read "
+                "before, as by pandas.read_csv"
+            )
         X, y = without_target(X, target, y)  # noqa: N806
     preparation = None
     if isinstance(X, Dataset):
