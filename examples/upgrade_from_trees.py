@@ -1,7 +1,8 @@
 """Boosted trees are in production, and a network is to replace them: it learns from them, too.
 
-Whatever has `predict_proba` and `classes_` can be the model before. Networks are trained anew and
-by `upgrade`, which leans towards what the trees say; means of three seeds.
+Whatever has `predict_proba` and `classes_` can be the model before. By itself `upgrade` would train
+trees again; `model="mlp"` asks for a network. Networks are trained anew and by `upgrade`, whose
+labels lean towards what the trees say; means of three seeds.
 """
 
 import lightgbm
@@ -17,7 +18,8 @@ for name, method in (("trained anew", "control"), ("upgraded", None)):
     found = []
     for seed in range(3):
         successor = unchurn.upgrade(
-            trees, x, y, X_test=data.x_test, y_test=data.y_test, method=method, random_state=seed,
+            trees, x, y, X_test=data.x_test, y_test=data.y_test, model="mlp", method=method,
+            random_state=seed,
         )  # fmt: skip
         estimates = successor.comparison.estimates
         found.append([estimates[key].value for key in ("accuracy_candidate", "bad_flips")])
