@@ -194,6 +194,24 @@ def test_the_first_that_is_as_accurate_is_taken(wrong, expected):
     assert tried[0].accuracy == 1 - 10 / len(newer.held)
 
 
+def test_what_breaks_more_than_plain_retraining_is_passed_over_if_asked():
+    labels = np.zeros(400, int)
+    before = np.arange(400) % 2  # the base is right on every other row
+    newer = newer_rows(labels, lambda rows: before[rows], seed=0, saw=None)
+    was_right = np.flatnonzero(before[newer.held] == 0)
+
+    def predict(recipe, newer):
+        answers = np.zeros(len(newer.held), int)
+        answers[was_right[: {RECIPES[0]: 3, RECIPES[1]: 2, RECIPES[2]: 1}[recipe]]] = 1
+        return answers
+
+    assert as_accurate(RECIPES, newer, predict)[0] == RECIPES[0]
+    with pytest.warns(RemarkWarning, match=r"less accurate; retrained by"):
+        recipe, tried = as_accurate(RECIPES, newer, predict, must_not_break_more=True)
+    assert recipe == RECIPES[-1]
+    assert [round(len(newer.held) * one.bad_flips) for one in tried] == [1, 3, 2]
+
+
 @pytest.mark.parametrize(
     ("wrong_before", "wrong_last", "wrong_plain", "is_warned"),
     [

@@ -222,10 +222,14 @@ def upgrade(
     elif method is None:
         seed = as_seed(options.get("random_state"))
         method, tried = _leaning(
-            INSTEAD[usual], train, answers, fitted, seed, is_warned=X_test is None
+            INSTEAD[usual],
+            train,
+            answers,
+            fitted,
+            seed,
+            is_warned=X_test is None,
+            is_estimator=estimator is not None,
         )
-        if not tried and estimator is not None:
-            method = INSTEAD[usual][-1]  # of few rows, leaning costs trees more than it is worth
     new, trained_by, tried_within = fitted(method, train)
     before, truth = answers(x_test), in_terms_of(classes, labels, true_classes)
     return Upgraded(
@@ -264,6 +268,7 @@ def _leaning(
     seed: int,
     *,
     is_warned: bool,
+    is_estimator: bool,
 ) -> tuple[str, tuple[Tried, ...]]:
     """The recipe that follows the base most closely without losing accuracy on newer rows.
 
@@ -274,8 +279,8 @@ def _leaning(
         return _named(answers(taken(train.x, rows)))
 
     newer = newer_rows(_named(train.labels), before, seed=seed, saw=train.saw)
-    if newer is None:
-        return recipes[0], ()
+    if newer is None:  # unchecked, leaning costs trees of few rows more than it is worth
+        return recipes[-1 if is_estimator else 0], ()
 
     def predict(recipe: str, newer: Newer) -> Array:
         with warnings.catch_warnings():
@@ -283,7 +288,8 @@ def _leaning(
             model, _, _ = fitted(recipe, train.take(newer.kept))
         return _named(model.predict(taken(train.x, newer.held)))
 
-    recipe, tried = as_accurate(recipes, newer, predict)
+    # Soft labels can harm boosted trees on rows that they had right: there, both are asked for.
+    recipe, tried = as_accurate(recipes, newer, predict, must_not_break_more=is_estimator)
     if train.saw is None and recipe != recipes[-1] and not is_warned:
         warn_if_unordered(_named(train.labels), newer, tried[0])
     return recipe, tried
