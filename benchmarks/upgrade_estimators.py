@@ -157,7 +157,7 @@ def main() -> None:
                 for what in ("breaks_less", "breaks_more", "is_lower", "is_higher")
             ]
             ratio, gain = np.nanmean([m.ratio for m in own]), np.mean([m.gain for m in own])
-            cells = [f"{100 * ratio:.0f}", f"{100 * gain:+.2f}", *map(str, counts)]
+            cells = [f"{100 * ratio:.0f}", f"{100 * gain:+z.2f}", *map(str, counts)]
             lines.append(f"| {model} | `{recipe}` | {' | '.join(cells)} |")
             print(lines[-1], flush=True)
     text, beside = "\n".join(lines), "\n".join(compared(fresh))

@@ -112,9 +112,9 @@ class OwnKind:
         """A method that an estimator can be trained by, and that serves one model."""
         if reason := SklearnLearner(self.estimator).why_not(method):
             raise InputError(f"{method} {reason}: give model='mlp' to train a network by it")
-        if serving_cost(method) > 1:
+        if serving_cost(method) > 1 or len(method.candidates()) > 1:
             raise InputError(
-                f"{method} serves several models, and the successor is one "
+                f"{method} takes several models, and the successor is one "
                 f"{type(self.estimator).__name__}: unchurn.Stay(base, new) serves two"
             )
         return method
@@ -161,10 +161,10 @@ class _Fitting:
         ]
 
     def train(self, numbers: Array, targets: Float32, seed: int) -> Predict:
-        """Fit a clone to these rows."""
+        """Fit a clone to these rows; the caller's seed is its own, as only one is fitted."""
         model = clone(self.kind.estimator)
         if self.kind.random_state is not None:
-            model.set_params(**seed_parameters(model, seed))
+            model.set_params(**seed_parameters(model, self.seed))
         fit_to_targets(model, taken(self.x, numbers[:, 0]), targets, self.kind.classes)
         return _Predict(model, self.x, self.kind.classes)
 
