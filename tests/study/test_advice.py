@@ -262,7 +262,7 @@ def test_few_test_rows_tell_little():
 
 def test_two_older_models_are_too_few():
     """No interval over two of them is promised to hold (docs/statistics.md): there is none."""
-    few = "Cannot tell yet: 2 older models are too few; give runs= 5 or more. Plain training is 9"
+    few = "Cannot tell yet: 2 older models are too few: train 5 runs or more. Plain training is 9"
     for per_base, begins in ((1, "Use focal"), (2, few)):
         scenario = Upgrade(per_base=per_base)
         flips = {"control": 60, "focal": 20}
@@ -286,7 +286,7 @@ def test_so_many_runs_are_asked_for_that_three_older_models_are_there(per_base, 
     scenario = Upgrade(per_base=per_base)
     rows = [(make_setting(n).facts(scenario), runs(60)[:2]) for n in ("control", "focal")]
     result = toys.result(rows, LABELS, runs=2, base=LABELS, scenario=scenario)
-    assert f"too few; give runs= {runs_} or more." in advice(result)
+    assert f"too few: train {runs_} runs or more." in advice(result)
 
 
 def test_trees_that_ignore_their_seed_are_told_of_without_more_runs():
@@ -302,7 +302,7 @@ def test_a_result_ends_with_its_advice():
 
 def test_two_runs_recommend_nothing():
     """With an older model there are intervals of two runs, too; none is promised to hold."""
-    few = "Cannot tell yet: 2 runs are too few; give runs= 5 or more."
+    few = "Cannot tell yet: 2 runs are too few: train 5 runs or more."
     for n_runs, begins in ((3, "Use focal: "), (2, few)):
         flips, scenario = {"control": 60, "focal": 20}, Upgrade(per_base=1)
         rows = [(make_setting(n).facts(scenario), runs(own)[:n_runs]) for n, own in flips.items()]
@@ -315,4 +315,4 @@ def test_what_few_runs_say_of_a_budget_is_little(n_runs):
     rows = [(make_setting(n), runs(own)[:n_runs]) for n, own in {"control": 60, "ema": 20}.items()]
     for limit in (0.001, 0.03, 0.5):  # kept by none, by one, by both
         text = advice(toys.result(rows, LABELS, budget=Budget(max_churn=limit)))
-        assert text.endswith("2 runs are too few; give runs= 5 or more.") is (n_runs == 2)
+        assert text.endswith("2 runs are too few: train 5 runs or more.") is (n_runs == 2)

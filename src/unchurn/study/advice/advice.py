@@ -290,7 +290,7 @@ def _few(result: Result) -> str:
     n = scenario.n_units(runs)
     units = "runs" if n == runs else "older models"
     enough = next(more for more in count(FEW_RUNS) if not scenario.are_too_few(more))
-    return f"{n} {units} are too few; give runs= {enough} or more."
+    return f"{n} {units} are too few: train {enough} runs or more."
 
 
 def _untried(result: Result, names: list[str]) -> list[str]:
