@@ -104,7 +104,7 @@ HtmlFile = Annotated[
 ARGUMENT = re.compile(
     r"\b(give|with|for|say|or) (id|prediction|label|labels|probabilities|positive|slices|cluster"
     r"|retrains|target|labels_cover|delimiter|decimal|encoding|min_overlap"
-    r"|max_bad_flips|max_churn|churn|ratio|time|split|every|base|aside|scenario|runs"
+    r"|max_bad_flips|max_churn|churn|ratio|time|split|every|base|aside|scenario"
     r"|model_args)=(?!\w)",
     re.IGNORECASE,
 )

@@ -11,22 +11,20 @@ from typing import Any
 
 from unchurn.core.errors import InputError, unknown
 from unchurn.core.executors import Executor, make_executor
-from unchurn.core.frames import is_frame
 from unchurn.core.leftovers import temporary_folder
-from unchurn.core.tables import TABLES, TextForm, ending
-from unchurn.core.workbooks import OTHER_WORKBOOKS
-from unchurn.datasets import DATASETS, load, load_csv, load_table
+from unchurn.core.tables import TextForm
+from unchurn.datasets import DATASETS
 from unchurn.datasets.base import Dataset
 from unchurn.methods import Method, make_method
 from unchurn.methods.registry import name_of
 from unchurn.metrics.budget import Budget
+from unchurn.study.design.data import load_data
 from unchurn.study.design.experiment import Experiment
 from unchurn.study.design.presets import as_far_as, preset_names, preset_settings
 from unchurn.study.design.schedule import Schedule, make_schedule
 from unchurn.study.design.settings import Methods, Setting, listed
 from unchurn.study.results.collect import collect
 from unchurn.study.results.folder import check_room, save
-from unchurn.study.results.ids import check_id
 from unchurn.study.results.result import Result
 from unchurn.study.results.stored_probabilities import StoredProbabilities
 from unchurn.study.scenarios import Scenario, Upgrade, make_scenario
@@ -235,66 +233,6 @@ def joining(scenario: Scenario, id: str | None) -> Scenario:
     if scenario.id not in (None, id):
         raise InputError(f"id is {id!r}, and {scenario.id!r} in the scenario: give one of them")
     return replace(scenario, id=id)
-
-
-def load_data(
-    data: Any,
-    target: str | None = None,
-    form: TextForm | None = None,
-    scenario: Scenario | None = None,
-    aside: str | Sequence[str] = (),
-    id: str | None = None,
-) -> Dataset:
-    """Load data given as a Dataset, the name of a dataset, the path of a table, or a frame.
-
-    The id and the columns that the scenario uses are not features. A table with the same columns as
-    the older model's is prepared in the same way, so that new models can start from its weights.
-    """
-    if isinstance(data, Dataset) or (isinstance(data, str) and not is_table(data)):
-        if isinstance(data, str) and data not in DATASETS and target is not None:
-            raise InputError(
-                f"{data!r} is no dataset, and its name has no ending of a table: .csv, .parquet, …"
-            )
-        if target is not None or aside:
-            name = "aside" if target is None else "target"
-            raise InputError(f"{name} is for a table of your own")
-        return _with_id(load(data) if isinstance(data, str) else data, id)
-    if not isinstance(data, str | Path) and not is_frame(data):
-        kind = type(data).__name__
-        raise InputError(f"data must be a dataset's name, a table's path or a frame, not {kind}")
-    if target is None:
-        what = f"{data}: " if isinstance(data, str | Path) else ""
-        raise InputError(f"{what}which column is to be predicted? Give target=")
-    scenario = scenario or make_scenario()
-    left_out = [*scenario.columns, *([aside] if isinstance(aside, str) else aside)]
-    left_out += [] if id is None else [id]
-
-    def load_as(**options: Any) -> Dataset:
-        if isinstance(data, str | Path):
-            return load_csv(data, target, form=form, aside=left_out, **options)
-        return load_table(data, target, aside=left_out, **options)
-
-    loaded, before = _with_id(load_as(), id), scenario.preparation_before
-    if before is None or loaded.preparation is None or before == loaded.preparation:
-        return loaded
-    features = set(loaded.preparation.names)
-    ids = set() if loaded.aside is None else set(loaded.aside.columns) - set(left_out)
-    if not features <= set(before.names) <= features | ids:  # the older model may have used ids
-        return loaded
-    alike = load_as(preparation=before)
-    return replace(alike, notes=(*alike.notes, "prepared as the table of the base was"))
-
-
-def _with_id(data: Dataset, id: str | None) -> Dataset:
-    """The data as they are; InputError if the column `id` is not unique."""
-    if id is not None:
-        check_id(data, id)
-    return data
-
-
-def is_table(data: str) -> bool:
-    """Whether a text is the path of a table, not the name of a dataset."""
-    return data not in DATASETS and ending(Path(data)) in (*TABLES, *OTHER_WORKBOOKS)
 
 
 def make_experiment(

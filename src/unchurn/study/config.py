@@ -12,7 +12,8 @@ from unchurn.core.errors import InputError, field_problem
 from unchurn.core.tables import TextForm, stem
 from unchurn.core.toml_json import read_plain
 from unchurn.metrics.budget import Budget
-from unchurn.study.api import check_asked, is_table, joining, load_data, make_experiment
+from unchurn.study.api import check_asked, joining, make_experiment
+from unchurn.study.design.data import is_table, load_data
 from unchurn.study.design.experiment import Experiment
 from unchurn.study.scenarios import Retrain, Scenario, make_scenario
 from unchurn.training.learners.base import Learner
