@@ -4,9 +4,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_selection import SelectKBest
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -19,7 +21,6 @@ from unchurn import StableClassifier, bench, upgrade
 from unchurn.core.errors import InputError
 from unchurn.datasets.base import Dataset
 from unchurn.training.learners.base import RemarkWarning
-from unchurn.training.learners.sklearn import weights_name
 from unchurn.training.upgrade.upgrade import INSTEAD, OWN_KIND
 
 N, OLD = 500, 250
@@ -34,12 +35,13 @@ def base():
     return GaussianNB().fit(X[:OLD], NAMES[:OLD])
 
 
-def by_hand(base, a, x=X[:N], y=NAMES[:N], weights=1.0):
+def by_hand(base, a, x=X[:N], y=NAMES[:N], weights=1.0, x_fit=None):
     """A row for every class, with the weight (1 − a)·y + a·p."""
     model = GaussianNB()
     said = base.predict_proba(x)
     classes = base.classes_
     each = [((1 - a) * (y == name) + a * said[:, i]) * weights for i, name in enumerate(classes)]
+    x = x if x_fit is None else x_fit
     rows, labels = np.concatenate([x] * len(classes)), np.repeat(classes, len(x))
     return model.fit(rows, labels, sample_weight=np.concatenate(each))
 
@@ -95,7 +97,6 @@ def test_a_pipeline_takes_frames_as_they_are():
     frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "place": kinds})
     columns = make_column_transformer((StandardScaler(), ["a", "b"]), (OneHotEncoder(), ["place"]))
     base = make_pipeline(columns, LogisticRegression()).fit(frame[:OLD], NAMES[:OLD])
-    assert weights_name(base) == "logisticregression__sample_weight"
     for rows in (frame.assign(new=1.0), pl.from_pandas(frame)):
         found = upgrade(
             base, rows[:N], NAMES[:N], base_saw=SAW, X_test=rows[N:], y_test=NAMES[N:],
@@ -103,6 +104,31 @@ def test_a_pipeline_takes_frames_as_they_are():
         )  # fmt: skip
         assert found.model.named_steps.keys() == base.named_steps.keys()
         assert found.comparison.n == 200
+
+
+def test_steps_of_a_pipeline_see_each_row_once_with_its_label(tmp_path):
+    noise = np.random.default_rng(0).normal(size=(len(X), 20)) * 9
+    wide = np.hstack([noise, X])
+    for memory in (None, str(tmp_path)):
+        pick = make_pipeline(SelectKBest(k=2), GaussianNB(), memory=memory)
+        base = pick.fit(wide[:OLD], NAMES[:OLD])
+        test = {"X_test": wide[N:], "y_test": NAMES[N:]}
+        found = upgrade(base, wide[:N], NAMES[:N], method="anchor(a=0.5)", **test).model
+        plain = SelectKBest(k=2).fit(wide[:N], NAMES[:N])
+        assert found[0].get_support(indices=True)[0] >= 20  # none of the noise
+        np.testing.assert_allclose(found[0].scores_, plain.scores_, rtol=0.2)
+        by_name = by_hand(base, 0.5, wide[:N], x_fit=found[0].transform(wide[:N]))
+        expected = by_name.predict_proba(found[0].transform(wide))
+        np.testing.assert_allclose(found.predict_proba(wide), expected, rtol=1e-3, atol=1e-5)
+
+
+def test_what_calibrates_a_model_without_weights_cannot_lean():
+    for inner in (KNeighborsClassifier(), make_pipeline(GaussianNB())):
+        base = CalibratedClassifierCV(inner, cv=2).fit(X[:OLD], NAMES[:OLD])
+        with pytest.warns(RemarkWarning, match="takes no sample_weight"):
+            assert upgrade(base, *TRAIN, **TEST).method == "control"
+    base = CalibratedClassifierCV(GaussianNB(), cv=2).fit(X[:OLD], NAMES[:OLD])
+    assert upgrade(base, *TRAIN, method="anchor", **TEST).comparison.n == 200
 
 
 def test_a_budget_searches_how_much_to_anchor(base):
@@ -174,12 +200,14 @@ def test_an_estimator_without_weights_is_retrained_plainly_and_it_is_said():
     assert found.model.predict_proba(X).tobytes() == plain.predict_proba(X).tobytes()
     with pytest.raises(InputError, match=r"softens targets: KNeighborsClassifier\.fit takes no"):
         upgrade(base, *TRAIN, method="anchor", **TEST)
+    with pytest.raises(InputError, match=r"KNeighborsClassifier\.fit takes no .*: leave them out"):
+        upgrade(base, *TRAIN, method="control", sample_weight=np.arange(N), **TEST)
 
 
 def test_an_estimators_own_error_is_one_line():
     class Refusing(DummyClassifier):
         def fit(self, X, y, sample_weight=None):  # noqa: N803
-            raise ValueError("of no use")
+            raise ValueError("of no\nuse")
 
     base = DummyClassifier().fit(*TRAIN)
     with pytest.raises(InputError, match=r"^Refusing: of no use"):

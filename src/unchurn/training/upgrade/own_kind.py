@@ -30,7 +30,7 @@ from unchurn.training.learners.sklearn import (
     SklearnLearner,
     fit_to_targets,
     seed_parameters,
-    weights_name,
+    takes_weights,
 )
 from unchurn.training.upgrade.rows import UpgradeRows
 
@@ -75,7 +75,7 @@ class OwnKind:
     @property
     def can_lean(self) -> bool:
         """Whether labels can lean towards the base's answers: by the weights of rows."""
-        return weights_name(self.estimator) is not None
+        return takes_weights(self.estimator)
 
     def fit(
         self, how: str | Method, rows: UpgradeRows, unlabelled: Any | None
