@@ -4,17 +4,21 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from lightgbm import LGBMClassifier
+from scipy.sparse import coo_matrix, csr_array, csr_matrix
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier, StackingClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import LinearSVC
 
 import toys
 from unchurn import StableClassifier, bench, upgrade
@@ -131,6 +135,62 @@ def test_what_calibrates_a_model_without_weights_cannot_lean():
     assert upgrade(base, *TRAIN, method="anchor", **TEST).comparison.n == 200
 
 
+def test_columns_in_another_order_are_read_by_name():
+    frame = pd.DataFrame(X, columns=list("abcdefgh")[: X.shape[1]])
+    turned = frame[frame.columns[::-1]]
+    test = {"X_test": turned[N:], "y_test": NAMES[N:]}
+    base = LogisticRegression().fit(frame[:OLD], NAMES[:OLD])
+    trees = LGBMClassifier(n_estimators=5, verbose=-1, n_jobs=1).fit(frame[:OLD], NAMES[:OLD])
+    for one in (base, trees):  # LightGBM itself takes columns by their places, and says nothing
+        found = upgrade(one, turned[:N], NAMES[:N], method="anchor", **test)
+        right = np.mean(one.predict(frame[N:]) == NAMES[N:])
+        assert found.comparison.estimates["accuracy_base"].value == right
+
+
+@pytest.mark.parametrize("kind", [csr_matrix, csr_array, coo_matrix])
+def test_sparse_rows_are_taken(kind):
+    base = LogisticRegression().fit(X[:OLD], NAMES[:OLD])
+    more = {"method": "anchor", "y_test": NAMES[N:]}
+    given = {name: kind(rows) for name, rows in (("X_test", X[N:]), ("X_unlabelled", X[:9]))}
+    found = upgrade(base, kind(X[:N]), NAMES[:N], **given, **more)
+    same = upgrade(base, *TRAIN, X_test=X[N:], X_unlabelled=X[:9], **more)
+    assert found.comparison.estimates == same.comparison.estimates
+
+
+def test_categories_of_rows_without_labels_may_be_others():
+    frame = pd.DataFrame({"a": X[:, 0], "kind": pd.Categorical(np.where(X[:, 1] > 0, "u", "v"))})
+    more = frame[N:].assign(kind=pd.Categorical(["new"] * 200))
+    base = LGBMClassifier(n_estimators=5, verbose=-1, n_jobs=1).fit(frame[:OLD], NAMES[:OLD])
+    test = {"X_test": frame[N:], "y_test": NAMES[N:], "method": "anchor"}
+    found = upgrade(base, frame[:N], NAMES[:N], X_unlabelled=more, **test)
+    assert found.comparison.n == 200
+    assert more["kind"].tolist() == ["new"] * 200
+
+
+class Column(GaussianNB):
+    """Answers in a column, and copies a parameter, as CatBoost does."""
+
+    def __init__(self, priors=None, var_smoothing=1e-9):
+        super().__init__(priors=None if priors is None else list(priors), var_smoothing=1e-9)
+
+    def predict(self, X):  # noqa: N803
+        return super().predict(X)[:, None]
+
+
+def test_answers_in_a_column_and_parameters_that_are_copied():
+    priors = [0.2, 0.3, 0.5]
+    base = Column(priors).fit(X[:OLD], NAMES[:OLD])
+    found = upgrade(base, *TRAIN, base_saw=SAW, random_state=0, **TEST)
+    assert found.model.priors == priors
+    assert found.comparison.estimates["churn"].value < 0.2
+
+
+def test_a_stack_has_probabilities_only_when_it_is_fitted():
+    base = StackingClassifier([("one", GaussianNB())], cv=2).fit(X[:OLD], NAMES[:OLD])
+    with pytest.warns(RemarkWarning, match=r"StackingClassifier\.fit takes no sample_weight"):
+        assert type(upgrade(base, *TRAIN, **TEST).model) is StackingClassifier
+
+
 def test_a_budget_searches_how_much_to_anchor(base):
     found = upgrade(base, *TRAIN, base_saw=SAW, max_churn=0.5, random_state=0, **TEST)
     assert len(found.tried) > 3
@@ -184,12 +244,17 @@ def test_a_class_that_is_new_is_left_to_the_labels():
     [
         ({"epochs": 3}, "epochs is for networks, and the successor is a GaussianNB"),
         ({"method": "ema"}, "ema changes more than the targets: give model='mlp'"),
+        ({"model": LinearSVC()}, "LinearSVC has no predict_proba"),
+        ({"model": GridSearchCV}, "GridSearchCV needs arguments: give an object of it"),
+        ({"X_unlabelled": pd.DataFrame(X)}, "X_unlabelled is a pandas frame, and X a plain array"),
+        ({"X_unlabelled": X[:, :2], "method": "anchor"}, "raised ValueError: X has 2 features"),
+        ({"X_test": X[N:, :2]}, "the base raised ValueError: X has 2 features"),
         ({"method": "bagging+anchor"}, r"serves several models, .* unchurn.Stay\(base, new\)"),
     ],
 )
 def test_what_estimators_cannot_do_is_said(base, given, message):
     with pytest.raises(InputError, match=message):
-        upgrade(base, *TRAIN, **given, **TEST)
+        upgrade(base, *TRAIN, **{**TEST, **given})
 
 
 def test_an_estimator_without_weights_is_retrained_plainly_and_it_is_said():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from contextlib import suppress
+from copy import deepcopy
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache, cached_property
@@ -35,7 +36,7 @@ class EstimatorTraining:
 
     def __call__(self, x: Array, targets: Float32, seed: int) -> Predict:
         """Fit on flattened inputs; the result predicts a column for every class."""
-        model = clone(self.estimator)
+        model = unfitted(self.estimator)
         model.set_params(**_run_parameters(model, seed))
         n_classes = targets.shape[1]
         try:
@@ -47,6 +48,14 @@ class EstimatorTraining:
             hint = "It is given numbers, prepared from the table: leave that step out"
             raise InputError(f"{error} {hint}") from error
         return _Predict(model, n_classes)
+
+
+def unfitted(estimator: Any) -> Any:
+    """A clone; CatBoost copies `cat_features`, which scikit-learn's own `clone` refuses."""
+    try:
+        return clone(estimator)
+    except RuntimeError:
+        return type(estimator)(**deepcopy(estimator.get_params(deep=False)))
 
 
 def fit_to_targets(model: Any, x: Any, targets: Float32, classes: Array) -> None:
@@ -216,10 +225,15 @@ class SklearnLearner(FunctionLearner):
 
     def why_not(self, method: Method) -> str | None:
         """Why not: soft targets become weighted rows, and the estimator must accept weights."""
-        softens = overrides(method, "targets") or overrides(method, "weights")
-        if softens and not takes_weights(self.train.estimator):
-            return f"softens targets: {self.label}.fit takes no sample_weight"
-        return super().why_not(method)
+        return why_not(self.train.estimator, method)
+
+
+def why_not(estimator: Any, method: Method) -> str | None:
+    """Why an estimator cannot be trained by a method; None if it can."""
+    softens = overrides(method, "targets") or overrides(method, "weights")
+    if softens and not takes_weights(estimator):
+        return f"softens targets: {type(estimator).__name__}.fit takes no sample_weight"
+    return None if method.changes == "targets" else "changes more than the targets"
 
 
 def parameter_names(kind: type) -> list[str]:
