@@ -200,6 +200,13 @@ def test_a_budget_searches_how_much_to_anchor(base):
     assert type(found.model) is GaussianNB
 
 
+def test_a_budget_that_is_missed_is_said_at_the_callers_line(base):
+    for method, hint in ((None, "Stay"), ("control", "reference: anchor does")):
+        with pytest.warns(RemarkWarning, match=rf"keeps max_churn=0: .*{hint}") as said:
+            upgrade(base, *TRAIN, base_saw=SAW, max_churn=0, method=method, **TEST)
+        assert {one.filename for one in said} == {__file__}
+
+
 def test_equal_seeds_give_equal_forests_and_none_leaves_the_estimators_own():
     base = RandomForestClassifier(10, random_state=3).fit(X[:OLD], NAMES[:OLD])
     how = {"method": "anchor", **TEST}

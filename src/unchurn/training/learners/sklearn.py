@@ -84,7 +84,7 @@ def _fit_to_weighted_rows(model: Any, x: Any, targets: Float32, classes: Array) 
     """
     if isinstance(model, Pipeline):
         if len(model.steps) > 1:
-            used = targets.any(axis=1).nonzero()[0]
+            used = np.flatnonzero(targets.any(axis=1))
             steps, targets = model[:-1], targets[used]
             x = steps.fit_transform(taken(x, used), classes[targets.argmax(axis=1)])
             model.steps[:-1] = steps.steps  # others than the model's if the pipeline has a memory

@@ -61,7 +61,7 @@ def estimator_to_train(base: Model, model: Any | None) -> Any | None:
         raise InputError(f"{model.__name__} needs arguments: give an object of it") from error
 
 
-def check_columns(x: Any, test: Any | None, unlabelled: Any | None) -> None:
+def check_columns(x: Any, test: Any, unlabelled: Any) -> None:
     """Refuse rows that an estimator would only refuse when it has been trained."""
     if unlabelled is not None and _kind(unlabelled) != _kind(x):
         raise InputError(
