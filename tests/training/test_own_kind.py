@@ -40,11 +40,12 @@ def base():
 
 
 def by_hand(base, a, x=X[:N], y=NAMES[:N], weights=1.0, x_fit=None):
-    """A row for every class, with the weight (1 − a)·y + a·p."""
+    """A row for every class, with the weight (1 − a)·y + a·p, but for those under a hundredth."""
     model = GaussianNB()
     said = base.predict_proba(x)
     classes = base.classes_
     each = [((1 - a) * (y == name) + a * said[:, i]) * weights for i, name in enumerate(classes)]
+    each = [np.where(own < 0.01 * np.max(each, axis=0), 0, own) for own in each]
     x = x if x_fit is None else x_fit
     rows, labels = np.concatenate([x] * len(classes)), np.repeat(classes, len(x))
     return model.fit(rows, labels, sample_weight=np.concatenate(each))
@@ -59,6 +60,18 @@ def test_the_successor_is_a_plain_estimator_of_the_bases_kind(base):
     np.testing.assert_allclose(found.model.predict_proba(X), expected, rtol=1e-4, atol=1e-6)
     moved = np.mean(found.model.predict(X[N:]) != base.predict(X[N:]))
     assert found.comparison.estimates["churn"].value == moved > 0
+
+
+def test_shares_too_small_to_matter_make_no_rows():
+    class Counting(GaussianNB):
+        def fit(self, X, y, sample_weight=None):  # noqa: N803
+            self.n_ = len(y)
+            return super().fit(X, y, sample_weight)
+
+    base = Counting().fit(X[:OLD], NAMES[:OLD])
+    found = upgrade(base, *TRAIN, method="anchor(a=0.5)", **TEST)
+    targets = np.eye(3)[Y[:N]] + base.predict_proba(X[:N])
+    assert found.model.n_ == (targets >= 0.01 * targets.max(axis=1, keepdims=True)).sum() < 3 * N
 
 
 def test_without_strength_it_is_plain_retraining_bit_for_bit(base):
