@@ -26,21 +26,45 @@ def is_frame(table: Any) -> bool:
     return isinstance(table, pl.DataFrame) or is_pandas
 
 
+def is_sparse(x: Any) -> bool:
+    """Whether it is one of SciPy's sparse matrices or arrays."""
+    return hasattr(x, "tocsr")
+
+
 def taken(x: Any, rows: Array) -> Any:
-    """Some rows of an array, or of a pandas or Polars frame, as the same kind of object."""
+    """Some rows of an array, a sparse matrix, or a pandas or Polars frame, as the same kind."""
     if hasattr(x, "iloc"):
         return x.iloc[rows]
+    if is_sparse(x):
+        x = x.tocsr()  # some formats cannot be indexed
     return x[rows] if hasattr(x, "shape") else np.asarray(x)[rows]
 
 
+def n_rows(x: Any) -> int:
+    """The number of rows of an array, a list, a frame or a sparse matrix, which has no length."""
+    return int(x.shape[0]) if hasattr(x, "shape") else len(x)
+
+
 def stacked(x: Any, more: Any) -> Any:
-    """Rows of an array or a frame and more rows below; of a frame, by the names of its columns."""
+    """Rows of an array or a frame and more rows below; of a frame, by the names of its columns.
+
+    A category of pandas that x does not have becomes a gap: as text, the column would be another.
+    """
+    if is_sparse(x):
+        from scipy.sparse import vstack
+
+        return vstack([x, more], format="csr")
     if not is_frame(x):
         return np.concatenate([np.asarray(x), np.asarray(more)])
     if hasattr(x, "iloc"):
         import pandas as pd
 
-        return pd.concat([x, more[list(x.columns)]], ignore_index=True)
+        below = more[list(x.columns)].copy()
+        for name, kind in x.dtypes.items():
+            if kind == "category":
+                is_known = below[name].isin(kind.categories)
+                below[name] = below[name].where(is_known).astype(kind)
+        return pd.concat([x, below], ignore_index=True)
     import polars as pl
 
     return pl.concat([x, more.select(x.columns)], how="vertical_relaxed")

@@ -22,7 +22,7 @@ from unchurn.metrics.registry import Runs
 from unchurn.report.numbers import points
 from unchurn.training.estimator.examples import Rows
 from unchurn.training.estimator.fitting import Fits
-from unchurn.training.learners.base import DivergedError, Predictor, RemarkWarning
+from unchurn.training.learners.base import DivergedError, Predictor, RemarkWarning, levels_up
 from unchurn.training.loop.streams import Stream
 
 HELD_OUT = 0.2  # share of the rows to measure settings on
@@ -128,13 +128,18 @@ def choose_setting(
             [one.excess(budget) for one in good],
         )
     ]
-    said = _on_the_budget(best, good, budget, len(held))
+    has_steps = fitting.n_steps(len(rows.inputs)) is not None
+    said = _on_the_budget(
+        best, good, budget, len(held), instead="anchor+safe_ema" if has_steps else "anchor"
+    )
     if said:
-        warnings.warn(said, RemarkWarning, stacklevel=3)
+        warnings.warn(said, RemarkWarning, stacklevel=levels_up())
     return best.method, tried
 
 
-def _on_the_budget(best: Tried, good: Sequence[Tried], budget: Budget, n: int) -> str:
+def _on_the_budget(
+    best: Tried, good: Sequence[Tried], budget: Budget, n: int, *, instead: str
+) -> str:
     """That none of the settings keeps the budget, or that keeping it costs accuracy; else empty."""
     limits = " and ".join(f"{name}={limit:g}" for name, limit in budget.given.items())
     if (over := best.excess(budget)) > 0:
@@ -142,7 +147,7 @@ def _on_the_budget(best: Tried, good: Sequence[Tried], budget: Budget, n: int) -
         return (
             f"no setting of {name_of(best.method)} keeps {limits}: {written(best.method)} comes "
             f"nearest, {points(over).removeprefix('+')} above it on {n:,} rows held out. "
-            f"{'It does not look at the reference: anchor+safe_ema does. ' if blind else ''}"
+            f"{f'It does not look at the reference: {instead} does. ' if blind else ''}"
             "unchurn.Stay(base, new).choose keeps a budget by serving the old model, too"
         )
     free = max(good, key=lambda one: one.accuracy)

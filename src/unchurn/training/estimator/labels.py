@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from unchurn.core.arrays import Array, is_gap
 from unchurn.core.errors import InputError
-from unchurn.core.frames import as_frame, is_frame
+from unchurn.core.frames import as_frame, is_frame, n_rows
 from unchurn.datasets.base import Dataset
 from unchurn.datasets.leaks import copies_of
 from unchurn.training.learners.base import RemarkWarning
@@ -21,8 +21,8 @@ def given_labels(y: Any, name: str, x: Any, of: str) -> Array:
     """The labels of rows as an array (n,), checked to be classes; a column (n, 1) warns."""
     check_no_gaps(y, name)
     labels: Array = column_or_1d(np.asarray(y), warn=True)
-    if len(labels) != len(x):
-        raise InputError(f"{of} has {len(x):,} rows and {name} {len(labels):,} labels")
+    if len(labels) != (n := n_rows(x)):
+        raise InputError(f"{of} has {n:,} rows and {name} {len(labels):,} labels")
     if not len(labels):
         raise InputError(f"{of} has no rows")
     check_classes(labels)

@@ -13,12 +13,13 @@ import numpy.typing as npt
 from unchurn.core.arrays import Array, Float32, FloatArray, IntArray, as_array
 from unchurn.core.class_names import AS_BITS, plain_names
 from unchurn.core.errors import InputError
-from unchurn.core.frames import is_frame
+from unchurn.core.frames import is_frame, n_rows
 from unchurn.methods.base import Method, overrides
 from unchurn.methods.cost import serving_cost
 from unchurn.methods.reference import Mask, Weights
 from unchurn.training.estimator.scaling import scaled
 from unchurn.training.learners.base import score_distinct
+from unchurn.training.learners.own_code import called
 
 if TYPE_CHECKING:
     from unchurn.datasets.preparation import Preparation
@@ -59,7 +60,8 @@ def what_model_says(
 
 def answers_by_name(model: Model, x: Any, classes: Array) -> Answers:
     """The probabilities of any fitted classifier, for rows as the user gave them."""
-    said = asked_probabilities(model, for_model(model, x), "the reference").astype(np.float32)
+    with called("the reference"):
+        said = asked_probabilities(model, for_model(model, x), "the reference").astype(np.float32)
     return _matched(said, np.asarray(model.classes_), classes)
 
 
@@ -70,9 +72,9 @@ def needs_weights(method: Method) -> bool:
 
 
 def for_model(model: Model, x: Any) -> Any:
-    """Rows as a fitted model takes them: only the columns it knows, if a frame has others, too."""
+    """Rows as a fitted model takes them: of a frame, the columns that it knows, in its order."""
     names = getattr(model, "feature_names_in_", None)
-    if names is None or not is_frame(x) or set(names) == set(x.columns):
+    if names is None or not is_frame(x) or list(names) == list(x.columns):
         return x
     # If columns are missing, the model's own error names them.
     return x[list(names)] if set(names) <= set(x.columns) else x
@@ -116,7 +118,7 @@ def is_ours(model: Model | None) -> bool:
 def asked_probabilities(model: Model, x: Any, name: str) -> Array:
     """A fitted classifier's probabilities (n, its own classes) for rows, checked."""
     said = as_array(model.predict_proba(x), f"{name}'s probabilities")
-    shape = (len(x), len(model.classes_))
+    shape = (n_rows(x), len(model.classes_))
     if said.shape != shape or not np.isfinite(said).all():
         raise InputError(
             f"{name}'s probabilities must be finite numbers of shape {shape}, not {said.shape}"
@@ -190,6 +192,13 @@ def check_in_common(whose: str, own: Array, classes: Array) -> None:
     before, now = alike(own, classes)
     if not {*before} & {*now}:
         raise InputError(f"{whose} the classes {own.tolist()}, none of {classes.tolist()}")
+
+
+def predictions(model: Model, x: Any, classes: Array, name: str) -> Array:
+    """A fitted model's answers (n,) for rows, converted from its own classes to the new ones."""
+    with called(name):
+        said = np.asarray(model.predict(for_model(model, x))).ravel()  # CatBoost's are a column
+    return in_terms_of(classes, said, np.asarray(model.classes_))
 
 
 def in_terms_of(classes: Array, answers: Any, own: Array) -> Array:

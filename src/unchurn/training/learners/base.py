@@ -7,6 +7,7 @@ training function.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -23,6 +24,14 @@ class DivergedError(RuntimeError):
 
 class RemarkWarning(UserWarning):
     """A remark for the user about a training, such as that it is too short for its method."""
+
+
+def levels_up() -> int:
+    """The `stacklevel` of its caller's warnings that points at the line that called unchurn."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals["__name__"].partition(".")[0] == "unchurn":
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 class Predictor(Protocol):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from contextlib import suppress
+from copy import deepcopy
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache, cached_property
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import threadpool_limits
@@ -34,7 +36,7 @@ class EstimatorTraining:
 
     def __call__(self, x: Array, targets: Float32, seed: int) -> Predict:
         """Fit on flattened inputs; the result predicts a column for every class."""
-        model = clone(self.estimator)
+        model = unfitted(self.estimator)
         model.set_params(**_run_parameters(model, seed))
         n_classes = targets.shape[1]
         try:
@@ -48,32 +50,64 @@ class EstimatorTraining:
         return _Predict(model, n_classes)
 
 
+def unfitted(estimator: Any) -> Any:
+    """A clone; CatBoost copies `cat_features`, which scikit-learn's own `clone` refuses."""
+    try:
+        return clone(estimator)
+    except RuntimeError:
+        return type(estimator)(**deepcopy(estimator.get_params(deep=False)))
+
+
 def fit_to_targets(model: Any, x: Any, targets: Float32, classes: Array) -> None:
     """Fit an estimator to rows, of an array or a frame, whose (n, L) targets may be soft."""
+    is_hard = (targets.max(axis=1) == 1).all()
+    if not (is_hard or takes_weights(model)):
+        raise InputError(
+            f"{type(model).__name__}.fit takes no sample_weight, which weights and rows without "
+            "labels need: leave them out"
+        )
     try:
-        if (targets.max(axis=1) == 1).all():  # hard labels: fit as without unchurn
+        if is_hard:  # fit as without unchurn
             model.fit(x, classes[targets.argmax(axis=1)])
         else:
-            row, label = np.nonzero(targets)  # as `weighted_rows`, of frames too
-            weights = {str(weights_name(model)): targets[row, label]}
-            model.fit(taken(x, row), classes[label], **weights)
+            _fit_to_weighted_rows(model, x, targets, classes)
     except (ValueError, TypeError) as error:  # the estimator rejects its parameters or data
-        raise InputError(f"{type(model).__name__}: {error}") from error
+        what = " ".join(str(error).split())
+        raise InputError(f"{type(model).__name__}: {what}") from error
 
 
-def weights_name(estimator: Any) -> str | None:
-    """The argument of `fit` for the weights of rows, a pipeline's by its last step; None if none.
+def _fit_to_weighted_rows(model: Any, x: Any, targets: Float32, classes: Array) -> None:
+    """Fit to a row for every class with a nonzero target, as `weighted_rows`; X may be a frame.
+
+    Steps of a pipeline before the last take no weights, so they are fitted to each row once, with
+    its likeliest class. A row for every class would hide from them what tells classes apart.
+    """
+    if isinstance(model, Pipeline):
+        if len(model.steps) > 1:
+            used = np.flatnonzero(targets.any(axis=1))
+            steps, targets = model[:-1], targets[used]
+            x = steps.fit_transform(taken(x, used), classes[targets.argmax(axis=1)])
+            model.steps[:-1] = steps.steps  # others than the model's if the pipeline has a memory
+        _fit_to_weighted_rows(model.steps[-1][1], x, targets, classes)
+        return
+    row, label = np.nonzero(targets)
+    model.fit(taken(x, row), classes[label], sample_weight=targets[row, label])
+
+
+def takes_weights(estimator: Any) -> bool:
+    """Whether an estimator can be fitted to weighted rows, a pipeline by its last step.
 
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.pipeline import make_pipeline
-    >>> weights_name(make_pipeline(LogisticRegression()))
-    'logisticregression__sample_weight'
+    >>> takes_weights(make_pipeline(LogisticRegression()))
+    True
     """
     if isinstance(estimator, Pipeline):
-        name, last = estimator.steps[-1]
-        own = weights_name(last)
-        return None if own is None else f"{name}__{own}"
-    return "sample_weight" if has_fit_parameter(estimator, "sample_weight") else None
+        return takes_weights(estimator.steps[-1][1])
+    if isinstance(estimator, CalibratedClassifierCV) and estimator.estimator is not None:
+        # It takes them in any case, but then trains what it calibrates without them.
+        estimator = estimator.estimator
+    return bool(has_fit_parameter(estimator, "sample_weight"))
 
 
 def _one_thread() -> threadpool_limits:
@@ -191,10 +225,15 @@ class SklearnLearner(FunctionLearner):
 
     def why_not(self, method: Method) -> str | None:
         """Why not: soft targets become weighted rows, and the estimator must accept weights."""
-        softens = overrides(method, "targets") or overrides(method, "weights")
-        if softens and weights_name(self.train.estimator) is None:
-            return f"softens targets: {self.label}.fit takes no sample_weight"
-        return super().why_not(method)
+        return why_not(self.train.estimator, method)
+
+
+def why_not(estimator: Any, method: Method) -> str | None:
+    """Why an estimator cannot be trained by a method; None if it can."""
+    softens = overrides(method, "targets") or overrides(method, "weights")
+    if softens and not takes_weights(estimator):
+        return f"softens targets: {type(estimator).__name__}.fit takes no sample_weight"
+    return None if method.changes == "targets" else "changes more than the targets"
 
 
 def parameter_names(kind: type) -> list[str]:

@@ -28,12 +28,12 @@ from unchurn.training.estimator.references import (
     Model,
     alike,
     check_in_common,
-    for_model,
     has_same_order,
     in_terms_of,
     is_ours,
     needs_weights,
     open_model,
+    predictions,
 )
 from unchurn.training.estimator.stable_classifier import StableClassifier
 from unchurn.training.learners.base import RemarkWarning
@@ -185,12 +185,13 @@ def upgrade(
     _warn_of_unknown(true_classes, classes, own_classes)
 
     def answers(x: Any) -> Array:
-        return in_terms_of(classes, base.predict(for_model(base, x)), own_classes)
+        return predictions(base, x, classes, "the base")
 
     budget = Budget(**{name: options.get(name) for name in ("max_bad_flips", "max_churn")})
     kind: OwnKind | Networks
     if estimator is not None:
         _check_options(estimator, options)
+        answers(x_test)  # a base that cannot read these rows says so before any training
         state = options.get("random_state")
         kind = OwnKind(
             estimator=estimator, base=base, classes=classes, budget=budget, random_state=state
@@ -231,11 +232,12 @@ def upgrade(
             is_estimator=estimator is not None,
         )
     new, trained_by, tried_within = fitted(method, train)
-    before, truth = answers(x_test), in_terms_of(classes, labels, true_classes)
+    before, after = answers(x_test), predictions(new, x_test, classes, type(new).__name__)
+    truth = in_terms_of(classes, labels, true_classes)
     return Upgraded(
         model=new,
         method=written(trained_by) if budget.given else method,
-        comparison=compare(before, new.predict(for_model(new, x_test)), labels=truth),
+        comparison=compare(before, after, labels=truth),
         tried=tried_within or tried,
     )
 
@@ -286,7 +288,8 @@ def _leaning(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RemarkWarning)  # shown by the final training
             model, _, _ = fitted(recipe, train.take(newer.kept))
-        return _named(model.predict(taken(train.x, newer.held)))
+        held = taken(train.x, newer.held)
+        return _named(predictions(model, held, np.unique(train.labels), type(model).__name__))
 
     # Soft labels can harm boosted trees on rows that they had right: there, both are asked for.
     recipe, tried = as_accurate(recipes, newer, predict, must_not_break_more=is_estimator)
