@@ -264,6 +264,6 @@ def test_that_the_base_knows_the_last_rows_is_warned_of_where_rows_to_test_on_ar
     fitted = clone(base).fit(x[:n_seen], y[:n_seen])
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
-        upgrade(fitted, x, y, X_test=x[:50], y_test=y[:50], random_state=2)
+        upgrade(fitted, x, y, X_test=x[:50], y_test=y[:50], model="mlp", random_state=1)
     said = [one for one in found if "as if rows were in order of time" in str(one.message)]
     assert len(said) == is_warned
