@@ -6,6 +6,7 @@ rows, so that nothing of unchurn is left in the model that is saved and served.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,7 @@ from unchurn.training.estimator.checks import as_seed
 from unchurn.training.estimator.examples import Rows
 from unchurn.training.estimator.frames import prepared
 from unchurn.training.estimator.references import Model, answers_by_name, is_ours
+from unchurn.training.learners.base import RemarkWarning
 from unchurn.training.learners.function import FittedFunction, FunctionLearner, Predict
 from unchurn.training.learners.own_code import called
 from unchurn.training.learners.sklearn import (
@@ -84,6 +86,26 @@ def _kind(x: Any) -> str:
     if is_sparse(x):
         return "sparse matrix"
     return f"{type(x).__module__.partition('.')[0]} frame" if is_frame(x) else "plain array"
+
+
+def check_options(estimator: Any, options: dict[str, Any]) -> None:
+    """Refuse options that only networks have."""
+    if odd := [name for name in options if name not in OPTIONS]:
+        raise InputError(
+            f"{odd[0]} is for networks, and the successor is a {type(estimator).__name__}, as the "
+            "base is or as model= says: give model='mlp' for a network"
+        )
+
+
+def warn_of_no_weights(estimator: Any) -> None:
+    """Say why the successor does not lean on the base, and what can be done."""
+    warnings.warn(
+        f"{type(estimator).__name__}.fit takes no sample_weight, by which labels would lean "
+        "towards the base's answers: it is retrained plainly. unchurn.Stay(base, new) keeps the "
+        "base's answers where it is surer; model='mlp' trains a network",
+        RemarkWarning,
+        stacklevel=3,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -39,7 +39,13 @@ from unchurn.training.estimator.stable_classifier import StableClassifier
 from unchurn.training.learners.base import RemarkWarning
 from unchurn.training.upgrade.drift_check import Newer, as_accurate, newer_rows, warn_if_unordered
 from unchurn.training.upgrade.networks import Networks
-from unchurn.training.upgrade.own_kind import OPTIONS, OwnKind, check_columns, estimator_to_train
+from unchurn.training.upgrade.own_kind import (
+    OwnKind,
+    check_columns,
+    check_options,
+    estimator_to_train,
+    warn_of_no_weights,
+)
 from unchurn.training.upgrade.rows import UpgradeRows, of_dataset, of_rows, without_target
 
 # The first starts from the weights of a base that is the same network for the same classes, the
@@ -188,25 +194,9 @@ def upgrade(
         return predictions(base, x, classes, "the base")
 
     budget = Budget(**{name: options.get(name) for name in ("max_bad_flips", "max_churn")})
-    kind: OwnKind | Networks
+    kind, usual = _way_to_train(base, estimator, X, classes, budget, preparation, options)
     if estimator is not None:
-        _check_options(estimator, options)
         answers(x_test)  # a base that cannot read these rows says so before any training
-        state = options.get("random_state")
-        kind = OwnKind(
-            estimator=estimator, base=base, classes=classes, budget=budget, random_state=state
-        )
-        usual = OWN_KIND
-    else:
-        own = {name: getattr(base, name) for name in KEPT} if is_ours(base) else {}
-        options = {**own, **options}
-        kind = Networks(base=base, budget=budget, options=options, preparation=preparation)
-        can_start = (
-            is_ours(base)
-            and _is_same_network(base, classes, options)
-            and (isinstance(X, Dataset) or _are_same_inputs(base, X, preparation))
-        )
-        usual = FROM_WEIGHTS if can_start else FROM_ANSWERS
     given_method = method
 
     def fitted(how: str | Method, rows: UpgradeRows) -> tuple[Any, Method, tuple[Tried, ...]]:
@@ -217,7 +207,7 @@ def upgrade(
     tried: tuple[Tried, ...] = ()
     if method is None and not kind.can_lean:
         method = INSTEAD[usual][-1]
-        _warn_of_no_weights(estimator)
+        warn_of_no_weights(estimator)
     elif method is None and budget.given:
         method = WITHIN_BUDGET[usual]
     elif method is None:
@@ -242,24 +232,32 @@ def upgrade(
     )
 
 
-def _check_options(estimator: Any, options: dict[str, Any]) -> None:
-    """Refuse options that only networks have."""
-    if odd := [name for name in options if name not in OPTIONS]:
-        raise InputError(
-            f"{odd[0]} is for networks, and the successor is a {type(estimator).__name__}, as the "
-            "base is or as model= says: give model='mlp' for a network"
+def _way_to_train(
+    base: Model,
+    estimator: Any | None,
+    x: Any,
+    classes: Array,
+    budget: Budget,
+    preparation: Preparation | None,
+    options: dict[str, Any],
+) -> tuple[OwnKind | Networks, str]:
+    """How the successor is trained: an estimator or a network, and its usual recipe."""
+    if estimator is not None:
+        check_options(estimator, options)
+        seed = options.get("random_state")
+        kind = OwnKind(
+            estimator=estimator, base=base, classes=classes, budget=budget, random_state=seed
         )
-
-
-def _warn_of_no_weights(estimator: Any) -> None:
-    """Say why the successor does not lean on the base, and what can be done."""
-    warnings.warn(
-        f"{type(estimator).__name__}.fit takes no sample_weight, by which labels would lean "
-        "towards the base's answers: it is retrained plainly. unchurn.Stay(base, new) keeps the "
-        "base's answers where it is surer; model='mlp' trains a network",
-        RemarkWarning,
-        stacklevel=3,
+        return kind, OWN_KIND
+    own = {name: getattr(base, name) for name in KEPT} if is_ours(base) else {}
+    options = {**own, **options}
+    can_start = (
+        is_ours(base)
+        and _is_same_network(base, classes, options)
+        and (isinstance(x, Dataset) or _are_same_inputs(base, x, preparation))
     )
+    networks = Networks(base=base, budget=budget, options=options, preparation=preparation)
+    return networks, FROM_WEIGHTS if can_start else FROM_ANSWERS
 
 
 def _leaning(
