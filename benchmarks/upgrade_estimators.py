@@ -167,7 +167,8 @@ def main() -> None:
         f"{MOST_ROWS:,} rows, {BASES} bases each, and on how many of them the 95 % interval of the "
         "difference from plain retraining lies on one side of zero "
         "(`python benchmarks/upgrade_estimators.py`, which has the rule by which the default was "
-        f"chosen; {len(LOOKED_AT)} tables that had been looked at before are left out)."
+        f"chosen; {len(LOOKED_AT)} tables that had been looked at before are left out). These are "
+        "recipes as `bench` trains them: `upgrade` leaves out shares of a class under a hundredth."
         f"\n\n{beside}\n\nThe same tables, {PER_TABLE} bases each, in percent.",
         PAGE,
     )
