@@ -34,6 +34,15 @@ def test_a_wrong_policy_file_says_which_key_and_what_is_allowed(tmp_path, text, 
     assert "gate.toml" in str(error.value) or "sets no limit" in message
 
 
+def test_a_policy_made_in_python_says_the_same_in_one_line():
+    with pytest.raises(InputError) as error:
+        Policy(max_churn=3, min_slice=0)
+    assert str(error.value) == (
+        "max_churn.limit: input should be less than or equal to 1, not 3 (a fraction: 0.05 is 5 %);"
+        " min_slice: input should be greater than or equal to 1, not 0"
+    )
+
+
 def test_a_policy_explains_itself_and_options_go_before_the_file(tmp_path):
     (tmp_path / "gate.toml").write_text(
         'max_churn = 0.02\nmust_not_flip = ["a"]\n'

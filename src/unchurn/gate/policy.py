@@ -67,6 +67,13 @@ class Policy(BaseModel):
     min_slice: int = Field(default=50, ge=1)
     must_not_flip: list[str | int] = []
 
+    def __init__(self, **fields: Any) -> None:
+        """Check the fields; InputError names those that are wrong."""
+        try:
+            super().__init__(**fields)
+        except ValidationError as error:
+            raise InputError("; ".join(map(_problem, error.errors()))) from error
+
     @property
     def limits(self) -> dict[str, Limit]:
         """The limits that are set, by the name of the limited measure."""
@@ -129,14 +136,14 @@ def make_policy(fields: dict[str, Any], name: str = "policy") -> Policy:
     """A policy from its fields; InputError if one is wrong, or no limit is set."""
     try:
         policy = Policy(**fields)
-    except ValidationError as error:
-        raise InputError("; ".join(_problem(e, name) for e in error.errors())) from error
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from error
     policy.explain()
     return policy
 
 
-def _problem(error: Any, name: str) -> str:
+def _problem(error: Any) -> str:
     """One key's problem in a few words."""
     allowed = ["limit", "burden"] if len(error["loc"]) > 1 else Policy.model_fields
     hint = " (a fraction: 0.05 is 5 %)" if error["type"] == "less_than_equal" else ""
-    return f"{name}: {field_problem(error, 'key', allowed)}{hint}"
+    return f"{field_problem(error, 'key', allowed)}{hint}"
