@@ -9,7 +9,7 @@ from scipy.sparse import coo_matrix, csr_array, csr_matrix
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import RandomForestClassifier, StackingClassifier
+from sklearn.ensemble import RandomForestClassifier, StackingClassifier, VotingClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
@@ -202,6 +202,29 @@ def test_a_stack_has_probabilities_only_when_it_is_fitted():
     base = StackingClassifier([("one", GaussianNB())], cv=2).fit(X[:OLD], NAMES[:OLD])
     with pytest.warns(RemarkWarning, match=r"StackingClassifier\.fit takes no sample_weight"):
         assert type(upgrade(base, *TRAIN, **TEST).model) is StackingClassifier
+
+
+def test_members_that_vote_all_lean():
+    def voting(*members):
+        named = [(str(place), member) for place, member in enumerate(members)]
+        return VotingClassifier([*named, ("no", "drop")], voting="soft").fit(X[:OLD], NAMES[:OLD])
+
+    base = voting(GaussianNB(), GaussianNB())
+    found = upgrade(base, *TRAIN, method="anchor(a=0.5)", **TEST).model
+    assert type(found) is VotingClassifier
+    expected = by_hand(base, 0.5).predict_proba(X)
+    np.testing.assert_allclose(found.predict_proba(X), expected, rtol=1e-4, atol=1e-6)
+    for member in (KNeighborsClassifier(), make_pipeline(GaussianNB())):
+        with pytest.warns(RemarkWarning, match=r"VotingClassifier\.fit takes no sample_weight"):
+            assert upgrade(voting(GaussianNB(), member), *TRAIN, **TEST).method == "control"
+
+
+def test_after_a_search_comes_what_it_found():
+    grid = {"var_smoothing": [1e-9, 0.5]}
+    base = GridSearchCV(GaussianNB(), grid, cv=2).fit(X[:OLD], NAMES[:OLD])
+    found = upgrade(base, *TRAIN, method="anchor(a=0.5)", **TEST).model
+    assert type(found) is GaussianNB
+    assert found.get_params() == {"priors": None, **base.best_params_}
 
 
 def test_a_budget_searches_how_much_to_anchor(base):

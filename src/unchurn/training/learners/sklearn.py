@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import VotingClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import threadpool_limits
@@ -104,6 +105,9 @@ def takes_weights(estimator: Any) -> bool:
     """
     if isinstance(estimator, Pipeline):
         return takes_weights(estimator.steps[-1][1])
+    if isinstance(estimator, VotingClassifier):  # hands them on to its members
+        members = [member for _, member in estimator.estimators if member != "drop"]
+        return all(has_fit_parameter(member, "sample_weight") for member in members)
     if isinstance(estimator, CalibratedClassifierCV) and estimator.estimator is not None:
         # It takes them in any case, but then trains what it calibrates without them.
         estimator = estimator.estimator

@@ -54,6 +54,9 @@ def estimator_to_train(base: Model, model: Any | None) -> Any | None:
     """
     if model is None and not is_ours(base):
         model = base.estimator if isinstance(base, FrozenEstimator) else base
+        # Of a search, such as GridSearchCV, the model that it found: a search over weighted copies
+        # of rows would compare settings by how well they know the copies.
+        model = getattr(model, "best_estimator_", model)
     if not all(hasattr(model, name) for name in ("fit", "get_params")):
         return None
     if not hasattr(model, "predict_proba"):

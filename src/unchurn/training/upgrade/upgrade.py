@@ -139,7 +139,8 @@ def upgrade(
     model
         What to train: an estimator with scikit-learn's interface, or a network as
         `StableClassifier(module=…)` takes it. If not given, a model of the base's own kind: a clone
-        of an estimator, otherwise a network.
+        of an estimator (of GridSearchCV and its like, of the estimator that it found), otherwise a
+        network.
     options
         Parameters of `StableClassifier`, for networks. If the base is one, `epochs`, `batch_size`
         and `learning_rate` default to the base's. For estimators, only `random_state`, in place of
