@@ -16,7 +16,7 @@ from unchurn.methods.registry import written
 from unchurn.training.estimator.budget import hold_out, settings_of
 from unchurn.training.learners.base import RemarkWarning
 from unchurn.training.networks.factories import mlp
-from unchurn.training.upgrade.upgrade import FROM_WEIGHTS
+from unchurn.training.upgrade.recipes import FROM_WEIGHTS
 
 X, Y = toys.blobs(300, distance=1.5)
 NAMES = np.array(["eel", "cat", "dog"])[Y]

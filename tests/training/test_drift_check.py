@@ -15,7 +15,7 @@ from unchurn.methods import Control
 from unchurn.training.estimator.budget import earlier, measured
 from unchurn.training.learners.base import RemarkWarning
 from unchurn.training.upgrade.drift_check import as_accurate, newer_rows, warn_if_unordered
-from unchurn.training.upgrade.upgrade import FROM_ANSWERS, FROM_WEIGHTS, INSTEAD
+from unchurn.training.upgrade.recipes import FROM_ANSWERS, FROM_WEIGHTS, INSTEAD
 
 RECIPES = INSTEAD[FROM_WEIGHTS]
 N = 600

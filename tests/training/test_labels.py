@@ -10,7 +10,7 @@ import toys
 from unchurn import StableClassifier, load_table, upgrade
 from unchurn.core.errors import InputError
 from unchurn.training.learners.base import RemarkWarning
-from unchurn.training.upgrade.upgrade import FROM_WEIGHTS
+from unchurn.training.upgrade.recipes import FROM_WEIGHTS
 
 
 def model(**options):

@@ -25,7 +25,7 @@ from unchurn import StableClassifier, bench, upgrade
 from unchurn.core.errors import InputError
 from unchurn.datasets.base import Dataset
 from unchurn.training.learners.base import RemarkWarning
-from unchurn.training.upgrade.upgrade import INSTEAD, OWN_KIND
+from unchurn.training.upgrade.recipes import INSTEAD, OWN_KIND
 
 N, OLD = 500, 250
 X, Y = toys.blobs(N + 200, distance=1.5)

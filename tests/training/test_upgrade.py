@@ -21,7 +21,7 @@ from unchurn.training.estimator.examples import Rows
 from unchurn.training.estimator.references import Answers, what_model_says
 from unchurn.training.learners.base import RemarkWarning
 from unchurn.training.networks.factories import mlp
-from unchurn.training.upgrade.upgrade import FROM_ANSWERS, FROM_WEIGHTS
+from unchurn.training.upgrade.recipes import FROM_ANSWERS, FROM_WEIGHTS
 
 X, Y = toys.blobs(240, distance=1.5)
 NAMES = np.array(["cat", "dog", "eel"])[Y]

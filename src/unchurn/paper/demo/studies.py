@@ -12,7 +12,7 @@ from unchurn.study.results.result import Result, SettingResult
 from unchurn.study.scenarios import Upgrade
 from unchurn.training.learners.make import make_learner
 from unchurn.training.loop.config import Training
-from unchurn.training.upgrade.upgrade import FROM_WEIGHTS
+from unchurn.training.upgrade.recipes import FROM_WEIGHTS
 
 DATA = "phishing"
 RETRAIN, UPGRADE = "retrain", "upgrade"  # the studies, and their folders

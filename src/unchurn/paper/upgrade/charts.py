@@ -10,7 +10,7 @@ import altair as alt
 from unchurn.paper.upgrade.rows import Over
 from unchurn.study.design.settings import make_setting
 from unchurn.study.results.result import CONTROL
-from unchurn.training.upgrade.upgrade import FROM_WEIGHTS
+from unchurn.training.upgrade.recipes import FROM_WEIGHTS
 
 KINDS = ["one model is served", "the base answers, too"]
 OTHERS = "another is better in both"  # of its kind

@@ -13,7 +13,7 @@ from unchurn.paper.upgrade.study import CANDIDATE, FORMER, ON_FRESH
 from unchurn.report.numbers import bare_percent
 from unchurn.study.design.settings import make_setting
 from unchurn.study.results.result import CONTROL
-from unchurn.training.upgrade.upgrade import FROM_ANSWERS
+from unchurn.training.upgrade.recipes import FROM_ANSWERS
 
 MOST_HARMED = 3  # of the tables, in accuracy and in bad flips each
 MOST_ABOVE = 0.01  # mean bad flips over plain retraining's, less the former default's

@@ -17,7 +17,7 @@ from unchurn.paper.upgrade.study import settings
 from unchurn.report.numbers import NONE, bare_percent, difference, signed
 from unchurn.study.design.settings import make_setting
 from unchurn.study.results.result import CONTROL
-from unchurn.training.upgrade.upgrade import FROM_ANSWERS, FROM_WEIGHTS
+from unchurn.training.upgrade.recipes import FROM_ANSWERS, FROM_WEIGHTS
 
 DEFAULT = make_setting(FROM_WEIGHTS).facts().written
 WITHOUT_WEIGHTS = make_setting(FROM_ANSWERS).facts().written

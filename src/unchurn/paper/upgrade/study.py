@@ -16,7 +16,7 @@ from unchurn.study.design.experiment import Experiment
 from unchurn.study.design.parts import make_parts
 from unchurn.study.design.settings import Setting, make_setting
 from unchurn.study.scenarios import Upgrade
-from unchurn.training.upgrade.upgrade import FROM_ANSWERS
+from unchurn.training.upgrade.recipes import FROM_ANSWERS
 
 UPGRADE = "upgrade"  # what `unchurn reproduce` calls the study
 BASES, PER_BASE = 3, 3

@@ -5,13 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from unchurn.core.arrays import Array
+from unchurn.core.frames import is_frame
 from unchurn.datasets.preparation import Preparation
 from unchurn.methods import Method, make_method
+from unchurn.methods.cost import serving_cost
 from unchurn.metrics.budget import Budget
 from unchurn.training.estimator.budget import Tried
-from unchurn.training.estimator.references import Model
+from unchurn.training.estimator.references import Model, alike, has_same_order, is_ours
 from unchurn.training.estimator.stable_classifier import StableClassifier
+from unchurn.training.upgrade.recipes import FROM_ANSWERS, FROM_WEIGHTS
 from unchurn.training.upgrade.rows import UpgradeRows
+
+KEPT = ("module", "epochs", "batch_size", "learning_rate")  # of a base of ours
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +29,31 @@ class Networks:
     options: dict[str, Any]  # of StableClassifier, the budget's among them
     preparation: Preparation | None
     can_lean: ClassVar[bool] = True
+
+    @classmethod
+    def after(
+        cls, base: Model, budget: Budget, options: dict[str, Any], preparation: Preparation | None
+    ) -> Networks:
+        """Networks that are trained as the base was, if it is one, but for what options say."""
+        own = {name: getattr(base, name) for name in KEPT} if is_ours(base) else {}
+        return cls(base=base, budget=budget, options={**own, **options}, preparation=preparation)
+
+    def usual(self, x: Any, classes: Array) -> str:
+        """The recipe for a network of these inputs and classes."""
+        base = self.base
+        if not is_ours(base) or serving_cost(base.fitted_.method) > 1:
+            return FROM_ANSWERS
+        own, new = alike(base.classes_, classes)
+        is_same = own == new and self.options.get("module") == base.module
+        return FROM_WEIGHTS if is_same and self._reads_as(base, x) else FROM_ANSWERS
+
+    def _reads_as(self, base: StableClassifier, x: Any) -> bool:
+        """Whether the new model has the same inputs as the base."""
+        if not is_frame(x):
+            return True  # a dataset's fit; arrays of another shape are refused elsewhere
+        if self.preparation is not None:
+            return bool(self.preparation == getattr(base, "preparation_", None))
+        return bool(base.shape_ == (len(x.columns),)) and has_same_order(base, x)
 
     def fit(
         self, how: str | Method, rows: UpgradeRows, unlabelled: Any | None

@@ -35,6 +35,7 @@ from unchurn.training.learners.sklearn import (
     unfitted,
     why_not,
 )
+from unchurn.training.upgrade.recipes import OWN_KIND
 from unchurn.training.upgrade.rows import UpgradeRows
 
 # The least share of a class in a row's targets, beside the largest share, that becomes a weighted
@@ -91,15 +92,6 @@ def _kind(x: Any) -> str:
     return f"{type(x).__module__.partition('.')[0]} frame" if is_frame(x) else "plain array"
 
 
-def check_options(estimator: Any, options: dict[str, Any]) -> None:
-    """Refuse options that only networks have."""
-    if odd := [name for name in options if name not in OPTIONS]:
-        raise InputError(
-            f"{odd[0]} is for networks, and the successor is a {type(estimator).__name__}, as the "
-            "base is or as model= says: give model='mlp' for a network"
-        )
-
-
 def warn_of_no_weights(estimator: Any) -> None:
     """Say why the successor does not lean on the base, and what can be done."""
     warnings.warn(
@@ -121,10 +113,29 @@ class OwnKind:
     budget: Budget
     random_state: Any  # None leaves the estimator's own
 
+    @classmethod
+    def after(
+        cls, base: Model, budget: Budget, options: dict[str, Any], estimator: Any, classes: Array
+    ) -> OwnKind:
+        """Clones of an estimator; options that only networks have are refused."""
+        if odd := [name for name in options if name not in OPTIONS]:
+            raise InputError(
+                f"{odd[0]} is for networks, and the successor is a {type(estimator).__name__}, as "
+                "the base is or as model= says: give model='mlp' for a network"
+            )
+        seed = options.get("random_state")
+        return cls(
+            estimator=estimator, base=base, classes=classes, budget=budget, random_state=seed
+        )
+
     @property
     def can_lean(self) -> bool:
         """Whether labels can lean towards the base's answers: by the weights of rows."""
         return takes_weights(self.estimator)
+
+    def usual(self, x: Any, classes: Array) -> str:
+        """The recipe for estimators, whatever their inputs."""
+        return OWN_KIND
 
     def fit(
         self, how: str | Method, rows: UpgradeRows, unlabelled: Any | None

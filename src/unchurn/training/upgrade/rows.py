@@ -10,7 +10,7 @@ import numpy as np
 
 from unchurn.core.arrays import Array, Float32, IntArray
 from unchurn.core.errors import InputError, unknown
-from unchurn.core.frames import as_frame, taken
+from unchurn.core.frames import as_frame, is_frame, taken
 from unchurn.datasets.base import Dataset, split
 from unchurn.methods.reference import Mask
 from unchurn.training.estimator.budget import earlier
@@ -31,6 +31,13 @@ class UpgradeRows:
     weights: Float32 | None
     data: Dataset | None = None  # the dataset whose training part they are
 
+    @property
+    def classes(self) -> Array:
+        """The classes that a model can learn from these rows."""
+        if self.data is None:
+            return np.unique(self.labels)
+        return self.data.labels[np.unique(self.data.y_train)]  # in the data's order: 2 before 10
+
     def take(self, rows: IntArray) -> UpgradeRows:
         """Some of the rows."""
         return UpgradeRows(
@@ -47,7 +54,18 @@ class UpgradeRows:
         return (self.x, self.labels) if self.data is None else (self.data, None)
 
 
-def of_dataset(data: Dataset, weights: Any) -> tuple[UpgradeRows, tuple[Array, Array]]:
+def given_rows(
+    x: Any, y: Any, x_test: Any, y_test: Any, *, saw: Any, weights: Any
+) -> tuple[UpgradeRows, tuple[Any, Array]]:
+    """Rows to train on, and rows and labels to compare on, from arrays, frames or a dataset."""
+    if not isinstance(x, Dataset):
+        return _of_rows(x, y, x_test, y_test, saw=saw, weights=weights)
+    if any(given is not None for given in (y, x_test, y_test, saw)):
+        raise InputError("a dataset has labels and a test part of its own: give X and y")
+    return _of_dataset(x, weights)
+
+
+def _of_dataset(data: Dataset, weights: Any) -> tuple[UpgradeRows, tuple[Array, Array]]:
     """A dataset's training part, and its test part: inputs and labels."""
     saw = None
     if data.order is not None:  # a table's rows were shuffled; those that came last are new
@@ -63,7 +81,7 @@ def of_dataset(data: Dataset, weights: Any) -> tuple[UpgradeRows, tuple[Array, A
     return train, (data.x_test, data.labels[data.y_test])
 
 
-def of_rows(
+def _of_rows(
     x: Any, y: Any, x_test: Any, y_test: Any, *, saw: Any, weights: Any
 ) -> tuple[UpgradeRows, tuple[Any, Array]]:
     """Rows to train on, and rows and labels to compare on.
@@ -99,6 +117,11 @@ def of_rows(
 
 def without_target(frame: Any, target: str, y: Any) -> tuple[Any, Array]:
     """The frame without its column of labels, and the labels."""
+    if not is_frame(frame):
+        raise InputError(
+            f"target= is a column of a frame, and X is {type(frame).__name__}: a file is read "
+            "before, as by pandas.read_csv"
+        )
     if y is not None:
         raise InputError("give y, or target= of a column, not both")
     if target not in frame.columns:
@@ -116,5 +139,5 @@ def _warn_of_seen(how: str) -> None:
         "the base may have seen the rows that it is judged on, and then gets too many of them "
         f"right: give {how}, or X_test and y_test",
         RemarkWarning,
-        stacklevel=4,
+        stacklevel=5,
     )

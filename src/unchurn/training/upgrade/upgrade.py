@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,13 +11,10 @@ import numpy.typing as npt
 
 from unchurn.comparison.compare import compare
 from unchurn.comparison.result import Comparison
-from unchurn.core.arrays import Array, IntArray
+from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError
-from unchurn.core.frames import is_frame, taken
 from unchurn.datasets.base import Dataset
-from unchurn.datasets.preparation import Preparation
 from unchurn.methods import Method, make_method
-from unchurn.methods.cost import serving_cost
 from unchurn.methods.registry import written
 from unchurn.metrics.budget import Budget
 from unchurn.training.estimator.budget import Tried
@@ -28,46 +24,23 @@ from unchurn.training.estimator.references import (
     Model,
     alike,
     check_in_common,
-    has_same_order,
     in_terms_of,
-    is_ours,
     needs_weights,
     open_model,
     predictions,
 )
-from unchurn.training.estimator.stable_classifier import StableClassifier
 from unchurn.training.learners.base import RemarkWarning
-from unchurn.training.upgrade.drift_check import Newer, as_accurate, newer_rows, warn_if_unordered
 from unchurn.training.upgrade.networks import Networks
 from unchurn.training.upgrade.own_kind import (
     OwnKind,
     check_columns,
-    check_options,
     estimator_to_train,
     warn_of_no_weights,
 )
-from unchurn.training.upgrade.rows import UpgradeRows, of_dataset, of_rows, without_target
+from unchurn.training.upgrade.recipes import INSTEAD, WITHIN_BUDGET, Fitted, without_loss
+from unchurn.training.upgrade.rows import UpgradeRows, given_rows, without_target
 
-# The first starts from the weights of a base that is the same network for the same classes, the
-# second is for networks after any other base, and the third for estimators, whatever they replace.
-FROM_WEIGHTS = "weight_decay+warm_start+anchor(a=0.5)+safe_ema"
-FROM_ANSWERS = "longer(times=2)+anchor(a=0.5)+safe_ema"
-OWN_KIND = "anchor(a=0.5)"
-# Recipes in the order they are tried. The first that is as accurate as plain retraining, the last,
-# is used (drift_check.py): a warm start or a longer training can end up less accurate.
-INSTEAD = {
-    FROM_WEIGHTS: (FROM_WEIGHTS, "warm_start(a=0.5)+anchor(a=0.5)+safe_ema", "safe_ema"),
-    FROM_ANSWERS: (FROM_ANSWERS, "anchor(a=0.5)+safe_ema", "safe_ema"),
-    OWN_KIND: (OWN_KIND, "anchor(a=0.2)", "control"),
-}
-# With a budget, the search is over the anchor's strength.
-WITHIN_BUDGET = {
-    FROM_WEIGHTS: "weight_decay(strength=0.1)+warm_start(a=1.0)+anchor+safe_ema",
-    FROM_ANSWERS: "longer(times=2)+anchor+safe_ema",
-    OWN_KIND: "anchor",
-}
 MOST_NAMED = 5  # classes in a warning
-KEPT = ("module", "epochs", "batch_size", "learning_rate")  # of a base of ours
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,144 +135,57 @@ def upgrade(
     if estimator is None and model is not None:
         options["module"] = model
     if target is not None:
-        if not is_frame(X):
-            raise InputError(
-                f"target= is a column of a frame, and X is {type(X).__name__}: a file is read "
-                "before, as by pandas.read_csv"
-            )
         X, y = without_target(X, target, y)  # noqa: N806
     preparation = None
-    if isinstance(X, Dataset):
-        if any(given is not None for given in (y, X_test, y_test, base_saw)):
-            raise InputError("a dataset has labels and a test part of its own: give X and y")
-        train, (x_test, labels) = of_dataset(X, sample_weight)
-        classes = X.labels[np.unique(X.y_train)]  # in the data's order: 2 before 10
-    else:
+    if estimator is not None:
+        check_columns(X, X_test, X_unlabelled)
+    elif not isinstance(X, Dataset):
         # Learned from all rows, so that trials on some of them know every column with gaps. A
         # StableClassifier as base prepares frames itself, and the new model must do the same.
         is_started = method is not None and needs_weights(make_method(method))
-        if estimator is None:
-            preparation = learn_preparation(X, base, needs_weights=is_started)
-        else:
-            check_columns(X, X_test, X_unlabelled)
-        train, (x_test, labels) = of_rows(X, y, X_test, y_test, saw=base_saw, weights=sample_weight)
-        classes = np.unique(train.labels)
-        for rows in (x_test, X_unlabelled):
+        preparation = learn_preparation(X, base, needs_weights=is_started)
+        for rows in (X_test, X_unlabelled):
             prepared(rows, preparation)  # raises here rather than after hours of training
-    own_classes, true_classes = np.asarray(base.classes_), np.unique(labels)
-    check_in_common("the base knows", own_classes, classes)
-    check_in_common("y_test has", true_classes, classes)
-    _warn_of_unknown(true_classes, classes, own_classes)
+    train, (x_test, labels) = given_rows(X, y, X_test, y_test, saw=base_saw, weights=sample_weight)
+    classes = train.classes
+    _check_classes(classes, np.asarray(base.classes_), np.unique(labels))
 
     def answers(x: Any) -> Array:
         return predictions(base, x, classes, "the base")
 
     budget = Budget(**{name: options.get(name) for name in ("max_bad_flips", "max_churn")})
-    kind, usual = _way_to_train(base, estimator, X, classes, budget, preparation, options)
-    if estimator is not None:
+    kind: OwnKind | Networks
+    if estimator is None:
+        kind = Networks.after(base, budget, options, preparation)
+    else:
+        kind = OwnKind.after(base, budget, options, estimator, classes)
         answers(x_test)  # a base that cannot read these rows says so before any training
     given_method = method
 
-    def fitted(how: str | Method, rows: UpgradeRows) -> tuple[Any, Method, tuple[Tried, ...]]:
+    def fit(how: str | Method, rows: UpgradeRows) -> Fitted:
         looks = make_method(how).reference() is not None
         # A recipe that was chosen because the base is outdated must not take labels from it either.
         return kind.fit(how, rows, X_unlabelled if looks or how is given_method else None)
 
     tried: tuple[Tried, ...] = ()
-    if method is None and not kind.can_lean:
-        method = INSTEAD[usual][-1]
-        warn_of_no_weights(estimator)
-    elif method is None and budget.given:
-        method = WITHIN_BUDGET[usual]
-    elif method is None:
-        seed = as_seed(options.get("random_state"))
-        method, tried = _leaning(
-            INSTEAD[usual],
-            train,
-            answers,
-            fitted,
-            seed,
-            is_warned=X_test is None,
-            is_estimator=estimator is not None,
-        )
-    new, trained_by, tried_within = fitted(method, train)
+    if method is None:
+        usual = kind.usual(X, classes)
+        if not kind.can_lean:
+            method = INSTEAD[usual][-1]
+            warn_of_no_weights(estimator)
+        elif budget.given:
+            method = WITHIN_BUDGET[usual]
+        else:
+            seed = as_seed(options.get("random_state"))
+            method, tried = without_loss(usual, train, answers, fit, seed, is_warned=X_test is None)
+    new, trained_by, tried_within = fit(method, train)
     before, after = answers(x_test), predictions(new, x_test, classes, type(new).__name__)
-    truth = in_terms_of(classes, labels, true_classes)
     return Upgraded(
         model=new,
         method=written(trained_by) if budget.given else method,
-        comparison=compare(before, after, labels=truth),
+        comparison=compare(before, after, labels=in_terms_of(classes, labels, np.unique(labels))),
         tried=tried_within or tried,
     )
-
-
-def _way_to_train(
-    base: Model,
-    estimator: Any | None,
-    x: Any,
-    classes: Array,
-    budget: Budget,
-    preparation: Preparation | None,
-    options: dict[str, Any],
-) -> tuple[OwnKind | Networks, str]:
-    """How the successor is trained: an estimator or a network, and its usual recipe."""
-    if estimator is not None:
-        check_options(estimator, options)
-        seed = options.get("random_state")
-        kind = OwnKind(
-            estimator=estimator, base=base, classes=classes, budget=budget, random_state=seed
-        )
-        return kind, OWN_KIND
-    own = {name: getattr(base, name) for name in KEPT} if is_ours(base) else {}
-    options = {**own, **options}
-    can_start = (
-        is_ours(base)
-        and _is_same_network(base, classes, options)
-        and (isinstance(x, Dataset) or _are_same_inputs(base, x, preparation))
-    )
-    networks = Networks(base=base, budget=budget, options=options, preparation=preparation)
-    return networks, FROM_WEIGHTS if can_start else FROM_ANSWERS
-
-
-def _leaning(
-    recipes: tuple[str, ...],
-    train: UpgradeRows,
-    answers: Callable[[Any], Array],
-    fitted: Callable[[str, UpgradeRows], tuple[Any, Method, tuple[Tried, ...]]],
-    seed: int,
-    *,
-    is_warned: bool,
-    is_estimator: bool,
-) -> tuple[str, tuple[Tried, ...]]:
-    """The recipe that follows the base most closely without losing accuracy on newer rows.
-
-    `is_warned`: the user has been warned already that it is unknown which rows the base has seen.
-    """
-
-    def before(rows: IntArray) -> Array:
-        return _named(answers(taken(train.x, rows)))
-
-    newer = newer_rows(_named(train.labels), before, seed=seed, saw=train.saw)
-    if newer is None:  # unchecked, leaning costs trees of few rows more than it is worth
-        return recipes[-1 if is_estimator else 0], ()
-
-    def predict(recipe: str, newer: Newer) -> Array:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RemarkWarning)  # shown by the final training
-            model, _, _ = fitted(recipe, train.take(newer.kept))
-        held = taken(train.x, newer.held)
-        return _named(predictions(model, held, np.unique(train.labels), type(model).__name__))
-
-    # Soft labels can harm boosted trees on rows that they had right: there, both are asked for.
-    recipe, tried = as_accurate(recipes, newer, predict, must_not_break_more=is_estimator)
-    if train.saw is None and recipe != recipes[-1] and not is_warned:
-        warn_if_unordered(_named(train.labels), newer, tried[0])
-    return recipe, tried
-
-
-def _named(labels: Array) -> Array:
-    """Labels as text: answers are text, too, if the base knows a class that no longer exists."""
-    return labels.astype(str)
 
 
 def _check_base(base: Model) -> None:
@@ -311,12 +197,14 @@ def _check_base(base: Model) -> None:
         )
 
 
-def _warn_of_unknown(true: Array, *known: Array) -> None:
-    """Warn of test rows whose class neither model knows."""
-    names = [alike(true, classes) for classes in known]
+def _check_classes(classes: Array, of_base: Array, of_test: Array) -> None:
+    """Refuse classes that have nothing in common; warn of test rows whose class nobody knows."""
+    check_in_common("the base knows", of_base, classes)
+    check_in_common("y_test has", of_test, classes)
+    names = [alike(of_test, known) for known in (classes, of_base)]
     unknown = [
         label
-        for place, label in enumerate(true.tolist())
+        for place, label in enumerate(of_test.tolist())
         if not any(own[place] in theirs for own, theirs in names)
     ]
     if unknown:
@@ -326,19 +214,3 @@ def _warn_of_unknown(true: Array, *known: Array) -> None:
             RemarkWarning,
             stacklevel=3,
         )
-
-
-def _are_same_inputs(base: StableClassifier, x: Any, preparation: Preparation | None) -> bool:
-    """Whether the new model has the same inputs as the base."""
-    if not is_frame(x):
-        return True  # arrays of another shape are refused elsewhere
-    if preparation is not None:
-        return bool(preparation == getattr(base, "preparation_", None))
-    return bool(base.shape_ == (len(x.columns),)) and has_same_order(base, x)
-
-
-def _is_same_network(base: StableClassifier, classes: Array, options: dict[str, Any]) -> bool:
-    """Whether training can start from the base's weights."""
-    is_one = serving_cost(base.fitted_.method) == 1
-    own, new = alike(base.classes_, classes)
-    return is_one and own == new and options.get("module") == base.module
