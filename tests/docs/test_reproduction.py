@@ -11,7 +11,8 @@ import pytest
 from unchurn.methods import METHODS, Method
 from unchurn.metrics.registry import METRICS, Metric
 from unchurn.paper.page import page, write_page
-from unchurn.paper.records import numbers, read_all
+from unchurn.paper.record_numbers import numbers
+from unchurn.paper.records import read_all
 from unchurn.paper.tables import beside_paper
 from unchurn.paper.theory.simulations import rates
 

@@ -5,11 +5,11 @@ import pytest
 
 import toys
 from unchurn import InputError
+from unchurn.paper.experiments import experiments
 from unchurn.paper.explanations import explanations
 from unchurn.paper.published import published
 from unchurn.paper.quotes import quotes
 from unchurn.paper.records import keep, read_all
-from unchurn.paper.studies import experiments
 
 pytestmark = pytest.mark.usefixtures("small_phishing")
 

@@ -7,9 +7,10 @@ import pytest
 
 import toys
 from unchurn.core.errors import InputError
+from unchurn.paper.experiments import experiments
 from unchurn.paper.page import page, write_page
-from unchurn.paper.records import NEVER_RIGHT, as_published, keep, numbers, read
-from unchurn.paper.studies import experiments
+from unchurn.paper.record_numbers import numbers
+from unchurn.paper.records import NEVER_RIGHT, as_published, keep, read
 
 pytestmark = pytest.mark.usefixtures("small_phishing")
 COMMAND = "unchurn reproduce table1 --dataset phishing --runs 3 --epochs 2"

@@ -7,8 +7,9 @@ import pytest
 
 from unchurn.core.errors import InputError
 from unchurn.methods import METHODS, Control
+from unchurn.paper.experiments import experiments, smaller
 from unchurn.paper.published import ablation, along, find_published, published
-from unchurn.paper.studies import RECIPES, STUDIES, Study, experiments, smaller
+from unchurn.paper.studies import RECIPES, STUDIES, Study
 from unchurn.study.design.settings import make_setting
 from unchurn.study.results.subject import subject_of
 

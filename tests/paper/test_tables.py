@@ -1,9 +1,9 @@
 import pytest
 
 import toys
+from unchurn.paper.experiments import experiments
 from unchurn.paper.page import page
 from unchurn.paper.records import keep, read_all
-from unchurn.paper.studies import experiments
 from unchurn.paper.tables import table, trial_table
 
 pytestmark = pytest.mark.usefixtures("small_phishing")

@@ -158,7 +158,8 @@ class _Study:
         """The experiments on one dataset, by name."""
         from unchurn.methods.registry import split_methods
         from unchurn.paper.beyond import study as beyond
-        from unchurn.paper.studies import STUDIES, experiments
+        from unchurn.paper.experiments import experiments
+        from unchurn.paper.studies import STUDIES
         from unchurn.paper.upgrade import study as upgrade
 
         methods = split_methods(self.methods) if self.methods else None

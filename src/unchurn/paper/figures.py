@@ -13,7 +13,8 @@ from unchurn.neighbors import knn_labels
 from unchurn.neighbors.soft_labels import blend_knn_labels, smooth_labels
 from unchurn.paper.figure3 import frontiers
 from unchurn.paper.published import FIGURE2, along
-from unchurn.paper.records import Record, measured, paper_row
+from unchurn.paper.record_numbers import measured, paper_row
+from unchurn.paper.records import Record
 from unchurn.paper.theory.charts import theorem1_chart, theorem2_chart
 from unchurn.study.report import charts
 

@@ -15,7 +15,8 @@ from unchurn.core.files import reading, write_text
 from unchurn.metrics.intervals import Interval
 from unchurn.paper.explanations import explanations
 from unchurn.paper.published import PAPER_GRIDS, PAPER_METRICS, SINGLE_MODELS, published
-from unchurn.paper.records import Record, measured, paper_row, read_all, write_numbers
+from unchurn.paper.record_numbers import measured, paper_row
+from unchurn.paper.records import Record, read_all, write_numbers
 from unchurn.paper.studies import RECIPES, STUDIES
 from unchurn.paper.tables import choice_table, near_cells, published_text, table, trial_table
 from unchurn.report.numbers import bare_percent, difference, signed, with_spread

@@ -10,9 +10,10 @@ import numpy as np
 
 from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError
-from unchurn.paper import records
+from unchurn.paper import record_numbers
 from unchurn.paper.published import PAPER_METRICS
-from unchurn.paper.records import Record, paper_row
+from unchurn.paper.record_numbers import paper_row
+from unchurn.paper.records import Record
 from unchurn.paper.studies import RUNS
 from unchurn.paper.tables import near_cells
 from unchurn.report.numbers import bare_percent
@@ -41,7 +42,7 @@ class Quotes:
         """Our mean in percent."""
         if metric not in PAPER_METRICS:
             raise InputError(f"no metric {metric!r}: there are {', '.join(PAPER_METRICS)}")
-        return bare_percent(records.measured(self._row(name, setting), metric).mean)
+        return bare_percent(record_numbers.measured(self._row(name, setting), metric).mean)
 
     def spread(self, prefix: str, setting: str) -> dict[str, str]:
         """The lowest and highest of our churns over the variants of a trial."""

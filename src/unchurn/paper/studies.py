@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import product
 
-import numpy as np
-
-from unchurn.core.errors import InputError
-from unchurn.datasets import DATASETS, Dataset, load
 from unchurn.datasets.base import SPLIT_SEED
 from unchurn.paper.published import (
     ENSEMBLE,
@@ -20,12 +16,7 @@ from unchurn.paper.published import (
     along,
     published,
 )
-from unchurn.study.design.experiment import Experiment
-from unchurn.study.design.parts import make_parts
 from unchurn.study.design.settings import Setting, make_setting
-from unchurn.study.results.subject import Subject
-from unchurn.training.learners.torch import TorchLearner
-from unchurn.training.loop.config import Training
 
 RUNS = 5  # of every setting, in the paper
 
@@ -236,113 +227,3 @@ STUDIES = {
         "drawn towards the other's, held fixed (stop_gradient=1).",
     ),
 }
-
-
-def experiments(
-    what: str,
-    dataset: str,
-    *,
-    runs: int = RUNS,
-    epochs: int | None = None,
-    subset: int | None = None,
-    methods: Sequence[str] | None = None,
-) -> dict[str, Experiment]:
-    """The experiments of a study on one of its datasets, each by a name for its files.
-
-    What is smaller than the study itself, or only some of its methods, is in the name.
-    """
-    study = STUDIES[what]
-    if dataset not in study.datasets:
-        raise InputError(f"{what} has no dataset {dataset!r}: it has {', '.join(study.datasets)}")
-    settings = study.settings(dataset)
-    parts = [what, dataset]
-    if methods is not None:
-        there = list(dict.fromkeys(setting.name for setting in settings))
-        if unknown := [name for name in methods if name not in there]:
-            raise InputError(f"{what} has no method {unknown[0]!r}: it has {', '.join(there)}")
-        settings = tuple(setting for setting in settings if setting.name in methods)
-        parts += sorted(set(methods))
-    data = load(dataset)
-    recipes = study.variants(RECIPES[dataset])
-    if subset is not None:
-        if any(recipe.examples for recipe in recipes.values()):
-            raise InputError(f"{what} tries several numbers of examples itself")
-        data = take(data, subset)
-        parts.append(f"{subset}examples")
-    if runs != RUNS:
-        parts.append(f"{runs}runs")
-    if epochs is not None:
-        if len({recipe.epochs for recipe in recipes.values()}) > 1:
-            raise InputError(f"{what} tries several numbers of epochs itself")
-        parts.append(f"{epochs}epochs")
-    if epochs is not None:
-        recipes = {variant: replace(recipe, epochs=epochs) for variant, recipe in recipes.items()}
-    return {
-        "-".join([*parts, *([variant] if variant else [])]): _experiment(
-            _data(data, recipe), settings, recipe, runs
-        )
-        for variant, recipe in recipes.items()
-    }
-
-
-def _experiment(
-    data: Dataset, settings: tuple[Setting, ...], recipe: Recipe, runs: int
-) -> Experiment:
-    """So many runs of each setting; as in the paper, settings are chosen on the test part."""
-    learner = TorchLearner(recipe.model, Training(epochs=recipe.epochs))
-    return Experiment(
-        data=data, parts=make_parts(data), settings=settings, learner=learner, runs=runs
-    )
-
-
-def _data(data: Dataset, recipe: Recipe) -> Dataset:
-    data = resplit(data, recipe.split)
-    return data if recipe.examples is None else take(data, recipe.examples)
-
-
-def resplit(data: Dataset, seed: int) -> Dataset:
-    """The dataset split at random once more, into parts of the same sizes."""
-    if seed == SPLIT_SEED:
-        return data
-    n = len(data.y_train)
-    order = np.random.default_rng(seed).permutation(n + len(data.y_test))
-    x = np.concatenate([data.x_train, data.x_test])[order]
-    y = np.concatenate([data.y_train, data.y_test])[order]
-    note = f"split at random once more, with seed {seed}"
-    return Dataset(
-        name=data.name,
-        x_train=x[:n],
-        y_train=y[:n],
-        x_test=x[n:],
-        y_test=y[n:],
-        classes=data.classes,
-        notes=(*data.notes, note),
-    )
-
-
-def take(data: Dataset, n: int) -> Dataset:
-    """The dataset with n of its training examples, always the same ones."""
-    if not len(data.classes) <= n <= len(data.y_train):
-        raise InputError(
-            f"{data.name}: a subset has {len(data.classes)} to {len(data.y_train)} training "
-            f"examples, not {n}"
-        )
-    rows = np.sort(np.random.default_rng(SPLIT_SEED).permutation(len(data.y_train))[:n])
-    note = f"trained on {n:,} of {len(data.y_train):,} examples"
-    return replace(
-        data, x_train=data.x_train[rows], y_train=data.y_train[rows], notes=(*data.notes, note)
-    )
-
-
-def smaller(subject: Subject) -> list[str]:
-    """In what a study is less than the paper's; empty if in nothing."""
-    source, recipe = DATASETS[subject.data.name], RECIPES[subject.data.name]
-    counts = {
-        "train": (subject.data.n_train, source.n_train),
-        "test": (len(subject.labels["test"]), source.n_test),
-        "epochs": (subject.learner["training"]["epochs"], recipe.epochs),
-        "runs": (subject.runs, RUNS),
-    }
-    return [
-        f"{ours:,} of {theirs:,} {name}" for name, (ours, theirs) in counts.items() if ours < theirs
-    ]

@@ -6,9 +6,10 @@ import math
 from collections.abc import Sequence
 
 from unchurn.metrics.registry import METRICS
+from unchurn.paper.experiments import smaller
 from unchurn.paper.published import PAPER_METRICS, Published, published
-from unchurn.paper.records import Record, measured, paper_row
-from unchurn.paper.studies import smaller
+from unchurn.paper.record_numbers import measured, paper_row
+from unchurn.paper.records import Record
 from unchurn.report import formats, numbers
 from unchurn.report.table import Cell, Column, Note, Table
 from unchurn.study.results.result import Result, SettingResult
