@@ -1,1 +1,1 @@
-"""MEASURE: compare two models' predictions: what changed, and whether beyond noise."""
+"""MEASURE: compare two models' predictions: what changed, and whether it exceeds noise."""

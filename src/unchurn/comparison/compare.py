@@ -66,7 +66,7 @@ def compare(
         table of pyarrow, an array of labels or an array (n, classes) of probabilities; a row per
         example, joined by id where there is one.
     labels
-        True labels, in any of these forms; else from a column of either model's.
+        True labels, in any of these forms. If not given, a column of either model's.
     slices
         A column by which to slice, or several, of any of these files; or arrays by name.
     retrains
@@ -86,7 +86,7 @@ def compare(
     min_overlap
         The share of either model's rows that must be in the other.
     form
-        How text files are written, if not with commas, decimal points and in UTF-8.
+        How text files are written, if not in UTF-8 with commas and decimal points.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def compare_given(
     min_slice: int = 50,
     labels_cover: str | None = None,
 ) -> Comparison:
-    """The same of what is read already; `compare` says what the arguments are."""
+    """Compare what has already been read; the arguments are those of `compare`."""
     as_whole(min_slice, 1, "min_slice")
     cover = labels_cover or ("flips" if given.is_flip_list else None)
     result = _compared(given.paired, floor, given.taken, min_slice, cover)
@@ -128,7 +128,7 @@ def compare_given(
 
 
 def _without_truth(given: Inputs) -> list[str]:
-    """A note that no labels were found, with the columns in which they may stand."""
+    """A note that no labels were found, with the unused columns that may hold them."""
     models = (given.base, given.candidate)
     if given.labels is not None or any(model.labels is not None for model in models):
         return []

@@ -87,7 +87,7 @@ def read_inputs(
         slices=asked.slices if slices is None or own_slices else tuple(map(str, slices)),
         cluster=cluster if isinstance(cluster, str) else asked.cluster,
     )
-    if len({*names}) < len(names):  # by which results, too, tell the models apart
+    if len({*names}) < len(names):  # results, too, tell the models apart by them
         raise InputError(
             f"names must be two, both are {names[0]!r}: call one of the models otherwise"
         )

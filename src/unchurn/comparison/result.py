@@ -58,9 +58,9 @@ class Comparison:
     floor: Floor | None
     taken: dict[str, dict[str, str]]  # by file, the role of each of its columns
     notes: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()  # what may make it another answer than was meant: shown first
+    warnings: tuple[str, ...] = ()  # why it may not answer what was meant; shown first
     thresholds_given: tuple[float | None, float | None] = (None, None)  # base's, the candidate's
-    doubts: tuple[Doubt, ...] = ()  # those of the warnings by which a gate promotes nothing
+    doubts: tuple[Doubt, ...] = ()  # warnings that keep a gate from promoting
 
     @property
     def n(self) -> int:
@@ -103,9 +103,9 @@ class Comparison:
     def gate(
         self, policy: Policy | dict[str, Any] | str | Path | None = None, **limits: Any
     ) -> Verdict:
-        """Decide by a policy, a TOML file of one, or limits by their keys: promote, hold or reject.
+        """Decide by a policy, the TOML file of one, or limits as keywords: promote, hold or reject.
 
-        What is given as a keyword, as in `gate(max_churn=0.05)`, goes before the policy's.
+        Limits given as keywords, as in `gate(max_churn=0.05)`, override those of the policy.
         """
         from unchurn.gate.decide import decide
 
@@ -119,7 +119,7 @@ class Comparison:
         return flipped(self)
 
     def markdown(self, verdict: HasBanner | None = None) -> str:
-        """All tables as Markdown, a gate's verdict above them if given."""
+        """All tables as Markdown, with a gate's verdict at the top if given."""
         from unchurn.comparison.report import words
 
         return words.markdown(self, None if verdict is None else verdict.banner())
@@ -134,7 +134,7 @@ class Comparison:
         return self.markdown()
 
     def html(self, path: str | Path, verdict: HasBanner | None = None) -> None:
-        """Write it as one HTML page that needs no network, a gate's verdict above it if given."""
+        """Write one HTML page that needs no network, with a gate's verdict at the top if given."""
         from unchurn.comparison.report.page import write_comparison
 
         write_comparison(self, Path(path), None if verdict is None else verdict.banner())

@@ -1,1 +1,1 @@
-"""Ground of all layers: errors, checked arrays, files, progress, executors."""
+"""The ground of all layers: errors, checked arrays, files, progress, executors."""

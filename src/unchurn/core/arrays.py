@@ -20,7 +20,7 @@ NUMBER = int | float | np.integer | np.floating
 # Up to so many columns, one column is a fair part of every cache line that it touches.
 SHORT_ROW = 16
 LAST_LETTER = 0x10FFFF  # of Unicode; NumPy's text may hold numbers beyond
-SURROGATES = (0xD800, 0xDFFF)  # halves of letters, which are none alone
+SURROGATES = (0xD800, 0xDFFF)  # halves of letters, which are no letters alone
 
 
 def as_array(values: npt.ArrayLike, name: str) -> Array:
@@ -41,18 +41,18 @@ def as_array(values: npt.ArrayLike, name: str) -> Array:
 
 
 def is_nan(value: Any) -> bool:
-    """Whether any value, of any type, is a number that is none."""
+    """Whether a value, of any type, is NaN."""
     return isinstance(value, float | np.floating | Decimal) and math.isnan(value)
 
 
 def is_gap(value: Any) -> bool:
-    """Whether it is None, NaN, or what pandas has for them."""
-    # Told by their types, without importing pandas: NA is not even unequal to itself.
+    """Whether a value is None, NaN, or pandas' NA or NaT."""
+    # Recognised by type, without importing pandas: NA is not even unequal to itself.
     return value is None or type(value).__name__ in ("NAType", "NaTType") or is_nan(value)
 
 
 def is_unicode(array: Array) -> bool:
-    """Whether an array of text holds nothing but letters; one that is no text does."""
+    """Whether an array of text is valid Unicode; true for any other array."""
     if array.dtype.kind != "U" or not array.dtype.itemsize:
         return True
     order = array.dtype.byteorder

@@ -1,7 +1,8 @@
 """Read Arrow files (.feather, .arrow), after a trial in a separate process.
 
-On a damaged file that claims too much memory, Rust ends the process, which cannot be prevented
-inside it. As a program (`python -m unchurn.core.arrow_files FILE`) it only tries to read a file.
+On a damaged file that claims too much memory, Rust aborts the process, which cannot be prevented
+from inside. Run as a program (`python -m unchurn.core.arrow_files FILE`), this module only tries to
+read a file.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ class InputError(ValueError):
 
 
 def unknown(kind: str, name: Any, there: Iterable[Any], *, where: str = "") -> str:
-    """A message that there is no such name, with the likely one and all that there are.
+    """A message that there is no such name, with the one that is likely meant and all there are.
 
     >>> unknown("method", "saf_ema", ["control", "ema", "safe_ema"])
     "no method 'saf_ema' (did you mean 'safe_ema'?): there are control, ema, safe_ema"
@@ -23,7 +23,7 @@ def unknown(kind: str, name: Any, there: Iterable[Any], *, where: str = "") -> s
     >>> unknown("column", 3, ["a", 0])
     'no column 3: there are a, 0'
     """
-    from difflib import get_close_matches  # not worth its time where nothing is wrong
+    from difflib import get_close_matches  # imported only if something is wrong
 
     known = [str(one) for one in there]
     by_letters = {one.casefold(): one for one in known}

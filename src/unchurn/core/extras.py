@@ -20,7 +20,7 @@ EXTRAS = {
 
 
 def what_is_missing(error: BaseException, user: str) -> str | None:
-    """A message which module `user` needs and how to install it; None if it is of no extra.
+    """A message on which module `user` needs and how to install it; None if no extra has it.
 
     >>> what_is_missing(ModuleNotFoundError(name="torch"), "StableClassifier")
     "StableClassifier needs torch: pip install 'unchurn[train]'"

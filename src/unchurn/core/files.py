@@ -1,4 +1,4 @@
-"""Write files completely or not at all, and turn errors of reading into ones that name the file."""
+"""Write files completely or not at all, and make errors of reading name the file."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
     place = path if is_special else path.resolve()
     folder = Path(tempfile.gettempdir()) if is_special else place.parent
     _clear_once(folder)
-    # Not the file's own name in it: with more, a long one would be too long.
+    # Without the file's own name: a long one would become too long.
     temporary = folder / f"{own_name(UNWRITTEN)}{secrets.token_hex(8)}.tmp"
     try:
         mode = place.stat().st_mode & 0o777 if place.exists() else None
@@ -62,7 +62,7 @@ def _refusal(error: Exception, temporary: Path) -> str | None:
         return error.strerror
     if found := re.search(r"\(os error (\d+)\)", str(error)):  # Rust's wording
         return os.strerror(int(found[1]))
-    try:  # one more block tells
+    try:  # writing one more block shows it
         with temporary.open("ab") as file:
             file.write(bytes(1 << 16))
     except OSError as again:
@@ -96,11 +96,11 @@ def _is_special(path: Path) -> bool:
 def safe_cell(text: str) -> str:
     """Text that no spreadsheet takes for a formula; a number stays one.
 
-    For tables that people open: reports, and the list of flips, which its own reader undoes. A
-    table that programs join by id, as `write_table` writes it, has its cells as they were: nobody
-    could tell an id that begins with a quote from one that was given it.
+    It is for tables that people open: reports, and the list of flips, whose reader undoes it.
+    Tables that programs join by id, as `write_table` writes them, keep their cells: an added quote
+    could not be told from one that belongs to the id.
     """
-    # Spaces, line feeds and marks that do not show are skipped by some programs before they look.
+    # Some programs skip spaces, line feeds and invisible marks before they look.
     seen = text.lstrip(WHITE)
     if not seen.startswith(FORMULAS) and not text.startswith(("\t", "\r", "\n")):
         return text

@@ -1,4 +1,4 @@
-"""Frames and columns, pandas' among them, as Polars has them: told without importing pandas."""
+"""Turn frames and columns into Polars' own; pandas' are recognised without importing pandas."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def n_rows(x: Any) -> int:
 
 
 def stacked(x: Any, more: Any) -> Any:
-    """Rows of an array or a frame and more rows below; of a frame, by the names of its columns.
+    """The rows of an array or a frame, and more rows below; a frame's columns are matched by name.
 
-    A category of pandas that x does not have becomes a gap: as text, the column would be another.
+    A pandas category that x does not have becomes a gap: otherwise the column would become text.
     """
     if is_sparse(x):
         from scipy.sparse import vstack
@@ -83,19 +83,19 @@ def as_frame(table: Any) -> pl.DataFrame:
 
 
 def check_names(frame: Any) -> None:
-    """Refuse two columns of one name, which pandas allows; 1 and "1" are one, too."""
+    """Refuse two columns of one name, which pandas allows; 1 and "1" are the same name."""
     refuse_twice([str(name) or NO_NAME for name in frame.columns])
 
 
 def refuse_twice(names: Sequence[str]) -> None:
-    """Refuse two columns of one name; several may have none, as those of a pandas index."""
+    """Refuse two columns of one name; several may be nameless, as those of a pandas index are."""
     if twice := next((name for name, n in Counter(names).items() if name and n > 1), None):
         n = names.count(twice)
         raise InputError(f"{n} columns are called {twice!r}: rename or drop some")
 
 
 def as_series(values: Any) -> pl.Series:
-    """A list, an array or a pandas Series as a Polars series; NaN among other things is a gap."""
+    """A list, an array or a pandas Series as a Polars series; NaN among objects is a gap."""
     import polars as pl
 
     if hasattr(values, "iloc") and not isinstance(values.dtype, np.dtype) and values.isna().any():

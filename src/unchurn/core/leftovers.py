@@ -20,13 +20,13 @@ BETWEEN = "@"  # a machine's name may have dashes and digits, never this
 
 
 def own_name(prefix: str = PREFIX) -> str:
-    """How the names of what this process puts aside begin."""
+    """How the names of this process's temporary files begin."""
     return f"{prefix}{platform.node()}{BETWEEN}{os.getpid()}{BETWEEN}"
 
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """A folder that is removed in the end; if this process is killed, by the next that looks."""
+    """A folder that is removed in the end; if this process is killed, a later one removes it."""
     clear_dead(Path(tempfile.gettempdir()))
     with tempfile.TemporaryDirectory(prefix=own_name()) as folder:
         yield Path(folder)

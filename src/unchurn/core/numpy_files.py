@@ -1,4 +1,4 @@
-"""Read and write NumPy files safely: headers are checked, write errors have their cause.
+"""Read and write NumPy files safely: headers are checked, and write errors name their cause.
 
 NumPy allocates the memory that a header claims before it reads, and a small archive may claim
 gigabytes. Nothing is ever unpickled.
@@ -30,8 +30,8 @@ class _Writer:
 def save_array(path: Path, array: Array) -> None:
     """Write a .npy file.
 
-    NumPy writes into a real file without Python's `write`, and reports a full disk only as so many
-    bytes "requested and written".
+    NumPy would write into a real file without Python's `write`, and report a full disk only as so
+    many bytes "requested and written".
     """
     with path.open("wb") as file:
         np.save(_Writer(file), array, allow_pickle=False)
@@ -76,7 +76,7 @@ def check_claims(path: Path) -> None:
 
 
 def check_text(array: Array, name: str) -> Array:
-    """An array, if it is no text with numbers in it that are no letters, as damage leaves there."""
+    """Return the array; ValueError if it is text that is not Unicode, as after damage."""
     if not is_unicode(array):
         raise ValueError(f"{name} holds text beyond Unicode")
     return array

@@ -155,7 +155,7 @@ class TextTable:
 
     @property
     def header(self) -> list[str]:
-        """The names as the file has them: Polars calls the second of one name otherwise."""
+        """The names as the file has them: Polars renames the second of two equal names."""
         return next(csv.reader(self._lines(), delimiter=self.delimiter)) if self.has_header else []
 
     def _lines(self) -> Iterator[str]:
@@ -256,7 +256,7 @@ def guarded(path: Path, read: Callable[[], Found]) -> Found:
 
 
 def text_among_numbers(column: pl.Series) -> int | None:
-    """The first row with text, such as NA, in a column of mostly numbers; None if there is none."""
+    """The first row with text such as NA, or a gap, in text that is mostly numbers; else None."""
     import polars as pl
 
     if column.dtype != pl.String:

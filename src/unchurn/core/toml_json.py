@@ -13,7 +13,7 @@ DEEPEST = 50  # levels of nesting: later printing and checking recurse as deep
 
 
 def read_plain(path: Path) -> dict[str, Any]:
-    """The fields of a TOML file, or of a JSON file if its name ends so."""
+    """The fields of a TOML file, or of a JSON file if its name ends in .json."""
     kind = "JSON" if path.suffix == ".json" else "TOML"
     try:
         text = path.read_text("utf-8-sig")

@@ -1,10 +1,10 @@
 """Read workbooks (.xlsx) in a separate process with little memory.
 
-A small workbook may unpack to gigabytes, or have a cell at the far end of the sheet, for which its
-reader allocates all cells before: the system then refuses memory, and only that process ends.
+A small workbook may unpack to gigabytes, or have a cell at the far end of the sheet, so that its
+reader allocates all cells before it. The system then refuses memory, and only that process ends.
 
-As a program (`python -m unchurn.core.workbooks FILE FOLDER`) it writes the sheet into a folder;
-`read_workbook` runs it and reads the sheet from there.
+Run as a program (`python -m unchurn.core.workbooks FILE FOLDER`), this module writes the sheet into
+a folder; `read_workbook` runs it and reads the sheet from there.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _copy_sheet(path: str, folder: str) -> None:
 
 def _limit_memory(size: int) -> None:
     """Limit the memory of this process, if the system can."""
-    os.environ["POLARS_MAX_THREADS"] = "1"  # each would take memory; the reader uses only one
+    os.environ["POLARS_MAX_THREADS"] = "1"  # each takes memory, and the reader uses only one
     if sys.platform != "win32":
         import resource
 

@@ -1,1 +1,1 @@
-"""STUDY: settings × runs on your data, what came of it and what to use."""
+"""STUDY: train settings in several runs on your data, show the results, and advise what to use."""

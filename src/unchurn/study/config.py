@@ -113,7 +113,7 @@ class BenchConfig(BaseModel):
         )
 
     def _check_for_networks(self, learner: Learner) -> None:
-        """Refuse options of networks that would be ignored because the model is none."""
+        """Refuse options of networks if the model is not a network: they would be ignored."""
         given = [name for name in OF_NETWORKS if name in self.model_fields_set]
         if given and not isinstance(learner, TorchLearner):
             raise InputError(

@@ -56,8 +56,8 @@ def _spaces(parts: Sequence[Predictions | Labels]) -> tuple[str, ...]:
 def _mostly_the_other(model: Predictions, paired: Paired, predicted: IntArray) -> tuple[str, ...]:
     """Warn when most rows scored below 0.5 really are of the positive class.
 
-    The score is then a logit, which is above 0 where the class is likelier, or the probability of
-    the other class; a probability of the class itself does not do that.
+    The score is then no probability of that class, but a logit, which is above 0 where the class is
+    likelier, or the probability of the other class.
     """
     if model.halved is None or paired.labels is None:
         return ()

@@ -16,9 +16,9 @@ from unchurn.core.arrays import IntArray
 from unchurn.report.numbers import percent
 
 ENOUGH = 50  # fewest rows for which agreement can be told from chance
-HARDLY = 0.2  # of the way from chance to the largest agreement that the classes' shares allow
+HARDLY = 0.2  # share of the way from chance to the largest agreement that the classes' shares allow
 BY_CHANCE = 2.5  # standard errors within which nearly every shuffled file lies
-SURELY_LESS = 0.4  # of the same way; agreement plus two standard errors must be below
+SURELY_LESS = 0.4  # share of the same way; agreement plus two standard errors must be below
 TINY = 1e-9  # for sums of floats
 STRIKING = 3  # standard errors of agreement with labels that are no accident
 

@@ -25,7 +25,7 @@ class Doubt:
 
 
 def find_doubts(given: Inputs) -> tuple[Doubt, ...]:
-    """Everything that speaks against taking the answer for one."""
+    """All reasons why the comparison may be meaningless."""
     found = (
         ("itself", "base and candidate are one file", _doubt_itself(given)),
         ("order", "rows paired by their place hardly agree", doubt_order(given)),
@@ -46,7 +46,7 @@ def find_doubts(given: Inputs) -> tuple[Doubt, ...]:
 
 
 def _doubt_itself(given: Inputs) -> str | None:
-    """That a file is compared with itself, as by a path that was copied and not changed."""
+    """Warn that a file is compared with itself, perhaps because a path was copied."""
     if not given.is_one_file:
         return None
     name = given.base.taken["prediction"]

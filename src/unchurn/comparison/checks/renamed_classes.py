@@ -1,4 +1,4 @@
-"""Is one class called by two names? Then its rows count as flips, or as wrong, and are neither."""
+"""Detect a class that has two names: its rows would count as flips, or as wrong."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from unchurn.comparison.inputs.classes import UNLABELLED, but_for_writing, count
 from unchurn.comparison.read import Inputs
 from unchurn.core.arrays import IntArray
 
-ENOUGH = 20  # rows that both have of a class: of rare ones, two that are alike may take turns
+ENOUGH = 20  # rows in common: two similar classes that are rare may coincide by chance
 STRIKING = 3  # standard deviations from chance that are no accident
 SHOWN = 3  # pairs of names
 
@@ -29,7 +29,7 @@ class _Side:
 
 
 def doubt_writing(given: Inputs) -> str | None:
-    """That classes differ only in how they are written, and no side knows both: `a`, `A`."""
+    """Warn of classes that differ only in writing, as `a` and `A`, if no side knows both."""
     alike: dict[str, list[str]] = {}
     for name in given.paired.classes:
         alike.setdefault(but_for_writing(name), []).append(name)
@@ -53,11 +53,11 @@ def doubt_writing(given: Inputs) -> str | None:
 
 
 def doubt_names(given: Inputs) -> str | None:
-    """That a class of one side and a class of another seem to be the same, by two names.
+    """Warn that a class of one side and a class of another seem to be the same, with two names.
 
-    Neither side knows the other's, most rows of either are of the other, and more than by chance.
-    A new class is none: the side without it has none of its own in return. Nor are two classes
-    that the third side, as the labels, knows both of.
+    Neither side knows the other's name, and most rows of each are of the other, more than by
+    chance. A new class is not doubted: the side without it has no extra name of its own. Nor are
+    two classes that the third side, such as the labels, knows both of.
     """
     sides = _sides(given)
     found: dict[frozenset[str], str] = {}  # by both names: the models come before the labels
@@ -77,7 +77,7 @@ def doubt_names(given: Inputs) -> str | None:
 def _renamed(classes: tuple[str, ...], one: _Side, two: _Side) -> Iterator[tuple[str, str, int]]:
     """Classes of two sides that may be the same, and the number of rows that are of both."""
     ours, theirs = (
-        np.array([name in only for name in classes] + [False])  # the last is of no label
+        np.array([name in only for name in classes] + [False])  # the last is for UNLABELLED
         for only in (one.knows - two.knows, two.knows - one.knows)
     )
     if not (ours.any() and theirs.any()):
@@ -93,20 +93,20 @@ def _renamed(classes: tuple[str, ...], one: _Side, two: _Side) -> Iterator[tuple
         a, b = divmod(pair, size)
         is_most = 2 * n > max(of_one[a], of_two[b])
         if n < ENOUGH or not is_most or but_for_writing(classes[a]) == but_for_writing(classes[b]):
-            continue  # of what is only written otherwise is told elsewhere
+            continue  # `doubt_writing` reports names that differ only in writing
         if _is_beyond_chance(n, int(of_one[a]), int(of_two[b]), int(of_one.sum())):
             yield classes[a], classes[b], n
 
 
 def _is_beyond_chance(both: int, one: int, two: int, n: int) -> bool:
-    """Whether more rows are of both than if one's and two's were drawn without a look."""
+    """Whether more rows are of both classes than if each were drawn independently."""
     chance = one * two / n
     spread = math.sqrt(chance * (n - one) / n * (n - two) / (n - 1))
     return both - chance > STRIKING * spread
 
 
 def _sides(given: Inputs) -> list[_Side]:
-    """Both models and the labels; who has a probability of a class knows it, too."""
+    """Both models and the labels; a model also knows the classes that it has probabilities of."""
     paired = given.paired
 
     def side(name: str, said: IntArray, *scored: str) -> _Side:
@@ -125,6 +125,6 @@ def _sides(given: Inputs) -> list[_Side]:
 
 
 def _told_apart(one: str, two: str) -> str:
-    """Two names, by the numbers of their letters where they look the same."""
+    """Two names in words; if they look the same, with their letters escaped."""
     look_alike = unicodedata.normalize("NFC", one) == unicodedata.normalize("NFC", two)
     return " and ".join(ascii(name) if look_alike else repr(name) for name in (one, two))

@@ -12,11 +12,11 @@ from unchurn.core.errors import InputError
 if TYPE_CHECKING:
     import polars as pl
 
-MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL", "None", "<NA>")  # where they are no class
-# A number as text files have them; 007 is none, but a name.
+MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL", "None", "<NA>")  # unless they are classes
+# A number as text files write it; 007 is not a number, but a name.
 NUMBER = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$"
 ROUNDING = 1e-6  # by which a probability may lie outside 0 … 1
-# Whole numbers up to here are exact in a float of so many bits.
+# Whole numbers up to these are exact in a float of that type.
 EXACT = {"Float16": 2**11, "Float32": 2**24, "Float64": 2**53}
 
 
@@ -24,7 +24,8 @@ def as_labels(column: pl.Series, name: str, *, is_written: bool = False) -> pl.S
     """Labels as integers or text: 1, 1.0 and "1" are the same class, and so are True and true.
 
     In a column of numbers or booleans, NA, NaN and the like are missing values; spaces around a
-    class's name are ignored. With `is_written`, from a text file, text like a number is one.
+    class's name are ignored. With `is_written`, the column is of a text file: text that looks like
+    a number is one.
     """
     import polars as pl
 
@@ -95,9 +96,10 @@ def _from_floats(column: pl.Series, name: str) -> pl.Series:
 def as_ids(column: pl.Series, name: str, *, is_written: bool = False) -> pl.Series:
     """Ids as integers if all are, else as text; NaN is no id.
 
-    1, 1.0, "1" and a decimal 1.00 are one id; 001 is another. A column that is not all plain
-    numbers stays as it is. Bytes, as UUIDs may be stored, become hexadecimal digits. Floats that
-    may have lost their last digits are refused: they would pair the wrong rows.
+    1, 1.0, "1" and a decimal 1.00 are one id; 001 is another. Text that is not all plain numbers
+    stays as it is; so do dates, and floats if some are fractions. Bytes, as UUIDs may be stored,
+    become hexadecimal digits. Floats that may have lost their last digits are refused: they would
+    pair the wrong rows.
     """
     import polars as pl
 
@@ -110,7 +112,7 @@ def as_ids(column: pl.Series, name: str, *, is_written: bool = False) -> pl.Seri
     text = as_text(column, name, "ids")
     numbers = text.cast(pl.Int64, strict=False)
     if numbers.null_count() == text.null_count() and numbers.cast(pl.String).equals(text):
-        return numbers  # much faster than by the pattern
+        return numbers  # much faster than the pattern below
     given = text.set(text.is_in(MISSING), None)
     if given.null_count() == len(given) or not given.str.contains(NUMBER).all():
         return text

@@ -96,7 +96,7 @@ def check_classes(
 
 
 def _unscored(predicted: list[str], scored: Collection[str]) -> list[str]:
-    """A note that both models have probabilities, and none of a class that is predicted."""
+    """A note that both models have probabilities, but not of any class that is predicted."""
     if not scored or set(predicted) & set(scored):
         return []
     return [
@@ -136,7 +136,7 @@ def _may_differ(
 def but_for_writing(name: str) -> str:
     """A class's name without what people and tools write differently: case, spaces, hyphens.
 
-    A letter with an accent is one character or two, and a space may be one that breaks no line.
+    A letter with an accent may be one character or two, and a space may be a no-break space.
     """
     plain = unicodedata.normalize("NFKC", name).casefold()
     return re.sub(r"[\s_-]+", " ", unicodedata.normalize("NFKC", plain))
@@ -244,7 +244,7 @@ def _narrowest(size: int) -> np.dtype[np.signedinteger]:
 
 
 def in_blocks(work: Callable[[slice], Found], n: int) -> list[Found]:
-    """Results of `work` for each block of n rows, in threads: NumPy lets others run meanwhile."""
+    """Results of `work` for each block of n rows, in threads: NumPy releases Python's lock."""
     import polars as pl
 
     blocks = [slice(start, min(start + SIZE, n)) for start in range(0, max(n, 1), SIZE)]

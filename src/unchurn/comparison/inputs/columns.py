@@ -20,14 +20,15 @@ NAMES = {
     "label": ("label", "true_label", "truth", "target", "y_true", "actual", "gold", "y"),
     "probability": ("probability", "prob", "proba", "score", "p"),
 }  # fmt: skip
-BY_INDEX = "the index that pandas wrote"  # how a reader knows it
-INDEX = "index"  # what reset_index calls it: an id, if nothing better tells the rows
-FURTHER_INDEXES = ("_duplicated_0", "Unnamed: 1", "__index_level_1__")  # one level is not enough
-PREFIX = "probability_"  # before a class: how columns of probabilities are called that we write
+BY_INDEX = "the index that pandas wrote"  # what readers know it as
+INDEX = "index"  # what reset_index calls it: the id, if there is no better one
+# Names of an index's second level: if there is one, the first alone is no id.
+FURTHER_INDEXES = ("_duplicated_0", "Unnamed: 1", "__index_level_1__")
+PREFIX = "probability_"  # before a class: names of the columns of probabilities that we write
 PREFIXES = (PROBABILITIES, PREFIX, "proba_", "prob_", "p_")
 
 
-SEVERAL = ("id", "prediction", "probabilities")  # of which there may be several names
+SEVERAL = ("id", "prediction", "probabilities")  # fields that may hold several names
 
 
 class NoPredictionError(InputError):
@@ -38,13 +39,12 @@ class NoPredictionError(InputError):
 class Columns:
     """Names of the columns by their role; those not given are guessed.
 
-    `id` may be several columns by comma, which tell the rows together; `customer_id=cust` is one
-    that other files than the base call `cust`.
-    `prediction` may be two names by comma, the base's and the candidate's, and `threshold` two
-    numbers; None for one of them leaves that model its own predictions. `probabilities` is the
-    beginning of the names of one column per class, their whole names (which are the classes) by
-    comma, or the name of the one column with the probability of `positive`. Where several names go
-    by comma, a list of them does, too.
+    `id` may be several columns, which identify rows together; `customer_id=cust` is a column that
+    files other than the base's call `cust`. `prediction` may be two names, the base's and the
+    candidate's, and `threshold` two numbers; None for one of them leaves that model its own
+    predictions. `probabilities` is how the names of one column per class begin, or their whole
+    names, which are then the classes, or the name of the one column with the probability of
+    `positive`. Several names are separated by commas, or given as a list.
     """
 
     id: str | None = None
@@ -71,7 +71,7 @@ class Columns:
 
 
 def _as_name(given: Any, field: str) -> str | None:
-    """The name of a column or a class, which may be a number; several by comma, where they may."""
+    """The name of a column or a class, which may be a number; several joined, where allowed."""
     if given is None or isinstance(given, str):
         return given
     if isinstance(given, list | tuple) and given and field in SEVERAL:

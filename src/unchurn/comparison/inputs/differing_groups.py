@@ -1,4 +1,4 @@
-"""Do the two models' files put the same examples into the same slice, or cluster?"""
+"""Check that both models' files put the same examples into the same slice or cluster."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def n_that_differ(one: pl.Series, two: pl.Series) -> int:
 
 
 def in_words(column: str, what: str, files: tuple[str, str], n: int, of: int) -> str:
-    """A warning that a column, which tells `what`, differs between the models' files."""
+    """A warning that a column of slices or clusters (`what`) differs between the models' files."""
     base, candidate = files
     return (
         f"{column!r} differs between {base} and {candidate} in {n:,} row{'s' * (n > 1)} "

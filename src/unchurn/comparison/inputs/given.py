@@ -1,4 +1,4 @@
-"""Refusals of what is no table, or one of two columns by the same name, before it is opened."""
+"""Refuse inputs that are no table, or have two columns of one name, before they are opened."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FORMS = "a file's path, a frame, labels (n,) or probabilities (n, classes)"
 
 
 def check_given(source: Any, name: str) -> None:
-    """Refuse what holds no rows by itself, and a pandas frame of two columns by one name."""
+    """Refuse what holds no rows itself, and a pandas frame with two columns of one name."""
     if callable(getattr(source, "read", None)):  # a pandas frame may have a column of that name
         raise InputError(f"{name}: is an open file: give its path, or the frame that it holds")
     if callable(getattr(source, "collect", None)):
@@ -26,12 +26,12 @@ def check_given(source: Any, name: str) -> None:
 
 
 def is_arrow(source: Any) -> bool:
-    """Whether it is a table of pyarrow's, told without importing that."""
+    """Whether it is a table of pyarrow, recognised without importing pyarrow."""
     return hasattr(source, "column_names") and callable(getattr(source, "to_batches", None))
 
 
 def check_once(names: Sequence[str], name: str) -> None:
-    """Refuse a table that has two columns by one name."""
+    """Refuse a table that has two columns of one name."""
     try:
         refuse_twice(names)
     except InputError as error:
@@ -39,7 +39,7 @@ def check_once(names: Sequence[str], name: str) -> None:
 
 
 def check_keys(beginning: bytes, name: str) -> None:
-    """Refuse JSON whose first row has a key twice: a row that was written so is not alone."""
+    """Refuse JSON whose first row has a key twice: other rows will have it twice, too."""
     text = beginning.decode("utf-8-sig", "replace").lstrip("[ \t\r\n")
 
     def check(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -48,12 +48,12 @@ def check_keys(beginning: bytes, name: str) -> None:
 
     try:
         json.JSONDecoder(object_pairs_hook=check).raw_decode(text)
-    except json.JSONDecodeError:  # longer than its beginning, or damaged, which is said later
+    except json.JSONDecodeError:  # cut off by `beginning`, or damaged, which is reported later
         return
 
 
 def wrong_shape(array: Array) -> str:
-    """What an array must be, and what of its shape or type is not so."""
+    """A message on what an array must be, and what is wrong with its shape or type."""
     if array.ndim == 2 and array.dtype.kind in "iub":
         return (
             f"whole numbers are taken for labels, one per example, and there are {array.shape}: of "

@@ -1,11 +1,12 @@
-"""Do predictions go with the probabilities beside them? Some need not; most against them are wrong.
+"""Check predictions against the probabilities beside them: some may differ, but not most.
 
-Of two classes any threshold may have made the predictions; thresholds that differ by country, rules
-for some rows, roundings and ties made some of them. All these leave the rows of a class mostly
-above the others in its probability: of pairs of a row of either, in nearly all. In none it is
-where predictions are turned round, and in half where probabilities are of other rows. So a file
-that is surely nearer to chance than to a threshold, below three quarters, is doubted. Of more
-classes it is one of whose predictions most are not of the most probable class.
+With two classes, any threshold may have made the predictions, and thresholds that differ by
+country, rules for some rows, rounding and ties may have made some of them. All these leave the rows
+of a class mostly above the others in its probability: in nearly all pairs of a row of one class and
+a row of the other, the first has the higher probability of its class. If predictions are reversed,
+that holds in no pair, and if probabilities belong to other rows, in half of them. So a file is
+doubted if it surely holds in less than three quarters, which is nearer to chance than to a
+threshold. With more classes, a file is doubted if most predictions are not the most probable class.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 TINY = 1e-9  # for sums of floats
-ENOUGH = 20  # rows that are more than roundings and ties
-MOST_PAIRS = 0.75  # half of the way from chance to a threshold
+ENOUGH = 20  # rows: more than rounding and ties explain
+MOST_PAIRS = 0.75  # halfway from chance to a threshold
 SURELY = 4  # standard errors: two rows of a class are never enough
 WHY = (
     "are predictions turned round, or probabilities of other classes, rows or models? Mend either, "
@@ -35,7 +36,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Contradictions:
-    """A note on predictions that are not of the most probable class; or that most are not."""
+    """Notes on predictions that are not the most probable class, or a doubt if most are not."""
 
     notes: tuple[str, ...] = ()
     doubt: str | None = None
@@ -44,7 +45,7 @@ class Contradictions:
 def find_contradictions(
     predicted: pl.Series, by_class: dict[str, pl.Series], name: str
 ) -> Contradictions:
-    """Hold a file's predictions against the probabilities beside them, if there are any."""
+    """Check a file's predictions against the probabilities beside them, if there are any."""
     import polars as pl
 
     if not by_class:
@@ -56,7 +57,7 @@ def find_contradictions(
     for place, numbers in enumerate(columns):
         np.maximum(best, numbers, out=best)
         np.copyto(own, numbers, where=at == place)
-    n = int((own < best - TINY).sum())  # not where either is unknown
+    n = int((own < best - TINY).sum())  # false where either is unknown
     if n == 0:
         return Contradictions()
     not_most = (
@@ -70,20 +71,20 @@ def find_contradictions(
 
 
 def _most(n: int, known: npt.NDArray[np.bool_]) -> str | None:
-    """That so many are most of those that are known."""
+    """A phrase for the doubt, if n are most of the known predictions; else None."""
     total = int(known.sum())
     return f"of {total:,}" if 2 * n > total else None
 
 
 def _against(is_second: npt.NDArray[np.bool_], p: Floats) -> str | None:
-    """That rows of the second class are hardly above the others in its probability."""
+    """A phrase for the doubt, if the second class's rows are hardly above the others; else None."""
     ours, theirs = p[is_second], p[~is_second]
     if not (len(ours) and len(theirs)) or ours.min() > theirs.max():  # a threshold made them
         return None
     theirs.sort()
     ends = [np.searchsorted(theirs, ours, side) for side in ("left", "right")]  # ties are halves
     above = float(np.mean(ends[0] + ends[1])) / (2 * len(theirs))
-    error = math.sqrt((len(p) + 1) / (12 * len(ours) * len(theirs)))  # of what is by chance
+    error = math.sqrt((len(p) + 1) / (12 * len(ours) * len(theirs)))  # of `above`, by chance
     if above + SURELY * error >= MOST_PAIRS:
         return None
     return (

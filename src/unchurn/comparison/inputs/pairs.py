@@ -36,7 +36,7 @@ class Probabilities:
     """
 
     columns: tuple[npt.NDArray[np.float64], ...]
-    rows: IntArray | None  # of each example in the columns; None if they are in order
+    rows: IntArray | None  # the row of each example in the columns; None if in order
     has_gaps: bool  # rows of NaN
 
     def __getitem__(self, at: slice | IntArray) -> npt.NDArray[np.float64]:
@@ -66,7 +66,7 @@ class Paired:
     n_base: int  # rows that base predicts, with or without the candidate
     excluded: dict[str, int]  # rows left out, by reason
     notes: tuple[str, ...]
-    warnings: tuple[str, ...] = ()  # what may make the answer another than was meant
+    warnings: tuple[str, ...] = ()  # why the answer may not be what was meant
 
     @property
     def n(self) -> int:
@@ -310,7 +310,7 @@ def _groups(
     asked: Columns,
     labelled: _Labelled | None,
 ) -> tuple[dict[str, pl.Series], pl.Series | None, tuple[str, ...]]:
-    """Slices by column and clusters, from any of the files; warnings where the models' differ."""
+    """Slices by column, and clusters, from any of the files; warnings if the models' differ."""
     differ: list[str] = []
 
     def of(column: str, argument: str) -> pl.Series:

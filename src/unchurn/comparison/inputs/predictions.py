@@ -57,12 +57,12 @@ class Predictions:
     slices: dict[str, pl.Series]  # by column
     cluster: pl.Series | None
     positive: str | None  # of two classes, the one that is asked about
-    threshold: float | None  # of its probability, from which it is predicted, where one was given
-    taken: dict[str, str]  # what each of their columns was taken for
+    threshold: float | None  # the probability from which it is predicted, if given
+    taken: dict[str, str]  # the column used for each role
     excluded: dict[str, int]  # rows left out, by reason
     ids_without_prediction: pl.Series
-    all_columns: tuple[str, ...]  # that the source has by name
-    unused: tuple[str, ...]  # those of them that were taken for nothing
+    all_columns: tuple[str, ...]  # names of the source's columns; empty for an array
+    unused: tuple[str, ...]  # columns without a role
     id_column: str | None
     n_rows_if_no_ids: int | None  # rows without ids are identified by position
     spaced: str | None  # a class with spaces around its name

@@ -15,11 +15,11 @@ from unchurn.core.errors import InputError
 if TYPE_CHECKING:
     import polars as pl
 
-WHICH_CLASS = "of which class is"  # and a column's name: what is unknown of its probabilities
+WHICH_CLASS = "of which class is"  # followed by a column: the class of its probabilities is unknown
 REST = "not "  # before a class: all others, where only its probability is known
 TOLERANCE = 1e-3  # by which a row's probabilities may miss the sum of 1
-ROUNDED = (3, 2)  # decimals to which they may be rounded: half a unit each may be missing then
-DIGITS = 1e-3  # of a unit by which what is rounded may miss it: what a float of 32 bits does
+ROUNDED = (3, 2)  # decimals to which they may be rounded: each may then miss half a unit
+DIGITS = 1e-3  # part of a unit by which rounded numbers may be off, as 32-bit floats are
 TINY = 1e-9  # for sums of floats
 HALF = 0.5  # threshold between two classes
 PERCENT = 2  # how far a row of rounded percentages may sum to other than 100
@@ -218,7 +218,7 @@ def _check_sums(probabilities: list[pl.Series], name: str) -> int | None:
 
 
 def _what_else(table: pl.DataFrame) -> str:
-    """A hint what columns are that are no probabilities: percentages or logits."""
+    """A hint at what columns may be that are no probabilities: percentages or logits."""
     import polars as pl
 
     numbers = table.select(pl.all().cast(pl.Float64, strict=False))

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 OTHER_KINDS = (".json", ".jsonl", ".ndjson", ".npz", ".npy")  # besides those of tables
 ARRAY = "the array"  # what the only column of an array of labels is called
 PROBABILITIES = "probabilities_"  # how the columns of an array of probabilities begin
-N_AT_ONCE = 8  # columns that are in memory, where a file is looked through
+N_AT_ONCE = 8  # columns in memory at a time while a file is searched
 
 
 class NoRowsError(InputError):

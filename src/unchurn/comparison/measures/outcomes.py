@@ -118,10 +118,10 @@ class Outcomes:
 class Counts:
     """Counts of some examples by outcome; gives rates and paired differences, with intervals.
 
-    `table` has the number of examples by outcome; with clusters, a row for each of them. `judged`
-    are the outcomes of which it is known whether they are bad or good flips, or neither: those with
-    a label, or all where every flip has one. `clusters` are the numbers of the clusters that have
-    such examples: a row for any other, in each of many slices, would fill the memory.
+    `table` has the number of examples by outcome; with clusters, a row for each cluster. `judged`
+    are the outcomes that are known to be bad flips, good flips or neither: those with a label, or
+    all if every flip has one. `clusters` are the numbers of the clusters that have any of these
+    examples: rows for the others, in each of many slices, would fill the memory.
     """
 
     table: npt.NDArray[np.int64]
@@ -130,7 +130,7 @@ class Counts:
 
     @classmethod
     def together(cls, several: Sequence[Counts]) -> Counts:
-        """The counts of examples that were counted apart."""
+        """The sum of counts of different examples."""
         tables = [one.table for one in several]
         clusters = [one.clusters for one in several if one.clusters is not None]
         if not clusters:

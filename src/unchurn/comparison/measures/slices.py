@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from unchurn.comparison.inputs.pairs import Paired
     from unchurn.comparison.measures.outcomes import Counting, Outcomes
 
-MOST_VALUES = 1000  # of a column to slice by; more mean an identifier
+MOST_VALUES = 1000  # values of a column to slice by; one with more is an identifier
 NOTABLE = 0.05  # rate of false discoveries, Benjamini–Yekutieli
 
 
@@ -102,7 +102,7 @@ def take_rare_together(counted: list[SliceCounts], min_size: int) -> list[SliceC
 def compare_slices(
     counted: list[SliceCounts], everything: Counts, min_size: int
 ) -> tuple[list[Slice], list[str]]:
-    """Compare every slice with the rest, largest difference first; and notes on small slices."""
+    """Compare every slice with the rest, surest difference first; and notes on small slices."""
     from scipy.stats import false_discovery_control
 
     n_values = Counter(one.column for one in counted)
@@ -151,14 +151,14 @@ def _compared(one: SliceCounts, everything: Counts, p: float, q: float) -> Slice
 
 
 def _p_value(inside: Counts, flipped: IntTable, every: IntTable) -> float:
-    """That a slice and the rest flip alike: χ², Fisher's exact test, or Student's over clusters.
+    """The p-value that a slice and the rest flip alike: χ², Fisher's exact test, or by cluster.
 
-    `flipped` and `every` are how many examples there are in all, with clusters in each of them.
+    `flipped` and `every` count the flipped and all examples; with clusters, those of each cluster.
     """
     if inside.number(EVERY) == every.sum():
         return 1.0
     if inside.clusters is not None:
-        # Each cluster is left out of the slice and of the rest at once: all are side by side.
+        # A cluster is left out of the slice and the rest at once, so both have an entry for each.
         events, sizes = np.zeros_like(flipped), np.zeros_like(every)
         events[inside.clusters], sizes[inside.clusters] = inside.each(FLIPPED), inside.each(EVERY)
         return clustered_p_value(events, sizes, flipped - events, every - sizes)

@@ -1,4 +1,4 @@
-"""Are retrainings copies, of a model or of one another? A copy says nothing of their noise."""
+"""Warn of retrainings that are copies of a model or of one another: a copy shows no noise."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from unchurn.core.arrays import IntArray
 
-ENOUGH = 10  # flips: two retrainings that have so many at random are not the same in all of them
+ENOUGH = 10  # flips: two retrainings with so many random flips are never the same in all
 
 
 def cautions_on_copies(
@@ -17,9 +17,9 @@ def cautions_on_copies(
 ) -> tuple[str, ...]:
     """A warning for each model whose predictions occur again in retrainings.
 
-    `names` are of the candidate and R retrainings, `moved` is what differs from base and `said`
-    what they predict, (1 + R, n). Where all retrainings are base's, retraining changes nothing,
-    and that is an answer; where they hardly differ from it, two may be the same by chance.
+    `names` are those of the candidate and R retrainings; `moved` marks where they differ from base,
+    and `said` has what they predict, (1 + R, n). If all retrainings equal base, retraining changes
+    nothing, which is an answer, too. If they hardly differ from it, two may be equal by chance.
     """
     flips = moved[1:].sum(axis=1)
     if not flips.any() or flips[flips > 0].min() < ENOUGH:
@@ -28,7 +28,7 @@ def cautions_on_copies(
     for number, (name, moves, own) in enumerate(zip(names, moved, said, strict=True)):
         if moves.any():
             same.setdefault(own.tobytes(), []).append(name)
-        elif number:  # the candidate may be base's copy: no retraining is
+        elif number:  # the candidate may equal base; a retraining that does is a copy
             same.setdefault(b"", [base]).append(name)
     return tuple(
         f"{', '.join(copies)} {'has' if len(copies) == 1 else 'have'} the same predictions as "

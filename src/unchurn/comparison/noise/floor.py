@@ -35,7 +35,7 @@ from unchurn.report.numbers import percent
 if TYPE_CHECKING:
     import polars as pl
 
-ENOUGH = 3  # retrainings, to predict one more: two give an interval from almost 0 to all
+ENOUGH = 3  # retrainings to predict one more from: with two, the interval is almost 0 to all
 BASE_MODELS = "base-model-*"  # files of the models that a bench of upgrades compares runs with
 BENCH_RETRAININGS = "predictions/control-*.parquet"  # runs of plain training in a bench's folder
 
@@ -57,13 +57,13 @@ class Accuracies:
 
     @property
     def is_another_retraining(self) -> bool | None:
-        """Whether the candidate is as accurate as one more retraining; None if unknown."""
+        """Whether the candidate's accuracy may be that of one more retraining; None if unknown."""
         low, high = self.expected
         is_known = len(self.each) >= ENOUGH and not math.isnan(low)
         return low <= self.candidate <= high if is_known else None
 
     def of_copies(self) -> Accuracies:
-        """The same without what copies do not tell: any interval."""
+        """The same accuracies without intervals, which copies cannot give."""
         return replace(self, lost=replace(self.lost, variances=None), expected=(math.nan, math.nan))
 
     def expected_of(self, runs: int) -> tuple[float, float]:
@@ -98,9 +98,9 @@ class Floor:
     beyond: Excess
     expected: tuple[float, float]
     notes: tuple[str, ...]
-    accuracy: Accuracies | None = None  # where there are labels, and not on flips alone
-    caution: str | None = None  # that it may be of another recipe than base's
-    copies: tuple[str, ...] = ()  # that retrainings may be copies: then it has no interval
+    accuracy: Accuracies | None = None  # if there are labels, and not only on flips
+    caution: str | None = None  # that the retrainings may be of another recipe
+    copies: tuple[str, ...] = ()  # that retrainings may be copies: then there are no intervals
 
     @cached_property
     def excess(self) -> Interval:
@@ -109,14 +109,14 @@ class Floor:
 
     @property
     def is_another_retraining(self) -> bool | None:
-        """Whether the candidate's churn is as of one more retraining; None if unknown."""
+        """Whether the candidate's churn may be that of one more retraining; None if unknown."""
         low, high = self.expected
-        candidate = max(self.candidate, 0.5 / self.n)  # no flip counts as half, as there
+        candidate = max(self.candidate, 0.5 / self.n)  # no flip counts as half of one, as there
         is_known = len(self.each) >= ENOUGH and not self.copies
         return low <= candidate <= high if is_known else None
 
     def of_copies(self, copies: tuple[str, ...]) -> Floor:
-        """The same without what copies do not tell: any interval, and notes on these."""
+        """The same floor without intervals, which copies cannot give, and without notes on them."""
         accuracy = None if self.accuracy is None else self.accuracy.of_copies()
         return replace(
             self,
@@ -200,7 +200,7 @@ def noise_floor(
 ) -> Floor:
     """Compare base with each retraining, on the rows that all of them and the candidate have.
 
-    `of_kind` says which kind of noise theirs is, and `name` what the candidate is called.
+    `of_kind` is a note on the kind of their noise, and `name` is the candidate's name.
     """
     pairs = [pair(base, other, one_class=candidate.one_class) for other in retrains]
     for other, paired in zip(retrains, pairs, strict=True):
@@ -229,7 +229,7 @@ def noise_floor(
 def moved_from_each(models: Sequence[Predictions], min_overlap: float) -> list[Array]:
     """For each model, where the others differ from it, on rows that all have: (models − 1, n).
 
-    No model is base, so each is in turn.
+    None of them is the base, so each takes a turn.
     """
     (first, *others), _ = in_one_spelling(models)
     only = next((model.only_class for model in (first, *others) if model.only_class), None)

@@ -21,7 +21,7 @@ def caution_on_recipe(
     """Warn when retrainings agree far more with each other than base does with any; else None.
 
     `moved` marks differences from base, `said` has the classes that each of R retrainings predicts,
-    (R, n). A base of the same recipe is one more retraining, and only by chance as far from all.
+    (R, n). A base of the same recipe is like one more retraining, and is rarely so far from all.
     """
     if len(said) < 2:
         return None

@@ -38,7 +38,7 @@ def all_tables(comparison: Comparison) -> list[Table]:
 
 
 def shown_estimates(comparison: Comparison) -> dict[str, Interval]:
-    """The estimates but one that cannot be: of two classes, no wrong answer has another beside."""
+    """The estimates; with two classes, without wrong to another wrong, which cannot occur."""
     found = comparison.estimates
     if len(comparison.paired.classes) > 2:
         return found
@@ -114,7 +114,7 @@ def slices(comparison: Comparison, most: int = N_SLICES) -> Table:
 
 
 def _for_the_worse(one: Slice) -> tuple[Cell, Cell]:
-    """Cells of a slice's bad flips and change in accuracy; empty signs without labels."""
+    """Cells of a slice's bad flips and change in accuracy; dashes without labels."""
     if one.bad_flips is None or one.accuracy_difference is None:
         return Cell(text=NONE), Cell(text=NONE)
     change = one.accuracy_difference.value
@@ -175,7 +175,7 @@ def thresholds(comparison: Comparison) -> Table:
 
 
 def _whose(threshold: float, comparison: Comparison) -> str:
-    """Whose threshold, of those that were given, it is."""
+    """The model to which this threshold was given, in words; empty if to neither."""
     base, candidate = (
         given is not None and math.isclose(given, threshold)
         for given in comparison.thresholds_given
@@ -186,7 +186,7 @@ def _whose(threshold: float, comparison: Comparison) -> str:
 
 
 def _given_thresholds(comparison: Comparison) -> str | None:
-    """How predictions above differ from those here, where they go by thresholds, too."""
+    """A note on the thresholds of the predictions above; None if this table shows them."""
     base, candidate = comparison.thresholds_given
     if base != candidate:
         return (
@@ -198,7 +198,7 @@ def _given_thresholds(comparison: Comparison) -> str | None:
 
 
 def _not_at_half(comparison: Comparison, shown: list[dict[str, float]]) -> str | None:
-    """Why one half is not as above, where it is not."""
+    """A note on why the row at 0.5 differs from the numbers above; None if it does not."""
     at_half = next((row for row in shown if row["threshold"] == HALF), {})
     differs = any(
         not math.isclose(at_half[name], estimate.value)

@@ -23,7 +23,7 @@ SIGNS = {"promote": "✅", "hold": "⏸️", "reject": "❌"}
 # Letters of Markdown: a comment on GitHub may have 65,536, of which checks take no more than ROOM.
 LONGEST, ROOM = 60_000, 20_000
 ELSEWHERE = "see --json"
-N_CHECKS = 12  # of a verdict, that are all listed
+N_CHECKS = 12  # up to so many checks of a verdict, all are listed
 COLOURS = {"promote": "green", "hold": "yellow", "reject": "red"}
 
 
@@ -48,17 +48,17 @@ class Banner:
 
     @property
     def in_the_way(self) -> list[BannerLine]:
-        """The reasons against promoting: those that reject first; of slices the worst first."""
+        """The reasons against promotion: rejections first; slices last, the worst of them first."""
         against = [line for line in self.lines if line.decision != "promote"]
         return sorted(against, key=_place)
 
     @property
     def passed(self) -> list[BannerLine]:
-        """The checks that allow to promote."""
+        """The checks that allow promotion."""
         return [line for line in self.lines if line.decision == "promote"]
 
     def folded(self) -> tuple[list[BannerLine], list[BannerLine]]:
-        """The checks to list, and those to fold: if there are many, slices that pass."""
+        """The checks to list, and those to fold: slices that pass, if there are many checks."""
         if len(self.lines) <= N_CHECKS:
             return list(self.lines), []
         slices = [line for line in self.passed if line.name.startswith("slice_")]
@@ -66,7 +66,7 @@ class Banner:
         return [*self.in_the_way, *overall], slices
 
     def said(self) -> list[tuple[str, str]]:
-        """Decisions and reasons, a line each; of many, one for all slices that pass."""
+        """Decisions and reasons, a line each; if there are many, one line for slices that pass."""
         lines, slices = self.folded()
         said = [(line.decision, visible(f"{line.name}: {line.reason}")) for line in lines]
         if slices:
@@ -77,7 +77,7 @@ class Banner:
 
 
 def _place(line: BannerLine) -> tuple[bool, bool, float]:
-    """Where a reason stands among those against promoting; only slices go by how far they are."""
+    """Sort key of the reasons against promotion; slices go by how far they are beyond the limit."""
     is_slice = line.name.startswith("slice_")
     beyond = 0.0
     if is_slice and line.found is not None and line.limit is not None:
@@ -191,7 +191,7 @@ def markdown(comparison: Comparison, banner: Banner | None = None) -> str:
 
 
 def _checks_that_fit(lines: list[BannerLine], room: int) -> str:
-    """A table of reasons in Markdown, the first of them as far as there is room."""
+    """A Markdown table of the first checks, as many as there is room for."""
     head, rule, *rows = formats.markdown(_checks(lines)).splitlines()
     ends = accumulate(len(row) + 1 for row in rows)
     fitting = rows[: sum(end <= room for end in ends)]
@@ -257,7 +257,7 @@ def _checks(lines: list[BannerLine]) -> Table:
 
 
 def _rich_checks(banner: Banner) -> RichTable:
-    """The same for the terminal."""
+    """The checks and their reasons, for the terminal."""
     from rich.table import Table as RichTable
     from rich.text import Text
 

@@ -52,9 +52,9 @@ class Executor(Protocol):
         """
 
     def execute(self, calls: deque[Call], killed: Callable[[], Any]) -> Iterator[tuple[Any, Any]]:
-        """Make the calls, the first ones first, also those added meanwhile; yield keys and results.
+        """Make the calls in order, also those added meanwhile; yield keys and results.
 
         A call with `stays` gives a handle of its result. A call whose process is killed, as for
-        want of memory, is made again with fewer at a time; if it is killed again, its result is
-        that of `killed`.
+        want of memory, is made again, finally with fewer at a time. If it is killed even then, its
+        result is that of `killed`.
         """

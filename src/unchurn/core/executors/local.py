@@ -64,7 +64,7 @@ class Local:
         return START_UP + makespan(seconds, self.workers) < sum(seconds)
 
     def _make_here(self, call: Call) -> Any:
-        """Make a call in this process, with one BLAS thread as in a worker, for equal results."""
+        """Make a call in this process; with one BLAS thread, as in workers, if there may be any."""
         values = [one.value if isinstance(one, Shared) else one for one in call.arguments]
         if self.workers == 1:
             result = call.function(*values)
@@ -93,7 +93,7 @@ class Local:
             pool.grow(min(at_a_time, len(pool.busy) + len(calls)))
             while calls and len(pool.busy) < at_a_time:
                 pool.start(calls.popleft())
-            yield from ended  # while workers are at more
+            yield from ended  # while workers are busy
             ended = []
             n_busy = len(pool.busy)
             for call, result in pool.wait() if pool.busy else ():

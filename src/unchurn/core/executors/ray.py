@@ -1,4 +1,4 @@
-"""`Ray`: run calls on a Ray cluster; each is a task on one core, data are once on each node.
+"""`Ray`: run calls on a Ray cluster; each is a task on one core, data reach each node once.
 
 Ray itself schedules, restarts tasks whose process or node died, and restores lost objects. This
 module decides how many tasks are submitted and what happens to those that die repeatedly, and
@@ -166,7 +166,7 @@ def _task(versions: Versions, stays: bool, function: Callable[..., Any], *argume
 
 
 def _connect(address: str, workers: int | None) -> None:
-    """Join a cluster, or start one that ends with this process and only it can reach."""
+    """Join a cluster, or start one that ends with this process and that only it can reach."""
     try:
         if address == "local":
             _start_own(workers)

@@ -19,7 +19,7 @@ SAMPLE = 128
 
 @exact
 def split(rows: Array, order: IntArray, keys: Array, a: int, b: int) -> None:
-    """Divide the points of leaves a … b − 1 at the middle leaf, by the dimension of most spread."""
+    """Split the points of leaves a … b − 1 at the middle leaf, in the dimension of most spread."""
     first, last, middle = a * LEAF, min(b * LEAF, len(order)), (a + b) // 2 * LEAF
     step = max(1, (last - first) // SAMPLE)
     widest, dimension = -1.0, 0
@@ -75,7 +75,7 @@ def grow(rows: Array, order: IntArray, keys: Array, a: int, b: int) -> None:
 def pack(rows: Array, order: IntArray, a: int, b: int, leaves: Array, boxes: Array) -> None:
     """Fill in leaves a … b − 1, (leaves, D, LEAF), and their boxes, (leaves, 2, D).
 
-    Places without a point are infinitely far away.
+    Places without a point are filled with infinity.
     """
     for leaf in range(a, b):
         size = min(LEAF, len(order) - leaf * LEAF)

@@ -1,8 +1,8 @@
-"""Numba kernels that decide: which points are within the k-th distance, and their labels.
+"""Numba kernels that decide which points are within the k-th distance, and count their labels.
 
-Rough squared distances (float32 or rotated) come with a bound on their error, `Slack`. The k-th
-smallest of them is bracketed by counting, not sorted out; what is surely inside the ball is counted
-by label as it is, and only the few points within the slack of its edge are looked at exactly.
+Rough squared distances (in float32, or of rotated points) have a bound on their error, `Slack`. The
+k-th smallest is bracketed by counting, without sorting. The labels of points that are surely inside
+the ball are counted at once; only the few points within the slack of its edge need exact distances.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from unchurn.neighbors.kernels.points import LabelledPoints
 
 # A bracket of the k-th distance that holds no more points than this is left to exact distances.
 FEW = 8
-# Rough distances are less; what lies beyond is no point at all.
+# Rough distances of points are smaller; places without a point are farther away.
 LARGEST = np.float32(3e38)
 
 
 class Slack(NamedTuple):
     """Error of a rough squared distance r of points at distance d.
 
-    √r is off by `absolute`, r itself by the fraction `relative` and by `constant`.
+    √r is off by at most `absolute`, r itself by the fraction `relative` and by `constant`.
     """
 
     relative: float
@@ -56,7 +56,7 @@ def at_least(rough_value: float, slack: Slack) -> float:
 
 @rough_inline
 def count_within(values: Array, weights: IntArray, weighted: bool, limit: float) -> int:
-    """How many points have a value of at most `limit`."""
+    """How many points, by weight, have a value of at most `limit`."""
     if weighted:
         total = 0
         for i in range(values.size):
@@ -72,10 +72,10 @@ def count_within(values: Array, weights: IntArray, weighted: bool, limit: float)
 def bracket(
     values: Array, weights: IntArray, weighted: bool, k: int, high: float, at_high: int, few: int
 ) -> tuple[float, float, int]:
-    """Narrow low < k-th smallest value ≤ high, from `at_high` ≥ k points up to `high`.
+    """Narrow the bracket low < k-th smallest value ≤ high; `at_high` ≥ k points are up to `high`.
 
-    Until at most `few` points lie between, or no number does: guesses by interpolation, every
-    third by bisection. Gives low, high and the points up to high.
+    It guesses by interpolation, every third time by bisection, until at most `few` points lie
+    between, or no number does. It returns low, high and the number of points up to high.
     """
     number = values.dtype.type
     low, at_low, turn = number(-1), 0, 0
@@ -96,7 +96,7 @@ def bracket(
 
 @exact_inline
 def add_labels(places: IntArray, labelled: LabelledPoints, counts: IntArray) -> int:
-    """Count the labels of the points at these places; give their number."""
+    """Add the labels of the points at these places to `counts`; return how many they are."""
     labels, weights, total = labelled.labels, labelled.weights, 0
     for i in range(places.size):
         label, weight = labels[places[i]], weights[places[i]]
@@ -111,7 +111,7 @@ def add_labels(places: IntArray, labelled: LabelledPoints, counts: IntArray) -> 
 
 @exact_inline
 def exact_distance(point: Array, query: Array) -> float:
-    """As `knn_labels` defines it."""
+    """The squared distance as `knn_labels` defines it."""
     total = 0.0
     for j in range(query.size):
         difference = point[j] - query[j]
@@ -121,7 +121,7 @@ def exact_distance(point: Array, query: Array) -> float:
 
 @exact_inline
 def exact_kth(distances: Array, places: IntArray, weights: IntArray, k: int) -> float:
-    """Distance within which k points are first reached, by comparison with pivots."""
+    """The smallest distance within which there are k points, found by comparison with pivots."""
     low, high, turn = -1.0, np.inf, 0
     while True:
         turn, pivot = (turn + 7919) % distances.size, -1.0
@@ -158,7 +158,7 @@ def settle(
     """Count the labels within the k-th distance of a query.
 
     `values` are the rough distances of all points up to at_most(high) and some beyond, at `places`.
-    Gives the new `high` and `at_high`, which will do for smaller k.
+    Returns the new `high` and `at_high`, which also hold for smaller k.
     """
     low, high, at_high = bracket(values, weights, labelled.weighted, k, high, at_high, FEW)
     sure = at_least(low, slack) if low >= 0 else -1.0
@@ -198,7 +198,7 @@ def answer(
     answers: Array,
     row: int,
 ) -> None:
-    """Mean labels of one query for every k (in falling order) into answers (n_k, rows, L)."""
+    """Write a query's mean labels for every k (in falling order) into answers (n_k, rows, L)."""
     at_high = count_within(values, weights, labelled.weighted, high)
     for which in range(ks.size):
         counts[:] = 0

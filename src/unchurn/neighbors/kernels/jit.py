@@ -1,4 +1,4 @@
-"""How the kernels are compiled: once per machine, kept on disk, without holding Python's lock."""
+"""Compile the kernels: once per machine, cached on disk, running without Python's global lock."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,8 +11,8 @@ from numba import njit
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# Sums in any order and fused, and no thought of NaN: only for what proposes candidates, never for
-# what decides.
+# Sums may be reordered and fused, and NaN is ruled out: only for kernels that propose candidates,
+# never for those that decide.
 ROUGH = frozenset({"contract", "reassoc", "nsz", "nnan"})
 
 
@@ -27,29 +27,29 @@ def rough(function: F) -> F:
 
 
 def exact_inline(function: F) -> F:
-    """As `exact`, within its callers: to pass arrays costs more than the work itself."""
+    """Like `exact`, but inlined into callers: passing arrays costs more than the work itself."""
     return _compile(function, fastmath=False, inline="always")
 
 
 def rough_inline(function: F) -> F:
-    """As `rough`, within its callers and by their rules: in an exact one it is exact."""
+    """Like `rough`, but inlined into callers, whose rules apply: in an exact one it is exact."""
     return _compile(function, fastmath=set(ROUGH), inline="always")
 
 
 def _compile(function: F, **options: Any) -> F:
-    """Cache beside the source or, where that is read-only, in NUMBA_CACHE_DIR or the user's own."""
+    """Compile; cache in NUMBA_CACHE_DIR if set, else beside the source or in the user's folder."""
     try:
         compiled: Any = njit(cache=True, nogil=True, **options)(function)
-    except RuntimeError:  # no folder to write to at all: compile anew in every process
+    except RuntimeError:  # no folder can be written to: compile in every process
         compiled = njit(nogil=True, **options)(function)
     else:
-        # Numba takes what it kept for valid until the function's own file changes, although the
-        # kernels call each other across files: let it be valid until any of them changes.
-        with suppress(AttributeError):  # a Numba that keeps it elsewhere, or is switched off
+        # Numba trusts its cache until the function's own file changes, although the kernels call
+        # each other across files. Here, a change in any of them ends that trust.
+        with suppress(AttributeError):  # a Numba that caches differently, or is switched off
             file = compiled._cache._cache_file
             file._source_stamp = stamp = _stamp(Path(function.__code__.co_filename).parent)
-            # The version is looked at first: of another one, nothing is unpickled, which would
-            # fail for a type that has another name now.
+            # Numba checks the version before it unpickles anything: unpickling an old cache would
+            # fail if a type has been renamed since.
             file._version = (file._version, stamp)
     kernel: F = compiled
     return kernel
@@ -57,6 +57,6 @@ def _compile(function: F, **options: Any) -> F:
 
 @cache
 def _stamp(folder: Path) -> bytes:
-    """Of every file there and here: they share types and constants, a change of one is of all."""
+    """A hash of every file in that folder and in this one: they share types and constants."""
     files = {*folder.glob("*.py"), *Path(__file__).parent.glob("*.py")}
     return sha256(b"".join(path.read_bytes() for path in sorted(files))).digest()

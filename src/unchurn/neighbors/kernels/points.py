@@ -41,7 +41,7 @@ def make_labelled_points(
     weights = np.zeros(-(-len(points) // LEAF) * LEAF, np.int32)
     weights[: len(points)] = totals
     return LabelledPoints(
-        points=np.require(points, requirements=["C", "W"]),  # read-only ones are another type
+        points=np.require(points, requirements=["C", "W"]),  # Numba types read-only ones apart
         weights=weights,
         labels=labels,
         starts=np.concatenate([[0], np.cumsum(sizes[mixed])]).astype(np.int64),

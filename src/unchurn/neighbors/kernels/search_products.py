@@ -1,4 +1,4 @@
-"""Numba kernels for matrix products: each query's list of points, chunk by chunk."""
+"""Numba kernels that list each query's near points from matrix products, chunk by chunk."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from unchurn.neighbors.kernels.points import LEAF, LabelledPoints
 
 
 class Lists(NamedTuple):
-    """Of each query of a block: rough distances and places kept so far, how many, and its bound."""
+    """For each query of a block: rough distances and places so far, their number, and its bound."""
 
     values: Array  # (queries, room)
     places: IntArray
@@ -32,7 +32,7 @@ class Lists(NamedTuple):
 
 @exact_inline
 def brute_slack(slack: Slack, own_norm: float) -> Slack:
-    """That of a query with this squared norm."""
+    """The slack of a query with this squared norm."""
     return Slack(
         slack.relative,
         slack.absolute * (1 + sqrt(own_norm)),
@@ -53,9 +53,9 @@ def add_near(
     places: IntArray,
     size: int,
 ) -> int:
-    """Add the points of a chunk up to the rough distance `collect` to a list; give its new size.
+    """Add the points of a chunk up to the rough distance `collect` to a list; return its new size.
 
-    Offsets are unsigned: for others Numba looks out for negative ones, and nothing is vectorised.
+    Offsets are unsigned: otherwise Numba would check for negative ones and vectorise nothing.
     """
     width, of = products.shape[1], np.uint64(row)
     for first in range(0, width, near.size):
@@ -90,7 +90,7 @@ def sift(
 ) -> None:
     """Add to each query's list the points of a chunk, from `start`, that are within its bound.
 
-    `products` are −2xy; slack is that of points of norm 1 and a query at 0. A list that cannot be
+    `products` are −2xy; `slack` is for points of norm 1 and a query at 0. A list that cannot be
     narrowed enough to take the next chunk is given up: its size becomes −1.
     """
     room = lists.values.shape[1] - products.shape[1] - LEAF
@@ -103,7 +103,7 @@ def sift(
         error, own = brute_slack(slack, own_norms[row]), own_norms[row]
         collect = number(min(at_most(lists.bounds[row], error) * (1 + 4 * slack.relative), LARGEST))
         size = add_near(products, row, start, norms, own, collect, near, values, places, size)
-        if size > min(2 * k + LEAF, room):  # early: what a loose bound lets through costs more
+        if size > min(2 * k + LEAF, room):  # early: a loose bound lets too many through
             for j in range(size):
                 weights[j] = labelled.weights[places[j]]
             high = number(0)

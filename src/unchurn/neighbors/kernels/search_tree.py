@@ -20,8 +20,8 @@ from unchurn.neighbors.kernels.count import (
 from unchurn.neighbors.kernels.jit import exact, exact_inline, rough, rough_inline
 from unchurn.neighbors.kernels.points import LEAF, LabelledPoints
 
-# A query's first bound comes from this many times k points next to it: in few dimensions they are
-# most of its neighbours, in many a tighter bound pays.
+# A query's first bound comes from this many times k points next to it. In few dimensions these are
+# most of its neighbours; in many, a tighter bound pays off.
 SEEDS_IN_FEW, FEW_DIMENSIONS, SEEDS_IN_MANY = 2, 4, 8
 ROW = np.uint64(LEAF)
 
@@ -35,9 +35,9 @@ class Tree(NamedTuple):
 
 @rough_inline
 def leaf_distances(flat: Array, start: int, query: Array, out: Array, at: int) -> None:
-    """Rough squared distances of the (D, LEAF) points of a leaf, four dimensions in one sweep.
+    """Rough squared distances of a query to a leaf's (D, LEAF) points, four dimensions in a sweep.
 
-    Offsets are unsigned: for others Numba looks out for negative ones, and nothing is vectorised.
+    Offsets are unsigned: otherwise Numba would check for negative ones and vectorise nothing.
     """
     n_dimensions, rest = query.size, query.size % 4
     first, to = np.uint64(start), np.uint64(at)
@@ -74,7 +74,7 @@ def leaf_distances(flat: Array, start: int, query: Array, out: Array, at: int) -
 
 @rough
 def seed_distances(flat: Array, leaf: int, n_points: int, query: Array, out: Array) -> float:
-    """Rough squared distances of n points, from that leaf on; gives the largest."""
+    """Rough squared distances of n points, from that leaf on; returns the largest."""
     size = query.size * LEAF
     for i in range((n_points + LEAF - 1) // LEAF):
         leaf_distances(flat, (leaf + i) * size, query, out, i * LEAF)
@@ -96,7 +96,7 @@ def scan(
     values: Array,
     places: IntArray,
 ) -> int:
-    """List the points of these leaves, if they are in reach, up to the rough distance `collect`."""
+    """List the points up to the rough distance `collect`, of leaves in reach; return how many."""
     size, n_near = query.size * LEAF, 0
     for which in range(leaves.size):
         if gaps[which] > reach:
@@ -139,7 +139,7 @@ def box_to_box(box: Array, other: Array) -> float:
 
 @exact
 def nearest_leaf(nodes: Array, n_leaves: int, box: Array) -> int:
-    """A leaf that is near the box, by going down to the nearer child."""
+    """A leaf near the box, found by always descending to the nearer child."""
     node, a, b = 0, 0, n_leaves
     while b - a > 1:
         middle = (a + b) // 2
@@ -161,7 +161,7 @@ def leaves_within(
     lows: Array,
     highs: Array,
 ) -> int:
-    """List the leaves no farther than √limit from the box, and their corners; give their number."""
+    """List the leaves within √limit of the box, and their corners; return their number."""
     n_found, top = 0, 0
     todo = np.empty((64, 3), np.int64)
     todo[0] = 0, 0, n_leaves
@@ -200,7 +200,7 @@ def search_leaves(
 
     The queries of a leaf share what is found for all of them: the leaves next to it, whose points
     give each query a bound on its k-th distance, and the list of leaves within the largest bound.
-    slack.absolute is that of points of norm 1; no point of the tree has more.
+    slack.absolute is for points of norm 1; no point of the tree has a larger norm.
     """
     n_leaves, n_dimensions, _ = tree.leaves.shape
     number, flat, k = tree.leaves.dtype.type, tree.leaves.reshape(-1), ks[0]

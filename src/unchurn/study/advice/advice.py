@@ -33,24 +33,24 @@ if TYPE_CHECKING:
     from unchurn.study.results.result import Result, SettingResult
 
 ON_TEST = "; chosen on the test data itself, it may look better here than it is"
-FEW_RUNS = 5  # with fewer, more of them are the first thing to try
+FEW_RUNS = 5  # with fewer, the advice is to train more
 
 
 def advice(result: Result) -> str:
-    """What to use and why.
+    """Say which method to use, and why.
 
     A single model qualifies if its churn is below control's with the whole interval and its
-    accuracy is less than 0.1 points below control's. The advice is the cheapest one that chance
-    cannot tell from the one of lowest churn; if none qualifies, plain training and what to try
-    next. With a budget, the advice is the most accurate setting that keeps it, single models
-    first; plain training, if that keeps it and no other is more accurate beyond chance. If an older
-    model, or always answering one class, is more accurate than all of them, the advice says so.
+    accuracy is less than 0.1 points below control's. The advice is the cheapest one whose churn is
+    within chance of the lowest; if none qualifies, it is plain training, and what to try next. With
+    a budget, the advice is the most accurate setting that keeps it, single models first; or plain
+    training, if that keeps it and no other is more accurate beyond chance. If an older model, or
+    always answering one class, is more accurate than all of them, the advice says so.
 
-    Of many methods that are like control, some look better by chance. So the level at which they
-    are told from it grows with how many were tried, the less the more of them are better
-    (`level_of_all`). docs/statistics.md has how often one is recommended where nothing is better.
-    Of fewer than three runs, or older models, nothing is: there is no interval to rely on, and the
-    first thing said is how many are needed.
+    Of many methods that are no better than control, some look better by chance. So the confidence
+    level rises with the number of methods tried, but less if many of them are better
+    (`level_of_all`). docs/statistics.md shows how often a method is recommended although none is
+    better. With fewer than three runs, or older models, no interval can be relied on: none is then
+    recommended for its churn, and the advice says how many runs are needed.
     """
     return f"{_recommended(result)}{_on_the_base(result)}{on_the_commonest(result)}"
 
@@ -194,7 +194,7 @@ def _keep(result: Result, control: SettingResult) -> str:
 
 
 def _cannot_tell(result: Result, control: SettingResult) -> str:
-    """That there are too few runs, or older models, and what was measured so far."""
+    """Say that there are too few runs, or older models, and what was measured so far."""
     what = result.subject.scenario.churn_words
     chosen = result.choose()
     single = single_models(chosen)
@@ -210,7 +210,7 @@ def _cannot_tell(result: Result, control: SettingResult) -> str:
 
 
 def _next(result: Result) -> str:
-    """What to try where no single model is better."""
+    """Say what to try next if no single model is better."""
     chosen = result.chosen
     single = single_models(chosen)
     if steadier := _steadier_of_several(result):
@@ -248,13 +248,13 @@ def _next(result: Result) -> str:
 
 
 def _steadier_of_several(result: Result) -> list[SettingResult]:
-    """What is better than plain training, and serves several models."""
+    """The settings that serve several models and are better than plain training."""
     several = [row for row in result.chosen.values() if row.setting.n_models > 1]
     return [row for row in several if is_better(result, row)]
 
 
 def _of_equal_runs(result: Result) -> str:
-    """What to do where more runs alone would change nothing; empty where they may."""
+    """Say what to do if more runs alone would change nothing; empty if they might."""
     if rows := _on_few_rows(result):
         return f"{rows} {_few(result)}".rstrip()
     if result.subject.scenario.has_base or not ignores_seed(result):
@@ -269,7 +269,7 @@ def _of_equal_runs(result: Result) -> str:
 
 
 def _is_settled(result: Result) -> bool:
-    """Whether more runs would be equal, too, as far as these tell."""
+    """Whether more runs would be equal, too, as far as these runs show."""
     scenario = result.subject.scenario
     may_differ = scenario.has_base or scenario.name == Resample.name
     is_known = n_test_rows(result) >= FEW_ROWS and ignores_seed(result)
@@ -277,13 +277,13 @@ def _is_settled(result: Result) -> bool:
 
 
 def _on_few_rows(result: Result) -> str:
-    """That test rows are few, where they are."""
+    """Say that there are few test rows; empty if there are enough."""
     n = n_test_rows(result)
     return f"{n} test rows tell little: test on {FEW_ROWS} or more." if n < FEW_ROWS else ""
 
 
 def _few(result: Result) -> str:
-    """That runs, or older models, are few, where they are."""
+    """Say that there are few runs, or older models; empty if there are enough."""
     runs, scenario = result.subject.runs, result.subject.scenario
     if not result.subject.are_too_few:
         return f"{runs} runs tell little: try {FEW_RUNS} or more." if runs < FEW_RUNS else ""
@@ -294,7 +294,7 @@ def _few(result: Result) -> str:
 
 
 def _untried(result: Result, names: list[str]) -> list[str]:
-    """Those of some methods that were not tried, alone or in a combination."""
+    """The methods among `names` that were tried neither alone nor in a combination."""
     known = {part for tried in result.chosen for part in (tried, *tried.split("+"))}
     return [name for name in names if name not in known]
 

@@ -26,7 +26,7 @@ def is_better(result: Result, row: SettingResult, *, alone: bool = False) -> boo
 
 
 def may_cost_nothing(result: Result, row: SettingResult) -> bool:
-    """Whether a setting lowers churn beyond chance, and accuracy by what may be chance."""
+    """Whether a setting lowers churn beyond chance, and its loss of accuracy may be chance."""
     if not is_told(result, row):
         return False
     found = from_control(result, row)
@@ -43,13 +43,13 @@ def is_more_accurate(result: Result, row: SettingResult) -> bool:
 
 
 def _level(result: Result) -> float:
-    """The level at which churn is told from control's."""
+    """The confidence level at which methods' churn is compared with control's."""
     told = [row for row in result.chosen.values() if is_told(result, row)]
     return level_of_all([from_control(result, row)[result.subject.scenario.churn] for row in told])
 
 
 def n_told(result: Result) -> int:
-    """How many methods are held against control."""
+    """How many methods are compared with control, with an interval."""
     return sum(is_told(result, row) for row in result.chosen.values())
 
 

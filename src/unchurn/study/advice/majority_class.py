@@ -15,7 +15,7 @@ from unchurn.report.numbers import percent
 if TYPE_CHECKING:
     from unchurn.study.results.result import Result
 
-MOST = 0.8  # of the test rows
+MOST = 0.8  # share of the test rows
 
 
 def note_on_commonest(labels: IntArray, classes: Sequence[str]) -> str | None:
@@ -38,7 +38,7 @@ def note_on_commonest(labels: IntArray, classes: Sequence[str]) -> str | None:
 
 
 def on_the_commonest(result: Result) -> str:
-    """Say that the commonest class alone has more right than all methods; empty if chance may."""
+    """Say that always answering the commonest class beats all methods, if that is beyond chance."""
     rights = [right(row.reported.runs["test"]).mean(axis=0) for row in result.chosen.values()]
     if not rights:
         return ""

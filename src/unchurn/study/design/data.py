@@ -66,7 +66,7 @@ def load_data(
 
 
 def _with_id(data: Dataset, id: str | None) -> Dataset:
-    """The data as they are; InputError if the column `id` is not unique."""
+    """Return the data unchanged; InputError if the column `id` has gaps or repeated values."""
     if id is not None:
         check_id(data, id)
     return data

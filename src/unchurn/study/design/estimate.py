@@ -11,7 +11,7 @@ from unchurn.study.design.schedule import Key, Schedule
 
 @dataclass(frozen=True)
 class Estimate:
-    """Seconds and number of workers; 1 if one process is done before others would have started."""
+    """Estimated seconds and number of workers; 1 worker if starting more would save no time."""
 
     seconds: float
     workers: int
@@ -20,7 +20,7 @@ class Estimate:
 def estimate(
     schedules: Sequence[Schedule], missing: Collection[Key], workers: int
 ) -> Estimate | None:
-    """Time for the missing jobs of schedules carried out in turn; None if costs are unknown.
+    """Estimate the time for the missing jobs of schedules in turn; None if costs are unknown.
 
     Trainings that need a reference are assumed to begin when all others are done.
     """

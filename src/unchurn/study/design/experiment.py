@@ -21,9 +21,9 @@ from unchurn.training.learners.base import Learner
 from unchurn.training.learners.own_code import code_identity
 from unchurn.training.learners.torch import TorchLearner
 
-SEMANTICS = 1  # raised when a change in unchurn gives other results for equal identities
+SEMANTICS = 1  # increased when a change in unchurn alters the results of equal identities
 
-MOST_RUNS = 10_000  # of a setting: listing the trainings of a mistyped number would never end
+MOST_RUNS = 10_000  # of a setting: for a mistyped number, listing the trainings would never end
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -38,8 +38,8 @@ class Experiment:
     seed: int = 0
     first_run: int = 0  # number of the first run; streams depend on run numbers
     scenario: Scenario = field(default_factory=make_scenario)
-    budget: Budget = field(default_factory=Budget)  # to choose settings by; decides no run
-    id: str | None = None  # the id column that the user named; decides no run
+    budget: Budget = field(default_factory=Budget)  # to choose settings by; does not affect runs
+    id: str | None = None  # the id column that the user named; does not affect runs
 
     def __post_init__(self) -> None:
         as_whole(self.seed, 0, "seed")
@@ -47,7 +47,7 @@ class Experiment:
             raise InputError(f"churn needs at least 2 runs, not {self.runs}")
         if self.runs > MOST_RUNS:
             raise InputError(f"runs must be at most {MOST_RUNS:,}, not {self.runs:,}")
-        self.scenario.limits(self.budget)  # InputError for a limit that the scenario cannot set
+        self.scenario.limits(self.budget)  # InputError for a limit that the scenario lacks
         for setting in self.settings:
             if (reason := self.learner.why_not(setting.method)) is not None:
                 raise InputError(f"{setting.name} {reason}: {self.learner.label} cannot train it")
@@ -90,7 +90,10 @@ class Experiment:
 
 
 def method_identity(method: Method) -> dict[str, Any]:
-    """A method's class and parameters, for the user's own class its code; each of a combination."""
+    """A method's class and parameters, with the code of a user's own class.
+
+    A combination is identified by all of its methods.
+    """
     if len(method.combined) > 1:
         each = [method_identity(one) for one in method.combined]
         return {"method": "Combination", "parameters": {"methods": each}}

@@ -10,7 +10,7 @@ from unchurn.training.loop.streams import REFERENCE_FIT, release_of
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """One training: a method in a run, from the run's stream `fit` on."""
+    """One training: a method, its run, and `fit`, the first of the run's streams that it uses."""
 
     method: Method
     run: int
@@ -18,7 +18,7 @@ class Job:
 
     @property
     def is_reference(self) -> bool:
-        """Whether it is a reference: then its logits of the training data are always kept."""
+        """Whether it is a reference, whose logits of the training data are always kept."""
         return type(self.method) is Control and self.fit == REFERENCE_FIT
 
     @property

@@ -20,8 +20,8 @@ Mask = npt.NDArray[np.bool_]
 class Parts:
     """Inputs and labels to train on, and those to predict, by name of the part.
 
-    `rows` has, for every part, "train" too, the positions of its examples in the data: training
-    rows first, then test rows.
+    `rows` has the positions of each part's examples in the data, including those of "train". In
+    the data, training rows come before test rows.
     """
 
     x_train: Float32
@@ -39,9 +39,9 @@ class Parts:
 
 
 def make_parts(data: Dataset, *, validation: bool = False, among: Mask | None = None) -> Parts:
-    """Train on all training rows; with `validation`, hold out a fixed part of them.
+    """The parts of the data; with `validation`, a fixed part of the training rows is held out.
 
-    The part is drawn from the rows in the mask `among`, or from all if that is None.
+    That part is drawn from the rows in the mask `among`, or from all if `among` is None.
     """
     n = len(data.y_train)
     parts = Parts(

@@ -15,8 +15,8 @@ from unchurn.methods.grid import as_written, worth_trying
 from unchurn.methods.registry import DEFAULT, PLUS, make_method, parse_method
 from unchurn.study.design.settings import Setting, combined_setting
 
-# (methods as written, or None for the preset's own; the dataset's name; the steps of a training, or
-# None for what is no network) -> settings
+# (methods as written, or None for the preset's own; the dataset's name; the number of steps of a
+# training, or None if the model is no network) -> settings
 Preset = Callable[[Sequence[str] | None, str, int | None], Sequence[Setting]]
 
 
@@ -33,16 +33,16 @@ BEST = (
 
 
 def quick(methods: Sequence[str] | None, dataset: str, n_steps: int | None = None) -> list[Setting]:
-    """One setting of each method, with defaults for parameters not written; of QUICK if None.
+    """One setting of each method, with defaults for parameters not written.
 
-    Without `n_steps` the model is no network, and None stands for QUICK_OF_OTHERS.
+    The default is QUICK, or QUICK_OF_OTHERS if the model is no network (`n_steps` is None).
     """
     usual = QUICK_OF_OTHERS if n_steps is None else QUICK
     return _as_written(usual if methods is None else methods, n_steps)
 
 
 def best(methods: Sequence[str] | None, dataset: str, n_steps: int | None = None) -> list[Setting]:
-    """One setting of each method; of BEST, a dozen recipes worth trying anywhere, if None."""
+    """One setting of each method; by default of BEST, a dozen recipes worth trying on any data."""
     return _as_written(BEST if methods is None else methods, n_steps)
 
 
@@ -77,7 +77,7 @@ def preset_settings(
 def as_far_as(settings: Sequence[Setting], can: Callable[[Method], bool]) -> list[Setting]:
     """The settings reduced to the methods for which `can` is true, each resulting setting once.
 
-    So trees try `anchor` where networks try `anchor+safe_ema`.
+    For example, trees try `anchor` where networks try `anchor+safe_ema`.
     """
     found: dict[str, Setting] = {}
     for setting in settings:

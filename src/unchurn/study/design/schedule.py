@@ -1,7 +1,7 @@
 """`Schedule`: the trainings that an experiment needs, each once.
 
 Run r of every setting uses the same streams (see `training/loop/streams.py`), so a training may
-serve several settings: a plain fit is control's run, another's reference and a member of an
+serve several settings: a plain fit may be a run of control, a reference and a member of an
 ensemble. Jobs that differ only in the weights that serve, such as averages, are trained together.
 """
 
@@ -81,7 +81,7 @@ class Schedule:
         return 1.0 if rows is None else len(rows) / n
 
     def looks_at(self, keys: Iterable[Key]) -> list[Key]:
-        """References needed by these jobs, which share one training (the longest list of them)."""
+        """The references of jobs that share one training: the longest of their lists."""
         each = [self.references[key] for key in keys if key in self.references]
         return max(each, key=len, default=[])
 

@@ -105,7 +105,7 @@ class SettingFacts:
 
 
 def listed(methods: Methods) -> Sequence[str | Method | Setting] | None:
-    """Methods one by one, as a text has them by comma; None: those of a preset."""
+    """The methods as a list; a text is split at its commas, and None stands for a preset's."""
     if isinstance(methods, str):
         return split_methods(methods)
     if not isinstance(methods, Collection | None):

@@ -16,8 +16,8 @@ Rows = list[dict[str, Any]]
 def axis_domains(rows: Rows, churn: str) -> tuple[list[float], list[float]]:
     """Domains of the two axes, which hold the settings worth showing and their bars.
 
-    Churn begins at zero unless all values are far from it; slightly below zero if a point is at
-    zero, which would be cut in half.
+    The axis of churn begins at zero unless all values are far from it, and slightly below zero if a
+    point at zero would be cut in half.
     """
     near, domains = list(compress(rows, are_worth_showing(rows, churn))), []
     for key in (churn, "accuracy"):
@@ -36,10 +36,10 @@ def axis_domains(rows: Rows, churn: str) -> tuple[list[float], list[float]]:
 
 
 def are_worth_showing(rows: Rows, churn: str) -> list[bool]:
-    """Whether a chart opens with each setting: the hopeless only if a reader looks for them.
+    """Whether each setting is in view when a chart opens; hopeless ones mostly are not.
 
-    Rows that are not hopeless, and of the hopeless those on the frontier, the chosen one lowest in
-    churn, and those whose loss of accuracy against control may be chance.
+    Of the hopeless, readers look for those on the frontier, the chosen one with the lowest churn,
+    and those whose loss of accuracy against control may be chance.
     """
     near = _are_near(rows)
     control = max((row["accuracy"] for row in rows if row["method"] == "control"), default=math.inf)
@@ -55,15 +55,16 @@ def are_worth_showing(rows: Rows, churn: str) -> list[bool]:
 
 
 def not_hopeless(rows: Rows) -> Rows:
-    """Control and all settings but the much less accurate."""
+    """Control, and all settings that are not much less accurate than the others."""
     return list(compress(rows, _are_near(rows)))
 
 
 def _are_near(rows: Rows) -> list[bool]:
-    """Which settings are not much less accurate than others; control is one, whatever it is.
+    """Which settings are not much less accurate than the others; control always counts as near.
 
-    A few hopeless ones would squeeze all others into a corner. Far less is more than one point
-    below the median, and more than three times as far below it as the best is above it.
+    A few hopeless settings would squeeze all others into a corner. A setting is hopeless if it is
+    more than one point below the median, and more than three times as far below it as the best is
+    above it.
     """
     accuracies = [row["accuracy"] for row in rows]
     median = np.median(accuracies)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def curve_data(
     result: Result, method: str, parameter: str, others: dict[str, Any] | None = None
 ) -> list[dict[str, Any]]:
-    """Test accuracy and churn along one parameter; the others as given, or as in the choice."""
+    """Test accuracy and churn along one parameter; the others as given, or as was chosen."""
     fixed = result.chosen[method].setting.parameters if others is None else others
     rows = []
     for r in result.by_method[method]:

@@ -26,7 +26,7 @@ def colours(methods: Iterable[str]) -> dict[str, str]:
 def _another(number: int) -> str:
     """A colour by number: steps of the golden ratio around the colour wheel stay apart.
 
-    Its lightness is visible on white and on black.
+    It is neither too light to be seen on white nor too dark to be seen on black.
     """
     hue = (number * GOLDEN_RATIO + 0.55) % 1
     shades = [colorsys.hls_to_rgb(hue, lightness / 100, 0.65) for lightness in range(20, 80)]

@@ -20,9 +20,10 @@ WIDE, NARROW, WHOLE = (900, 420), (290, 300), (1110, 420)
 MOST_NAMES = 12  # methods with names at their points: more are numbered
 ONE, SEVERAL, PLAIN = "one model is served", "several models are served", "plain training"
 SHAPES = {PLAIN: "diamond", ONE: "circle", SEVERAL: "square"}
-GREY = "#8c8c8c"  # is seen on white and on black
-AREA, AREA_OF_PLAIN, RING = 95, 190, 180  # of a marker, and what one below others has more
-NEAR = 4  # pixels: a marker would hide another
+GREY = "#8c8c8c"  # visible on white and on black
+# Areas of markers, and what a marker gets in addition for each one that is drawn over it.
+AREA, AREA_OF_PLAIN, RING = 95, 190, 180
+NEAR = 4  # pixels: markers that are nearer hide each other
 
 
 def frontier_data(result: Result) -> Rows:
@@ -80,10 +81,10 @@ def _percents(values: dict[str, float]) -> dict[str, float]:
 def frontier(result: Result, *, narrow: bool = False, whole: bool = False) -> alt.LayerChart:
     """Churn and accuracy of each method's chosen setting; best is top left.
 
-    It opens without the much less accurate settings (`are_worth_showing`): drag it, or zoom with
-    the control key, for those. A point is there whole, with its name and bars, or not at all.
-    `narrow` is for a phone: methods are numbered, as they are where names have no room. `whole` is
-    as wide as a page, unless a key of numbers stands beside it.
+    It opens without the much less accurate settings (`are_worth_showing`); drag it, or zoom with
+    the Ctrl key, to see those. A point is shown with its name and bars, or not at all. `narrow` is
+    for a phone: methods are numbered, as they are wherever names have no room. `whole` is as wide
+    as a page, unless a key to the numbers stands beside it.
     """
     rows, churn = result.frontier_rows, result.subject.scenario.churn
     is_inside = f"inrange(datum.{churn}, domain('x')) && inrange(datum.accuracy, domain('y'))"
@@ -170,7 +171,7 @@ def caption(result: Result) -> str:
 
 
 def _outside(rows: Rows, churn: str) -> str:
-    """What the chart opens without, in words: methods by name, of their other settings how many."""
+    """The settings out of view when the chart opens: methods by name, other settings counted."""
     shown = are_worth_showing(rows, churn)
     gone = [row for row, is_shown in zip(rows, shown, strict=True) if not is_shown]
     said = [row["method"] for row in gone if row["chosen"]]
@@ -244,7 +245,7 @@ def _named(
 def _ringed(
     shown: Rows, churn: str, domains: tuple[list[float], list[float]], size: tuple[int, int]
 ) -> Rows:
-    """The rows, in the order in which they are drawn, with markers that show below later ones."""
+    """The rows in drawing order, with markers large enough to be seen below later ones."""
     points = [_pixels(row[churn], row["accuracy"], domains, size) for row in shown]
     found = []
     for i, (row, (x, y)) in enumerate(zip(shown, points, strict=True)):

@@ -24,7 +24,7 @@ SHOWN = {
     "bad_flips_first": "Bad flips against the first release",
 }
 SIZE = {"width": 420, "height": 300}
-KEPT = "first release, kept"  # its accuracy over time if no other had followed
+KEPT = "first release, kept"  # its accuracy over time, had no other followed
 GREY = "#8c8c8c"
 
 
@@ -44,7 +44,7 @@ def over_time_data(result: Result, metric: str) -> list[dict[str, Any]]:
     if metric not in metrics:
         raise InputError(unknown("metric", metric, metrics))
     lines = [(name, row, metric) for name, row in result.chosen.items()]
-    if metric == "accuracy" and lines:  # it is the same for all
+    if metric == "accuracy" and lines:  # the first release is the same for all
         lines.append((KEPT, lines[0][1], "accuracy_first"))
     return [
         {
@@ -60,7 +60,7 @@ def over_time_data(result: Result, metric: str) -> list[dict[str, Any]]:
 
 
 def over_time(result: Result, metric: str) -> alt.LayerChart:
-    """A line per method; for accuracy, also one of the first release if it had been kept.
+    """A line per method; for accuracy, also one for the first release, had it been kept.
 
     Points grow with the release's number of test rows: few rows say little.
     """

@@ -26,7 +26,7 @@ _METHOD, _SETTING = (
     Column(heading=h, is_text=True, may_shorten=True) for h in ("method", "setting")
 )
 Filled = tuple[Column, dict[str, Cell]]  # a column with its cells, by method
-# Columns that a narrow terminal drops, highest number first; deviations go after 3.
+# Columns that a narrow terminal drops, highest number first; standard deviations go after 3.
 GOES = {
     "beside": 6, "optimism": 6, "neither better": 5, "difference": 5, "more": 4,
     "difference in accuracy": 3, "first difference": 1,
@@ -51,7 +51,7 @@ def handed_down() -> tuple[Beside, ...]:
 
 
 def render(result: Result, form: str, *, width: int | None = None) -> str:
-    """The table in a format; text no wider than `width`, if given, and then cut names in full."""
+    """The table in a format; text no wider than `width`, if given, with cut names in full below."""
     if form in OF_ALL_SETTINGS:
         return formats.render(settings_table(result), form)
     table = chosen_table(result)
@@ -71,7 +71,7 @@ def _cut_settings(table: Table, text: str) -> list[str]:
 
 
 def chosen_table(result: Result) -> Table:
-    """A row for each method: its chosen setting and what was measured, or why all of it failed."""
+    """A row for each method: its chosen setting and its numbers, or why all its settings failed."""
     chosen = result.chosen
     differences = {name: result.against_control(row) for name, row in chosen.items()}
     headings, optimism = _difference_headings(result, differences.values()), _optimism(result)
@@ -101,7 +101,7 @@ def chosen_table(result: Result) -> Table:
 
 
 def settings_table(result: Result) -> Table:
-    """A row for every setting, numbers in percent with four digits; empty if a run failed.
+    """A row for every setting, numbers in percent with four decimals; empty if a run failed.
 
     Chosen settings also have their differences from control with intervals.
     """

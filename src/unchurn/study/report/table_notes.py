@@ -27,8 +27,8 @@ def table_notes(
 ) -> Iterable[Note]:
     """The notes that explain the numbers of a table.
 
-    `differences` are those from control, `headings` their columns'; `optimism` is each method's
-    churn on the runs that chose its setting, minus that on fresh runs.
+    `differences` are those from control, and `headings` the headings of their columns. `optimism`
+    is each method's churn on the runs that chose its setting, minus that on fresh runs.
     """
     subject = result.subject
     about = [subject.data.name, f"{subject.runs} runs of each setting", subject.length]
@@ -70,7 +70,7 @@ def table_notes(
 
 
 def _note_on_fresh_runs(result: Result, optimism: dict[str, float]) -> str:
-    """Say why figures are of fresh runs, and how much better the runs that chose look."""
+    """Say why figures are of fresh runs, and how much better the runs that chose settings look."""
     text = (
         f"Figures are of {result.subject.runs} fresh runs of each chosen setting: on the runs that "
         "chose it, a winner of many looks better than it is"

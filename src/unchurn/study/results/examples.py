@@ -42,7 +42,7 @@ def flipping_examples(runs: Runs, data: Dataset) -> tuple[Example, ...]:
 def flip_shares(runs: Runs) -> Float64:
     """Share of the pairs of runs in which each example's prediction differs.
 
-    With an older model: share of the runs that are wrong on the example where that was right.
+    With an older model: share of the runs that get an example wrong which that model got right.
     """
     if runs.base is not None:
         return np.asarray(bad_flips(runs).mean(axis=0))

@@ -1,8 +1,8 @@
 """Find the ids of test rows for files of predictions, so that these join with the user's tables.
 
-The id is a unique column: the one that the user named, else one called an id, else the only one
-aside, else the index that pandas wrote; else the number of the row in the table, from 0. Built-in
-datasets use the position in the test part.
+The id is a unique column: the one that the user named, else one that is called an id, else the only
+unique one aside, else the index that pandas wrote. Without any, rows are numbered from 0 as in the
+table. Built-in datasets use the position in the test part.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from unchurn.datasets.preparation import DATE
 if TYPE_CHECKING:
     import polars as pl
 
-NO_ID = rf"\s|^{DATE.pattern}"  # no id: several words, or a date
+NO_ID = rf"\s|^{DATE.pattern}"  # text that is no id: several words, or a date
 
 
 def check_id(data: Dataset, name: str) -> None:

@@ -45,7 +45,7 @@ def releases(result: Result, row: SettingResult) -> Iterator[Release]:
 
 
 def releases_table(result: Result) -> Table:
-    """A row for every setting and release, numbers in percent with four digits."""
+    """A row for every setting and release, numbers in percent with four decimals."""
     metrics = result.subject.scenario.metrics
     rows = []
     for row in result.settings:

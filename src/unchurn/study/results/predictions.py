@@ -63,7 +63,7 @@ def write_predictions(
     stale = [n for n in written if n not in files and _is_own(folder / n, written)]
     if stale and folder.is_symlink():  # the folder may be somebody else's
         raise InputError(f"{folder} is a link: remove {stale[0]} there yourself, {AGAIN}")
-    # Before anything is written: a kill leaves no file that the record does not name.
+    # Listed before anything is written, so that a kill leaves no file that the list lacks.
     _note(folder, {**written, **dict.fromkeys(files)})
     checksums: Written = {}
     for name, make in files.items():
@@ -161,7 +161,7 @@ def _predictions(
 
 
 def _read_written(folder: Path) -> Written:
-    """The files that an earlier bench listed; empty if unreadable, without unsafe names."""
+    """The files that an earlier bench listed, except unsafe names; empty if unreadable."""
     try:
         noted = json.loads((folder / WRITTEN).read_text("utf-8"))
         return {

@@ -132,14 +132,14 @@ class Result:
 
     @property
     def repeated(self) -> SettingResult | None:
-        """The setting whose flips are shown: control if it is there."""
+        """The setting whose flips are shown: control's, or else the first method's."""
         chosen = self.chosen
         return chosen.get(CONTROL) or next(iter(chosen.values()), None)
 
     def pareto(self, method: str | None = None) -> list[SettingResult]:
         """Settings that none beats in both test accuracy and correct churn, lowest churn first.
 
-        Other scenarios than retraining use the metric that they chart instead of correct churn.
+        Scenarios with an older model use bad flips instead of correct churn (`Scenario.charted`).
         """
         there = [
             (r, accuracy, churn)
@@ -158,9 +158,9 @@ class Result:
         return accuracy.mean, churn.mean
 
     def differences(self, first: str, second: str) -> dict[str, Interval]:
-        """A method's chosen setting less another's on the test part, by metric.
+        """A method's chosen setting minus another's on the test part, by metric.
 
-        Of fewer than three runs, or older models, there are no intervals: none would hold.
+        With fewer than three runs, or older models, intervals have no ends: none would be reliable.
         """
         chosen = self.chosen
         for name in (first, second):
@@ -173,20 +173,26 @@ class Result:
         return {name: Interval(of.value, math.nan, math.nan) for name, of in found.items()}
 
     def difference(self, first: str, second: str) -> tuple[Interval, Interval]:
-        """Test accuracy and churn of a method's chosen setting less another's, with intervals.
+        """Test accuracy and churn of a method's chosen setting minus another's, with intervals.
 
-        Where an older model is there, it is bad flips in the place of churn.
+        If there is an older model, bad flips take the place of churn.
         """
         found = self.differences(first, second)
         return found["accuracy"], found[self.subject.scenario.churn]
 
     def against_control(self, result: SettingResult) -> dict[str, Interval] | None:
-        """The differences of a chosen setting from control; None if the test set chose it."""
+        """A chosen setting's differences from control, by metric; None if it has none.
+
+        Control itself has none, nor has a setting that the test part chose among several.
+        """
         return self._less_control.get(result.setting.name) if self.is_chosen(result) else None
 
     @cached_property
     def _less_control(self) -> dict[str, dict[str, Interval]]:
-        """The differences of each method's chosen setting from control's, where they are told."""
+        """The differences of each method's chosen setting from control's.
+
+        A method whose setting the test part chose among several has none.
+        """
         chosen = self.chosen
         if CONTROL not in chosen:
             return {}
@@ -197,7 +203,7 @@ class Result:
         }
 
     def optimism(self, result: SettingResult) -> dict[str, float]:
-        """A setting's figures on the test part less those of its fresh runs, by metric."""
+        """A setting's figures on the test part minus those of its fresh runs, by metric."""
         if result.fresh is None:
             return {}
         ours, fresh = result.runs["test"], result.fresh.runs["test"]
@@ -212,7 +218,7 @@ class Result:
         return advice(self)
 
     def table(self, form: str = "text") -> str:
-        """The chosen settings as "text", "markdown", "latex", "html"; every setting as "csv"."""
+        """Chosen settings as "text", "markdown", "latex" or "html"; all as "csv" or "json"."""
         from unchurn.study.report import table
 
         return table.render(self, form)
@@ -315,7 +321,7 @@ class Result:
         return "\n".join([self.table().rstrip(), *notes, "", self.advice])
 
     def _repr_markdown_(self) -> str:
-        """What a notebook shows."""
+        """The result as a notebook shows it."""
         return "\n".join([self.table("markdown"), *(f"note: {note}\n" for note in self.notes)])
 
 

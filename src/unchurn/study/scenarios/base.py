@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 Rows = npt.NDArray[np.integer]
 PlainFit = tuple[int, int]  # a plain training: its run, and its stream in the run
-FEWEST_UNITS = 3  # of fewer runs, or older models, no interval is promised to hold
+FEWEST_UNITS = 3  # with fewer runs, or older models, no interval can be relied on
 
 
 @dataclass(frozen=True)
@@ -49,20 +49,20 @@ class Scenario:
     """
 
     name: ClassVar[str]
-    churn: ClassVar[str] = "churn"  # the metric to be low, by which settings are chosen
+    churn: ClassVar[str] = "churn"  # the metric that should be low; settings are chosen by it
     charted: ClassVar[str] = "churn_correct"  # the metric that accuracy is charted against
     # The metric that each limit of a budget is about.
     limited: ClassVar[Mapping[str, str]] = {"max_churn": "churn"}
-    # In words: the metric that is to be low, that it falls, and what a share of it is.
+    # That metric in words: its name, that it falls, and what a share of it means.
     churn_words: ClassVar[str] = "churn"
     falls: ClassVar[str] = "churn falls"
     question: ClassVar[str] = "which training churns least, at no cost in accuracy?"
     says: ClassVar[str] = "with {} of its predictions changing from one retraining to the next"
     # Sentences that explain further metrics, by their names; dropped with the metrics' columns.
     legend: ClassVar[Mapping[tuple[str, ...], str]] = {}
-    # Whether runs have an older model, which is then the reference of methods with a fixed one.
+    # Whether runs have an older model. Methods with a fixed reference then look at it.
     has_base: ClassVar[bool] = False
-    # Methods that the preset "quick" tries if none is named; None for those of retraining.
+    # Methods that the preset "quick" tries if none are named; None for those of retraining.
     recipes: ClassVar[tuple[str, ...] | None] = None
 
     @property
@@ -88,16 +88,16 @@ class Scenario:
         return "runs"
 
     def n_units(self, runs: int) -> int:
-        """Number of independent units among so many runs."""
+        """Number of independent units among this number of runs."""
         return runs
 
     def are_too_few(self, runs: int) -> bool:
-        """Whether so many runs, or older models, are too few for any interval over them."""
+        """Whether runs, or their older models, are too few for any interval over them."""
         return self.n_units(runs) < FEWEST_UNITS
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Columns of the table that the scenario itself uses, and that are no features."""
+        """Columns of the table that the scenario itself uses, so that they are not features."""
         return ()
 
     @property
@@ -112,7 +112,7 @@ class Scenario:
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """What is to be read beside its figures, as they may be wrong."""
+        """Warnings to read beside the figures, because these may be wrong."""
         return ()
 
     def scene(self, data: Dataset, *, validation: bool, form: TextForm | None = None) -> Scene:
@@ -128,7 +128,7 @@ class Scenario:
         return {"scenario": code_identity(self)}
 
     def seeded_by(self, run: int) -> int:
-        """The number of the run whose random streams a run uses: its own, for different seeds."""
+        """The number of the run whose random streams a run uses: its own, so that seeds differ."""
         return run
 
     def rows(self, seed: int, run: int, fit: int, n: int) -> Rows | None:
@@ -154,7 +154,7 @@ class Scenario:
         return None
 
     def references(self, job: Job) -> list[Job]:
-        """The reference trainings that a job needs, plain fits of its run; empty if none."""
+        """The reference trainings that a job needs: plain fits of its run, or of run 0 if fixed."""
         is_looking = job.method.reference() is not None
         streams = reference_streams(job.method, seed=0, run=job.run) if is_looking else []
         return [Job(Control(), stream.run, stream.fit) for stream in streams]

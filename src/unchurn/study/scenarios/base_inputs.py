@@ -1,8 +1,8 @@
-"""What a fitted model is asked with: a table's rows as their owner knows them, or as prepared.
+"""Find out which inputs a fitted base takes, raw or prepared rows of the table, and ask it.
 
-A model that was fitted to a frame knows its columns by name. Of one that was fitted to arrays only
-their number is known: where that does not tell raw numbers from prepared ones, as these are often
-as many, the training rows do. A model knows their labels far worse by numbers of other scales.
+A model that was fitted to a frame knows its columns by name. Of a model that was fitted to arrays,
+only the number of columns is known, and raw and prepared rows often have equally many. Then the
+training rows decide: with inputs on the wrong scale, a model predicts their labels far worse.
 """
 
 from __future__ import annotations
@@ -25,22 +25,26 @@ if TYPE_CHECKING:
 
 RAW, PREPARED = "as the table has them", "as they are prepared for new models"
 INSTEAD = "give what it says of every row instead, as a file or an array"
-LEAST = 1e-3  # a probability that counts: single rows should not decide
-CLEARLY = 1.1  # how much greater a loss is that tells: on scikit-learn's tables, it is 7 and more
+LEAST = 1e-3  # smaller probabilities count as this: single rows should not decide
+# Factor by which the loss must differ to prefer raw rows; on scikit-learn's tables it is 7 or more.
+CLEARLY = 1.1
 MOST_NAMED = 5  # columns in an error
 
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What a model says of every part, by its own classes."""
+    """A model's probabilities for every part, with a column for each of its own classes."""
 
     said: Mapping[str, FloatArray]
-    raw: Mapping[str, Any] | None  # the rows as it takes them; None: it takes prepared ones
+    raw: Mapping[str, Any] | None  # the raw rows by part; None if it takes prepared ones
     notes: tuple[str, ...] = ()
 
 
 def ask(model: Any, data: Dataset, parts: Parts, places: IntArray) -> Asked:
-    """Ask a model of the rows as it takes them; `places`: of the data's classes among its own."""
+    """Ask a model for its probabilities, with the inputs that it takes.
+
+    `places` has the position of each of the data's classes among the model's own.
+    """
     ways, notes = _ways(model, data, parts), []
     if len(ways) == 1:
         ((way, inputs),) = ways.items()
@@ -54,7 +58,7 @@ def ask(model: Any, data: Dataset, parts: Parts, places: IntArray) -> Asked:
 
 
 def _ways(model: Any, data: Dataset, parts: Parts) -> dict[str, Mapping[str, Any]]:
-    """The inputs that a model may have been fitted to, all that is known of it considered."""
+    """The inputs that a model may have been fitted to, by all that is known of it."""
     prepared = {"train": parts.x_train, **parts.x}
     own, shape = _prepares(model), data.x_train.shape[1:]
     if own is not None and data.preparation is not None and own != data.preparation:
@@ -87,7 +91,7 @@ def _better(
     places: IntArray,
     data: Dataset,
 ) -> tuple[str, dict[str, FloatArray], list[str]]:
-    """Of two ways, the one by which the model knows the training rows better."""
+    """Of two ways, the one with which the model predicts the training rows better."""
     found, errors = {}, []
     for way, inputs in ways.items():
         try:
@@ -98,7 +102,7 @@ def _better(
         raise errors[0]
     losses = {way: _loss(said["train"], parts, places) for way, said in found.items()}
     if not errors:
-        losses[RAW] *= CLEARLY  # in doubt, inputs are the data's own
+        losses[RAW] *= CLEARLY  # in doubt, it takes prepared rows
     best = min(losses, key=lambda way: losses[way])
     why = "it refuses others" if errors else "it knows the training rows better so, or as well"
     notes = [
@@ -109,14 +113,14 @@ def _better(
 
 
 def _loss(said: FloatArray, parts: Parts, places: IntArray) -> float:
-    """Minus the mean logarithm of what is said of the true classes, of those that it knows."""
+    """The mean log loss on the training rows whose class the model knows; 0 if there are none."""
     rows = np.flatnonzero((places >= 0)[parts.y_train])
     true = in_places(said, places)[rows, parts.y_train[rows]]
     return -float(np.log(true.clip(min=LEAST)).mean()) if len(rows) else 0.0
 
 
 def _said(model: Any, inputs: Mapping[str, Any], data: Dataset) -> dict[str, FloatArray]:
-    """What a model says of inputs; whatever it refuses them with, the way out is named."""
+    """A model's probabilities for inputs; if it fails, the InputError says what to give instead."""
     try:
         return {part: asked_probabilities(model, own, "base") for part, own in inputs.items()}
     except Exception as error:  # whatever a model of any framework raises
@@ -125,19 +129,19 @@ def _said(model: Any, inputs: Mapping[str, Any], data: Dataset) -> dict[str, Flo
 
 
 def _prepares(model: Any) -> Any:
-    """How a model of ours prepares a table, where it was fitted to one."""
+    """How a StableClassifier prepares its table; None if it has none, and for other models."""
     return getattr(model, "preparation_", None) if is_ours(model) else None
 
 
 def _names(model: Any) -> list[str] | None:
-    """The columns of the frame that a model was fitted to; None if it was none."""
+    """The columns of the frame that a model was fitted to; None if it was not a frame."""
     names = [str(name) for name in getattr(model, "feature_names_in_", ())]
-    # As LightGBM calls those of an array.
+    # LightGBM gives these names to the columns of an array.
     return None if names in ([], [f"Column_{i}" for i in range(len(names))]) else names
 
 
 def _with_columns(table: pl.DataFrame, names: list[str], model: Any, where: str) -> Any:
-    """The columns that a model was fitted to, by its own names for them: LightGBM's lack spaces."""
+    """The columns that a model was fitted to, by its names; LightGBM's have _ for spaces."""
     own = {re.sub(r"\s", "_", name): name for name in table.columns}
     found = {name: name if name in table.columns else own.get(name) for name in names}
     lacking = [name for name, column in found.items() if column is None]
@@ -156,7 +160,7 @@ def _has_rows(data: Dataset) -> bool:
 
 
 def _features(data: Dataset) -> pl.DataFrame:
-    """All features as their owner knows them, training rows first."""
+    """All features before preparation, training rows first."""
     import polars as pl
 
     if data.train_rows is None or data.test_rows is None:
@@ -165,13 +169,13 @@ def _features(data: Dataset) -> pl.DataFrame:
 
 
 def _table(data: Dataset) -> pl.DataFrame:
-    """The same, with the columns aside, which may have been features of the base."""
+    """These features and the columns aside, which may have been features of the base."""
     features = _features(data)
     return features if data.aside is None else features.hstack(data.aside)
 
 
 def _numbers(data: Dataset) -> Float64 | None:
-    """The features as an array has them; None if some are no numbers."""
+    """The features before preparation as an array; None if some are not numbers."""
     import polars as pl
 
     features = _features(data)
@@ -181,7 +185,7 @@ def _numbers(data: Dataset) -> Float64 | None:
 
 
 def _as_pandas(table: pl.DataFrame) -> Any:
-    """A frame as most models were fitted to it; a Polars one where pandas is not there."""
+    """The table as a pandas frame, which most models were fitted to; unchanged without pandas."""
     try:
         import pandas as pd
     except ImportError:

@@ -30,7 +30,7 @@ from unchurn.training.estimator.scaling import preparation_of
 if TYPE_CHECKING:
     from unchurn.training.estimator.stable_classifier import StableClassifier
 
-MODEL = ".safetensors"  # how the name of a saved StableClassifier ends
+MODEL = ".safetensors"  # the ending of a saved StableClassifier's name
 # How runs can start from the weights of a network of ours.
 FIT_SO = "fit it to the table as a frame, and give that table, without gaps or other columns"
 
@@ -93,7 +93,7 @@ def places_among(data: Dataset, parted: Dataset, parts: Parts) -> Parts:
 
 
 def with_cautions(given: GivenBase, parts: Parts) -> GivenBase:
-    """The same, with a caution where it is no better than always saying one class."""
+    """Add a caution if the base is no more accurate than always answering the commonest class."""
     labels = parts.y["test"]
     accuracy = float(np.mean(given.predictions["test"] == labels))
     if accuracy > np.bincount(labels).max() / len(labels):
@@ -125,7 +125,7 @@ def open_base(base: Any) -> Any:
 
 
 def _of_model(model: Any, data: Dataset, parts: Parts) -> GivenBase:
-    """What a fitted model says of rows, asked with what it was fitted to."""
+    """The predictions of a fitted model, asked with the inputs that it was fitted to."""
     if not hasattr(model, "classes_"):
         raise InputError(
             "base must be fitted and have classes_; of another model give what it says"
@@ -154,7 +154,7 @@ def _of_model(model: Any, data: Dataset, parts: Parts) -> GivenBase:
 
 
 def _with_own_logits(given: GivenBase, model: StableClassifier, inputs: Array) -> GivenBase:
-    """The same, with the very logits and weights of a network for the same inputs and classes."""
+    """Take logits and weights from a StableClassifier with the same inputs and classes."""
     said = what_model_says(model, None, inputs, model.classes_, None)
     is_one = serving_cost(model.fitted_.method) == 1
     return replace(
@@ -166,7 +166,7 @@ def _with_own_logits(given: GivenBase, model: StableClassifier, inputs: Array) -
 
 
 def _in_parts(ask: Any, places: IntArray, parts: Parts, *, no_weights: str) -> GivenBase:
-    """Ask for each part's probabilities, and bring their columns to the data's classes."""
+    """Ask for each part's probabilities, and reorder their columns to the data's classes."""
 
     def said(part: str) -> FloatArray:
         return in_places(np.asarray(ask(part)), places)

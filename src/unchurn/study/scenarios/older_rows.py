@@ -34,10 +34,10 @@ class Parted:
 def part_rows(
     data: Dataset, is_old: Mask, words: str, *, validation: bool, comes_later: bool
 ) -> Parted:
-    """Split off the base's rows: mask `is_old`, training rows first; `words` describe them.
+    """Split off the base's rows: the mask `is_old`, training rows first; `words` describe them.
 
-    If the other rows came later, only these are tested and validated on, being like future rows.
-    Older test rows are then trained on: they would be of no use otherwise.
+    If the other rows came later, only they serve for tests and validation, as they are more like
+    future rows. Older test rows are then trained on: they would be of no use otherwise.
     """
     n = len(data.y_train)
     if is_old[:n].all():

@@ -16,7 +16,7 @@ from unchurn.study.results.history import Time
 LENGTH = re.compile(r"(\d{1,6}) ?([hdw])")
 HOURS = {"h": 1, "d": 24, "w": 168}
 HOW = "a length such as 30d, 12h or 2w, or a number of rows"
-FEWEST, MOST = 3, 52  # periods: for two releases and a test; more come from a mistyped length
+FEWEST, MOST = 3, 52  # periods: two releases and a test need 3; over 52 come from a mistyped length
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

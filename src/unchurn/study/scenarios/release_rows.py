@@ -1,6 +1,6 @@
 """Split a time-ordered table into the train and test rows of each release.
 
-A row is tested before it is trained on, by the release in use when it came.
+A row is tested by the release in use when it came, and only later releases are trained on it.
 """
 
 from __future__ import annotations

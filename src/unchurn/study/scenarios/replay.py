@@ -1,4 +1,4 @@
-"""The scenario replay: history again, one release per period, compared with the one before."""
+"""The scenario replay: history is replayed, and every release is compared with the one before."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ ALL_SERVE = "{} asks the release before when it serves, which asks the one befor
 
 @dataclass(frozen=True)
 class Replay(Scenario):
-    """Every run is a chain of releases; a row is tested on by the release in use when it came.
+    """Every run is a chain of releases; each row is tested by the release in use when it came.
 
     A release is trained on all rows before its time and tested on those from then until the next.
     Methods with a fixed reference, such as `anchor`, use the same setting's previous release. The
-    first release is plain training on the first period, in a run the same for all settings, so that
-    chains begin alike. Every release has another seed.
+    first release is trained plainly on the first period; within a run, it is the same for all
+    settings, so that their chains begin alike. Every release has another seed.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ class Replay(Scenario):
         return differences_to_base(ours, theirs)
 
     def note(self, n_test: int) -> str:
-        """What a run is, what percentages are of, and what bad flips are."""
+        """A note on what a run is, what percentages refer to, and what bad flips are."""
         return (
             f"Every run is a chain of releases, one every {in_words(self._every)} by {self.time}, "
             f"each trained on all rows before it. Percent of the {n_test:,} rows that came after, "

@@ -53,7 +53,7 @@ class Resample(Retrain):
         return np.sort(rng.permutation(n)[: max(round(self.share * n), 1)])
 
     def note(self, n_test: int) -> str:
-        """How samples and seeds differ between runs, and what the means are over."""
+        """A note on how runs differ in sample and seed, and what the means are taken over."""
         drawn = "a bootstrap" if self.share is None else f"{self.share:.4g} of the training data"
         seed = "the same seed" if self.same_seed else "another seed"
         return f"Every run: {drawn} of its own, {seed}. {super().note(n_test)}"

@@ -38,5 +38,5 @@ class Retrain(Scenario):
         }
 
     def note(self, n_test: int) -> str:
-        """What the means in a table are over."""
+        """A note on what the means in a table are taken over."""
         return "Percent, mean: accuracy over runs, churn over pairs of runs."

@@ -67,19 +67,20 @@ class Upgrade(Scenario):
         A base is trained on the training rows where this column of the table is true.
     time, split
         A base is trained on the rows whose column `time` is before `split`, a date or a number.
-        Tests are on the test rows from then on, being like future rows. With a given `base`, these
-        say which rows it was trained on.
+        Tests are on the test rows from then on, as they are more like future rows. With a given
+        `base`, these say which rows it was trained on.
     per_base
         Number of runs that share a base, 2 by default: no result depends on a single lucky base,
         and churn between runs of one base is measured, too. Bases differ in their seed.
     base
         The base itself, one for all runs; nothing is trained for it. A StableClassifier or the path
         of a saved one; any fitted model with `predict_proba` and `classes_`, which is given a
-        table's own columns, or the data's inputs if it was fitted to these; or its probabilities or
-        logits of every row of the table, as an array, a frame or a file that `compare` reads, or
-        .npy. Of data by name, training rows come first, then test rows. Classes are matched by
-        name, those of an array, and numbers in place of names, in sorted order; it may lack some.
-        If it was trained on test rows, it has too much of them right, and bad flips are overstated.
+        table's own columns, or the prepared inputs if it was fitted to these; or its probabilities
+        or logits for every row of the table, as an array, a frame, a file that `compare` reads, or
+        .npy. For a dataset given by name, training rows come first, then test rows. Classes are
+        matched by name; columns of an array, and numbers in place of names, stand for the classes
+        in sorted order. The base may lack some classes. If it was trained on test rows, it gets too
+        many of them right, and bad flips are overstated.
     id
         The column by which rows of the table and of `base` are joined. If not given, it is the
         table's id (see `bench`) if `base` has that column, too; else rows are matched by position.
@@ -135,12 +136,12 @@ class Upgrade(Scenario):
             raise InputError("per_base is for bases that are trained: one that is given is for all")
         if self.id is not None and self.base is None:
             raise InputError("id joins rows to those of a base: give base= too")
-        if isinstance(self.split, datetime.date):  # a time is one, too
+        if isinstance(self.split, datetime.date):  # a datetime is one, too
             object.__setattr__(self, "split", self.split.isoformat())
 
     @property
     def _share(self) -> float:
-        """Share of the training rows that a base sees, if no column or date tells."""
+        """Share of the training rows that a base sees, if no column or date says which."""
         return BASE_SHARE if self.base_share is None else self.base_share
 
     @property
@@ -162,7 +163,7 @@ class Upgrade(Scenario):
         return ("warm_start+focal+safe_ema",) if self.base is None else ("focal+safe_ema",)
 
     def units(self, runs: int) -> str:
-        """Bases are independent; runs, if there is only one base."""
+        """Bases are independent, or runs if there is only one base."""
         return "bases" if self._n_bases(runs) > 1 else "runs, all of one base,"
 
     def n_units(self, runs: int) -> int:
@@ -185,7 +186,7 @@ class Upgrade(Scenario):
 
     @property
     def preparation_before(self) -> Preparation | None:
-        """That of a base of ours that was fitted to a table."""
+        """How a StableClassifier as base prepares its table; None if unknown."""
         base = open_base(self.base)
         return preparation_of(base) if is_ours(base) else None
 
@@ -241,7 +242,7 @@ class Upgrade(Scenario):
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """Where a base that was given looks misunderstood."""
+        """Warnings that a given base may have been misunderstood."""
         return () if self._given is None else self._given.cautions
 
     @property
@@ -255,7 +256,7 @@ class Upgrade(Scenario):
         return found.known if found is not None and fit == BASE_FIT else None
 
     def why_not(self, method: Method, learner: Learner, parts: Parts) -> str | None:
-        """A method that starts from weights needs a given base whose weights fit."""
+        """A method that starts from a given base's weights needs weights that fit."""
         need = method.reference()
         if self._given is None or need is None or not (need.is_fixed and need.weights):
             return None
@@ -309,7 +310,7 @@ class Upgrade(Scenario):
         return differences_to_base(ours, theirs, against_base.same_base(ours))
 
     def note(self, n_test: int) -> str:
-        """What runs are compared with, and what bad flips are."""
+        """A note on what runs are compared with, and what bad flips are."""
         return (
             f"Every run is held against {self._base_in_words(n_test)}. Percent, mean over runs. "
             "Bad flips: right in the base and wrong now."
@@ -332,7 +333,7 @@ class Upgrade(Scenario):
 def differences_to_base(
     ours: Runs, theirs: Runs, groups: Array | None = None
 ) -> dict[str, Interval]:
-    """Differences in bad flips, churn to the base and accuracy; `groups` are runs of one base."""
+    """Differences in bad flips, churn to the base and accuracy; `groups` tells each run's base."""
     masks = {
         "bad_flips": against_base.bad_flips,
         "churn_to_base": against_base.moved,

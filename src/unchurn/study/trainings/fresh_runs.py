@@ -1,9 +1,9 @@
 """Train chosen settings again with fresh runs: a winner of many settings looks better than it is.
 
-A winner is chosen for its luck, too, and held-out data do not show that: a run is lucky on all
-examples alike. So if any method tried many settings, the choice of every method is trained again
-with the next run numbers, and these runs are reported: of all methods, so that runs stay paired.
-Only a reference that is fixed for all runs is not fresh: it belongs to the method.
+A winner is partly chosen for its luck, and held-out data do not show that: a lucky run is lucky on
+all examples. So if any method tried many settings, the chosen setting of every method is trained
+again with the next run numbers, and these runs are reported. No method is left out, so that runs
+stay paired. Only a reference that is fixed for all runs is not fresh: it belongs to the method.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _schedule(experiment: Experiment, settings: tuple[Setting, ...]) -> Schedule
 
 
 def _without_fresh(result: Result) -> list[int]:
-    """The places of the chosen settings that have no fresh runs yet."""
+    """The positions of the chosen settings that have no fresh runs yet."""
     each = enumerate(result.settings)
     return [place for place, one in each if result.is_chosen(one) and one.fresh is None]
 

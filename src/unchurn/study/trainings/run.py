@@ -42,7 +42,7 @@ class Trainings:
         self._in_ensembles = self.schedule.in_ensembles
 
     def take(self, key: Key, stored: TrainedRun) -> None:
-        """Keep only what results need of a job: predictions, or in ensembles probabilities."""
+        """Keep only the arrays that results need: predictions or, in ensembles, probabilities."""
         kind = "" if key in self._in_ensembles else "_predictions"
         parts = [part for part in self.schedule.experiment.parts.x if part in stored.arrays]
         arrays = {part: stored.arrays[f"{part}{kind}"] for part in parts}
@@ -203,7 +203,7 @@ class _Driver:
             del self.known[key]
 
     def _search(self, key: Key, reference: TrainedRun) -> None:
-        """Queue the search for neighbours among a reference's logits; if it failed, fail jobs."""
+        """Queue the search for neighbours among a reference's logits; fail jobs if it failed."""
         if (reason := reference.record["failure"]) is not None:
             self._fail_waiting(key, reason)
             return

@@ -27,8 +27,8 @@ from unchurn.core.leftovers import clear_dead, own_name, remove
 from unchurn.core.numpy_files import load_array, save_array
 
 RECORD = "record.json"
-KEY = re.compile("[0-9a-f]{32}")  # how a run is called
-UNFINISHED = ".unfinished-"  # then the machine and the process
+KEY = re.compile("[0-9a-f]{32}")  # the name of a run's folder
+UNFINISHED = ".unfinished-"  # followed by the machine and the process
 
 
 @dataclass(frozen=True)
@@ -112,11 +112,11 @@ class Store:
         return os.path.lexists(self.folder / key_of(identity))
 
     def has_any(self) -> bool:
-        """Whether there is a run: other programs, too, call a folder `runs`."""
+        """Whether there is a run of ours: other programs, too, call a folder `runs`."""
         return any(KEY.fullmatch(path.parent.name) for path in self.folder.glob(f"*/{RECORD}"))
 
     def drop(self, identity: Mapping[str, Any]) -> None:
-        """Delete a run, such as a damaged one; only the link itself if it is one."""
+        """Delete a run, such as a damaged one; of a link, only the link itself."""
         remove(self.folder / key_of(identity))
 
 

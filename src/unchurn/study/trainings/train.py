@@ -123,7 +123,7 @@ def _reference(known: Sequence[Known], common: Common, rows: Rows | None) -> Ref
         first,
         common.parts.y_train[taken],
         more=more,
-        # Neighbours were found among all examples; among some of them they are searched anew.
+        # Neighbours were found among all examples; among some of them, they are searched again.
         knn=known[0].knn if rows is None else None,
         weights=(lambda: weights) if weights else None,
         known=common.scenario.known_to(known[0].fit[1]),

@@ -109,7 +109,7 @@ def joining_column(sources: Sequence[Source], asked: Columns) -> str | None:
 
 
 def _that_tell_rows(sources: Sequence[Source], asked: Columns) -> dict[str, list[IntArray]]:
-    """The columns of ids, and by each the row of every first file's row in the other files."""
+    """The columns of ids and, for each, where the rows of the first file are in the others."""
     base, *others = sources
     used = {*said_by_models(sources, asked), *asked.slices, asked.label, asked.cluster}
     shared = [name for name in base.names if all(name in other.names for other in others)]

@@ -1,4 +1,4 @@
-"""Find the ids of one file in another file's columns, if they have another name there."""
+"""Find the ids of one file in another file, where their column may have another name."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from unchurn.core.frames import INDEXES
 if TYPE_CHECKING:
     import polars as pl
 
-MOST_COLUMNS = 64  # that are looked at for one that holds the ids
-NEARLY_ALL = 0.99  # of the smaller file's ids that the other must have
-MOST_TIMES = 2  # as many ids as the other has: of more, few are in both, as of any two numberings
+MOST_COLUMNS = 64  # columns that are searched for the ids
+NEARLY_ALL = 0.99  # share of the smaller file's ids that the other must have
+MOST_TIMES = 2  # ratio of two numbers of ids: any short numbering is part of a much longer one
 
 
 def check_names_of_ids(sources: Sequence[Source], asked: Columns) -> None:
@@ -73,7 +73,7 @@ def same_by_other_names(
 
 
 def _ids_of(source: Source, column: str) -> pl.Series | None:
-    """The ids of a file without gaps; None where they are none that can be compared."""
+    """A file's ids without gaps; None if they cannot be compared."""
     try:
         return as_ids(source.read([column])[column], column, is_written=source.is_text).drop_nulls()
     except InputError:
@@ -81,7 +81,7 @@ def _ids_of(source: Source, column: str) -> pl.Series | None:
 
 
 def _that_hold(ids: pl.Series, lacks: Source) -> list[str]:
-    """The columns of a file that hold the ids of another one, each once in either."""
+    """The columns of a file that hold the ids of another file, each id once in both."""
     if repeated(ids):
         return []
     return [

@@ -71,7 +71,7 @@ def check_order(
 
 
 def _shared(base: Source, other: Source, said: set[str]) -> list[tuple[str, str]]:
-    """Columns of both but those `said` by models, by their names in each, ignoring case etc."""
+    """Names in each source of the columns that both have, ignoring case etc., except `said`."""
     theirs = by_plain_name(other.names) | {name: name for name in other.names}
     named = [(name, theirs.get(name) or theirs.get(plain_name(name))) for name in base.names]
     return [
