@@ -71,7 +71,7 @@ def _is_dead(process: str) -> bool:
     """Whether a text is the PID of a process that has ended."""
     if not (process.isascii() and process.isdecimal() and len(process) <= len(str(MOST))):
         return False
-    if not 0 < int(process) <= MOST:
+    if not 0 < int(process) <= MOST or os.name == "nt":  # where os.kill(pid, 0) sends Ctrl-C
         return False
     try:
         os.kill(int(process), 0)

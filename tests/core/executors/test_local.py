@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from unchurn.core.errors import InputError
 from unchurn.core.executors import Call, pool
@@ -46,6 +47,21 @@ def test_what_was_killed_is_done_again_and_what_kills_alone_fails(tmp_path, monk
     numbers = [1, 2, 3, 4, 5, 6, 7]
     found = results(worker(), [(number, str(tmp_path)) for number in numbers], 2)
     assert found == {i: -1 if n == 5 else n**2 for i, n in enumerate(numbers)}
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_sums_have_one_thread_wherever_they_are_made(workers):
+    """Else the bytes of a result would depend on the number of workers."""
+
+    def work() -> set[int]:
+        import numpy as np
+        from threadpoolctl import threadpool_info
+
+        np.ones((2, 2)) @ np.ones((2, 2))
+        return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
+
+    with threadpool_limits(2, user_api="blas"):
+        assert results(work, [()] * 2, workers) == {0: {1}, 1: {1}}
 
 
 def test_a_killed_worker_takes_no_other_with_it(tmp_path):

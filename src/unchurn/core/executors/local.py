@@ -64,13 +64,10 @@ class Local:
         return START_UP + makespan(seconds, self.workers) < sum(seconds)
 
     def _make_here(self, call: Call) -> Any:
-        """Make a call in this process; with one BLAS thread, as in workers, if there may be any."""
+        """Make a call in this process, with one BLAS thread as in workers: sums may differ else."""
         values = [one.value if isinstance(one, Shared) else one for one in call.arguments]
-        if self.workers == 1:
+        with threadpool_limits(1, user_api="blas"):
             result = call.function(*values)
-        else:
-            with threadpool_limits(1, user_api="blas"):
-                result = call.function(*values)
         return Shared(result) if call.stays else result
 
     @property

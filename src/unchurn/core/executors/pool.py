@@ -23,9 +23,11 @@ START = (
     "from unchurn.core.executors.worker import main; main(**given)"
 )
 FORKS = sys.platform == "linux"  # elsewhere libraries may start threads when imported
-# Libraries read these when they are loaded.
-THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS",
-           "NUMBA_NUM_THREADS", "NUMEXPR_NUM_THREADS")  # fmt: skip
+# Libraries read these when they are loaded. BLAS has one thread, whatever the number of workers:
+# with more, sums may differ in their last bits.
+THREADS = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS",
+                "VECLIB_MAXIMUM_THREADS")  # fmt: skip
 
 
 class KilledError(RuntimeError):
@@ -58,7 +60,7 @@ class Pool:
             "path": [place for place in sys.path if isinstance(place, str)],
             "connections": numbers, "imports": self.imports, "folder": str(memory()),
         }  # fmt: skip
-        usual = dict.fromkeys(THREADS, str(self.threads)) | {"OPENBLAS_NUM_THREADS": "1"}
+        usual = dict.fromkeys(THREADS, str(self.threads)) | dict.fromkeys(BLAS_THREADS, "1")
         with _interrupts_held():
             return subprocess.Popen(  # noqa: S603
                 # -P: no file of the current folder is taken for one of Python's.
