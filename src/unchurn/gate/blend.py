@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     import polars as pl
 
 SCHEMA = "unchurn.blend/1"
-# Measures shown of the candidate alone and of the served answers, with a comparison's names.
+# The measures shown for the candidate alone and for the served answers: our names, a comparison's.
 SHOWN = {
     "accuracy": "accuracy_candidate", "accuracy_difference": "accuracy_difference",
     "churn": "churn", "bad_flips": "bad_flips", "good_flips": "good_flips",
 }  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True, repr=False, eq=False)  # arrays are not equal or unequal
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)  # == of arrays gives no bool
 class Blend:
     """The answers served from two models, and how they differ from the base's."""
 
@@ -63,8 +63,8 @@ class Blend:
         return headline(self)
 
     def write(self, path: str | Path) -> None:
-        """Write what is served as .parquet, .csv or .jsonl, which `compare` reads."""
-        # Not through `safe_cell`, as the list of flips is: it says why.
+        """Write the served answers as .parquet, .csv or .jsonl, which `compare` reads."""
+        # Unlike the list of flips, they do not go through `safe_cell`: its docstring says why.
         write_table(self.table, Path(path))
 
     def to_dict(self) -> dict[str, Any]:

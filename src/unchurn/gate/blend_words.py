@@ -44,12 +44,12 @@ def hint(blend: Blend) -> str:
 
 
 def how_to_read(threshold: float | None) -> str:
-    """How compare and gate read what is served as it was counted here: no threshold decides anew.
+    """Say with which threshold compare and gate count the served answers as here; empty for None.
 
     >>> how_to_read(0.3)
     "compare and gate count so with --threshold 0.3, (the base's: what is served has its answers)."
     """
-    if threshold is None:  # the base goes by its own answers, as it does without the option
+    if threshold is None:  # the base's own answers count, as they do without the option
         return ""
     return (
         f"compare and gate count so with --threshold {threshold!r}, (the base's: what is served "

@@ -27,7 +27,7 @@ def decide(
     policy: Policy | dict[str, Any] | str | Path | None = None,
     **limits: Any,
 ) -> Verdict:
-    """Hold a comparison against a policy, and against limits of its keys, which go before it."""
+    """Check a comparison against a policy; `limits` are keys of a policy, and override it."""
     if isinstance(policy, str | Path):
         policy = read_policy(Path(policy), limits)
     elif isinstance(policy, Policy):
@@ -60,7 +60,7 @@ def decide(
 
 
 def _missing(paired: Paired, limit: float) -> list[Check]:
-    """Hold a candidate without predictions for too many of base's rows; empty if there are few."""
+    """Hold a candidate that has no prediction for too many of base's rows; else empty."""
     if paired.missing <= limit:
         return []
     allowed = math.ceil(paired.missing * 100) / 100

@@ -81,7 +81,7 @@ def times_to_end(with_more: Callable[[float], Interval], limit: float, *, inside
 def what_ends(
     measured: Measured, limit: float, reject_level: float = LEVEL, which: str = "like these"
 ) -> str:
-    """What would end a hold: how many more examples at what is seen now, or why none would."""
+    """Say what would end a hold: about how many more examples like these, or why none would."""
     there, clustered, value = measured.units, measured.counts.clustered, measured.interval().value
     unit = "clusters" if clustered else "examples"
     if limit <= 0 and measured.name != "accuracy_loss":
@@ -114,7 +114,7 @@ def too_few(there: int, limit: float, clustered: bool, unless: str) -> str:
 
 
 def more(there: int, times: float, what: str) -> str:
-    """How many more there would be, rounded to two digits, as text."""
+    """How many to add for `times` as many as there are, rounded to two digits, as text."""
     return n_more(int(float(f"{max(math.ceil(there * (times - 1)), 1):.2g}")), what)
 
 

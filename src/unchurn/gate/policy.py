@@ -121,7 +121,7 @@ def _least(name: str, limit: float) -> str:
 
 
 def read_policy(path: Path | None, options: dict[str, Any] | None = None) -> Policy:
-    """A policy from a TOML file and options, which override it; errors name the key."""
+    """A policy from a TOML file and options; these override it, but add to its must_not_flip."""
     fields: dict[str, Any] = {}
     if path is not None:
         fields = read_plain(path)

@@ -77,8 +77,8 @@ def _what_tells(found: Floor | Accuracies) -> str:
 def _check(name: str, excess: Excess, floor: Floor, limit: Limit, shield: str | None) -> Check:
     """Promote if the interval is inside the limit, reject if outside and without `shield`.
 
-    Nothing is promoted by the noise of what seems to be another recipe than base's, and nothing
-    decided by that of copies.
+    `shield` says that one more retraining may do as much. If retrainings seem to be of another
+    recipe than base's, nothing is promoted; if they seem to be copies, nothing is decided.
     """
     found, n_runs = excess.interval(), len(floor.each)
     if floor.copies and n_runs > 1:

@@ -41,7 +41,7 @@ class LossPlan:
     to_rule_out: int
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """The plan as a dict for JSON."""
         return asdict(self)
 
 
@@ -69,8 +69,8 @@ class Noise:
     def of(cls, *moved: Array) -> Noise:
         """Estimate it from masks, (R ≥ 2, n), of retrainings' changes against one base or several.
 
-        The limit of the sd is by χ², from the variance between retrainings before the variance by
-        chance is subtracted. With several bases, variances are averaged, but count as no more
+        The limit of the sd comes from χ² and the variance between retrainings, before the variance
+        by chance is subtracted. With several bases, variances are averaged, but count as no more
         certain: the same models are in all of them.
         """
         from scipy.stats import chi2
@@ -84,7 +84,7 @@ class Noise:
             raise InputError("these retrainings agree everywhere: there is no noise to plan with")
         by_chance = float(np.mean([one.var(axis=0, ddof=1).mean() for one in moved]))
         between, freedom = float(each.var(axis=1, ddof=1).mean()), runs - 1
-        rounding = 1 / 12 / n**2  # flips are whole: retrainings of equal churn promise no third
+        rounding = 1 / 12 / n**2  # flips are integers: two equal churns do not promise a third
         limit = (between + rounding) * freedom / float(chi2.ppf(1 - SURE, freedom))
         sd, sd_limit = (math.sqrt(max(v - by_chance / n, 0.0)) for v in (between, limit))
         doubt = min(by_chance / (churn * (1 - churn)), 1.0) if churn < 1 else 0.0
@@ -93,7 +93,7 @@ class Noise:
 
 @dataclass(frozen=True)
 class Size:
-    """Rows needed with a number of retrainings, None if no number is enough; and the best power."""
+    """Rows needed with `retrains` retrainings, None if none do; power `at_best`, with MOST_ROWS."""
 
     retrains: int
     rows: int | None
@@ -110,15 +110,15 @@ class ExcessPlan:
     sizes: tuple[Size, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """The plan as a dict for JSON."""
         return asdict(self)
 
 
 def plan_loss(loss: float, churn: float = CHURN, power: float = POWER) -> LossPlan:
     """Plan for a loss of accuracy, by Tango's score (McNemar's at a loss of zero).
 
-    It assumes that every flip is between right and wrong: flips between wrong classes are not, so
-    fewer rows may suffice.
+    It assumes that every flip is between right and wrong. If some are between wrong classes, fewer
+    rows may suffice.
 
     >>> plan_loss(0.005, churn=0.03)
     LossPlan(loss=0.005, churn=0.03, power=0.8, to_see=9417, to_rule_out=9586)
@@ -150,7 +150,7 @@ def plan_excess(
     power: float = POWER,
     retrains: Sequence[int] = RETRAINS,
 ) -> ExcessPlan:
-    """Plan for excess churn: rows for each number of retrainings, which may replace rows.
+    """Plan for excess churn: the rows for each number of retrainings; with more, fewer rows do.
 
     An excess is seen if the candidate's churn lies above the prediction interval of one more
     retraining. A candidate is itself one draw: an excess of less than about three times the sd
@@ -172,11 +172,11 @@ def plan_excess(
 
 
 def excess_power(excess: float, noise: Noise, rows: float, retrains: int) -> float:
-    """The probability that an excess is seen, by the noncentral t, as log churn is normal."""
+    """The probability that an excess is seen, by the noncentral t, as if log churn were normal."""
     from scipy.stats import nct, t
 
     def variance(churn: float) -> float:
-        """Of the log of a churn measured on these rows; the sd grows with churn."""
+        """Variance of the log of a churn measured on these rows; the sd grows with churn."""
         return noise.doubt * (1 - churn) / churn / rows + (noise.planned_sd / noise.churn) ** 2
 
     high = noise.churn + excess

@@ -1,8 +1,8 @@
 """Checks of every slice against a limit: all must be inside to promote; one proven harm rejects.
 
 To promote, every slice must lie inside, so its own 95 % interval is enough: all harmful slices
-would have to err together. To reject, one is enough, and one of many errs by chance: only there the
-level is corrected for the number of slices (Holm).
+would have to err together. To reject, one slice outside is enough, and one of many may be outside
+by chance: only then is the level corrected for the number of slices (Holm).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class HasInterval(Protocol):
 def slice_checks(slices: list[SliceCounts], name: str, limit: Limit, min_slice: int) -> list[Check]:
     """A check of every slice.
 
-    A slice with too few examples could hardly prove safety: it may only prove harm.
+    A slice with too few examples could hardly prove safety: it can only prove harm.
     """
     if not slices:
         raise InputError(f"max_{name} needs slices: give slices=")
@@ -61,9 +61,10 @@ def slice_checks(slices: list[SliceCounts], name: str, limit: Limit, min_slice: 
 def prove_harm(
     measured: Sequence[HasInterval], found: list[Interval], limit: float
 ) -> dict[int, tuple[Interval, float]]:
-    """The slices outside a limit at a level for all at once, with their intervals and levels.
+    """The slices proven to be outside a limit, with the intervals and levels that prove it.
 
-    By Holm: each such slice leaves one less to correct for. `found` are the 95 % intervals.
+    The level is corrected for all slices at once (Holm): each slice that is proven leaves one fewer
+    to correct for. `found` are the 95 % intervals.
     """
     count = sum(not math.isnan(one.low) for one in found)
     suspects = [i for i, one in enumerate(found) if one.low > limit]

@@ -19,16 +19,17 @@ from unchurn.core.arrays import NUMBER, Array, Float64, IntArray, as_array, as_c
 from unchurn.core.errors import InputError
 
 Mask = npt.NDArray[np.bool_]
-SUM = 1e-2  # how far a row of probabilities may sum to other than 1: they may be rounded
+SUM = 1e-2  # how far a row's sum may be from 1: probabilities may be rounded
 DIGITS = 17  # enough to tell every float from its neighbours
-LEAST, MOST = np.nextafter(0, 1), np.finfo(np.float64).max  # inside 0, the new alone, and infinity
+# Ratios of rows stay above 0, which takes all new answers, and below infinity, which takes none.
+LEAST, MOST = np.nextafter(0, 1), np.finfo(np.float64).max
 NO_BUDGET = "what may change? Give max_bad_flips= or max_churn="
 
 
 def served_probabilities(base: npt.ArrayLike, new: npt.ArrayLike, ratio: float) -> Float64:
-    """The new model's probabilities where it answers otherwise and is surer by more than the ratio.
+    """The new model's probabilities where it disagrees and is surer by more than the ratio.
 
-    Of all other rows, the base's.
+    On all other rows, the base's.
 
     Parameters
     ----------
@@ -69,7 +70,7 @@ def choose_ratio(
         answers as `max_churn` allows.
     max_bad_flips, max_churn
         The most bad flips, and the most answers other than the base's, as shares of all rows. On
-        these rows the budget is kept exactly; on others it may be missed, as by any choice.
+        these rows the budget is kept exactly; on others it may be exceeded, as after any choice.
 
     Examples
     --------
@@ -94,7 +95,7 @@ def choose_ratio(
 def doubts(probabilities: Float64, answers: IntArray) -> Float64:
     """The probability of all classes but each row's answer.
 
-    It is summed, as 1 − p has lost its digits, and most differences with them, if p is near 1.
+    It is summed: if p is near 1, computing 1 − p would lose the digits in which rows differ.
     """
     rest = probabilities.copy()
     rest[np.arange(len(rest)), answers] = 0
@@ -132,7 +133,7 @@ class Switches:
             raise InputError("max_bad_flips needs true labels, and there are none: give labels=")
         order = np.argsort(-self.ratios, kind="stable")
         sorted_ratios = self.ratios[order]
-        # Rows with equal ratios switch together: find where it changes. First none, at last all.
+        # Rows with equal ratios switch together: cut where the ratio changes, from none to all.
         ends = np.flatnonzero(np.diff(sorted_ratios, append=0.0))
         switched = np.append(0, ends + 1)
         allowed = np.ones(len(switched), bool)
@@ -173,7 +174,7 @@ def _as_probabilities(values: npt.ArrayLike, name: str) -> Float64:
     if array.ndim != 2 or array.shape[1] == 0 or array.dtype.kind not in "fiu":
         raise InputError(f"{name} must be probabilities (n, L), not {array.shape} {array.dtype}")
     found = array.astype(np.float64)
-    # NaN is not at least 0, nor is its sum near 1.
+    # NaN fails both tests.
     good = (found >= 0).all(axis=1) & (np.abs(found.sum(axis=1) - 1) <= SUM)
     if not good.all():
         row = int(good.argmin())

@@ -23,7 +23,7 @@ MEANING = {
 
 
 def shown(found: Interval, digits: int) -> str:
-    """What was measured: its value and the ends of its interval."""
+    """A measured value and the ends of its interval, as text."""
     value, low, high = (percent(one, digits) for one in (found.value, found.low, found.high))
     return f"{value} [{low}, {high}]"
 
@@ -39,7 +39,7 @@ class Check:
     limit: float | None = field(default=None, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it; a check of no number has nulls for what was measured and its limit."""
+        """The check as a dict for JSON; value, interval and limit are null if it has no number."""
         found = self.found or Interval(math.nan, math.nan, math.nan)
         numbers = {"value": found.value, "low": found.low, "high": found.high}
         return {
@@ -54,10 +54,10 @@ class Check:
 def held_against(
     name: str, decision: Decision, why: str, found: Interval, limit: float, at: str = ""
 ) -> Check:
-    """A check of what was measured, and why it decides so; `at` says of which level it is.
+    """A check whose reason shows the measured value, its limit and `why`; `at` names the level.
 
-    What was measured has the digits of the limit, so that the two can be held against each other,
-    and more if it is small.
+    The value is shown with the digits of the limit, so that the two can be compared, and with more
+    if it is small.
     """
     digits = decimals(limit, EXACT)
     reason = f"{shown(found, digits)}{at}, limit {percent(limit, digits)}: {why}"
@@ -84,11 +84,11 @@ class Verdict:
         return EXIT_CODES[self.decision]
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """The verdict as a dict for JSON."""
         return {"decision": self.decision, "checks": [check.to_dict() for check in self.checks]}
 
     def __str__(self) -> str:
-        """What the command line prints of it."""
+        """The verdict as the command line prints it."""
         banner = self.banner()
         reasons = (f"  {decision} {reason}" for decision, reason in banner.said())
         return "\n".join([banner.decision.upper(), *reasons])
@@ -102,7 +102,7 @@ class Verdict:
         return Banner(self.decision, MEANING[self.decision], lines)
 
     def junit(self) -> str:
-        """As JUnit XML: a test case per check; hold and reject are failures."""
+        """The verdict as JUnit XML: a test case per check; hold and reject are failures."""
 
         def allowed(text: str) -> str:
             return NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -76,7 +76,7 @@ def churn_among(runs: Runs) -> MeanSd:
 
 def same_base(runs: Runs) -> IntArray:
     """A number for each run, equal for runs whose older models predict the same."""
-    numbers: dict[bytes, int] = {}  # np.unique over rows sorts them, in a hundred times as long
+    numbers: dict[bytes, int] = {}  # np.unique would sort the rows: a hundred times as slow
     return np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in _base(runs)])
 
 

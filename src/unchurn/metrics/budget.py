@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from unchurn.core.arrays import as_fraction
 from unchurn.core.errors import InputError
 
-DIGITS = 12  # means that agree in these are equal: the last bits depend on the order of sums
+DIGITS = 12  # means are compared to so many decimals: their last bits depend on the order of sums
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +48,7 @@ def best_within(
 ) -> int:
     """Position of the most accurate setting within a budget; if none is, of the least excess.
 
-    Of equals, the one with lower churn.
+    Among equals, the one with the lowest churn.
 
     >>> best_within(accuracy=[0.98, 0.97, 0.96], churn=[0.03, 0.02, 0.01], excesses=[0.01, 0, 0])
     1

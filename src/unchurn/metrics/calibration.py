@@ -10,7 +10,7 @@ BINS = 15
 
 
 def calibration_error(probabilities: Array, labels: Array) -> float:
-    """Expected calibration error: |accuracy − confidence| of equal bins of confidence, weighted.
+    """Expected calibration error: the mean |accuracy − confidence| of bins, weighted by their size.
 
     >>> calibration_error(np.array([[0.9, 0.1], [0.9, 0.1]]), np.array([0, 1]))
     0.4

@@ -17,7 +17,7 @@ from unchurn.core.arrays import Array, FloatArray, IntArray
 from unchurn.core.errors import InputError
 from unchurn.metrics.label_kinds import alike
 
-Given = Literal["either", "first"]  # the runs of a pair whose right predictions count
+Given = Literal["either", "first"]  # the runs of a pair whose right and wrong predictions count
 
 
 def churn(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
@@ -101,7 +101,7 @@ class MeanSd:
 class ChurnSummary:
     """Accuracy and churn of R retrainings, as fractions.
 
-    Accuracy is spread over the runs; the churns over all pairs of runs. Correct and incorrect churn
+    Accuracy is a mean over the runs, the churns over all pairs of runs. Correct and incorrect churn
     are the churn among the examples that a run of the pair got right, and got wrong: the mean over
     its two runs, so that the runs' order does not matter.
     `notes` says why a value is NaN or rests on fewer pairs.
@@ -201,7 +201,7 @@ def _among(moved: FloatArray, base: IntArray, name: str, kind: str, notes: list[
 
 
 def mean_sd(values: FloatArray) -> MeanSd:
-    """Mean and sample standard deviation; NaN, without a warning, of too few values."""
+    """Mean and sample standard deviation; NaN, without a warning, for too few values."""
     return MeanSd(
         mean=float(values.mean()) if values.size else float("nan"),
         sd=float(values.std(ddof=1)) if values.size > 1 else float("nan"),
@@ -226,7 +226,7 @@ def _codes(
 
 
 def _smallest_type(arrays: list[Array]) -> np.dtype[Any]:
-    """The smallest type for all integers; a floating one for those beyond 64 bits and a sign."""
+    """The smallest type that holds all integers; a floating one if no integer type does."""
     low = min(int(array.min()) for array in arrays)
     high = max(int(array.max()) for array in arrays)
     return np.result_type(np.min_scalar_type(low), np.min_scalar_type(high))

@@ -30,7 +30,7 @@ class Interval:
     low: float
     high: float
     note: str = ""
-    freedom: float = field(default=math.inf, repr=False, compare=False)  # Student's, if it is his
+    freedom: float = field(default=math.inf, repr=False, compare=False)  # of Student's t, if used
 
     def at(self, level: float) -> Interval:
         """The interval at another level: its ends are moved by the ratio of Student's quantiles.
@@ -70,8 +70,8 @@ def level_of_all(found: Sequence[Interval]) -> float:
 def proportion(events: int, n: int, level: float = LEVEL) -> Interval:
     """A rate: Wilson's interval; Clopper and Pearson's, which is exact, under five events.
 
-    Above 95 %, as in a correction for many slices, it is always exact: there rare events exceed
-    Wilson's ends twice as often as they should.
+    Above 95 %, as in a correction for many slices, it is always exact: there, the far tail of
+    Wilson's interval would be exceeded twice as often as it should be.
 
     >>> proportion(30, 1000)
     Interval(value=0.03, low=0.0210..., high=0.0425..., note='')
@@ -117,7 +117,7 @@ def clustered_proportion(events: Array, sizes: Array, level: float = LEVEL) -> I
 def paired_difference(gained: float, lost: float, n: float, level: float = LEVEL) -> Interval:
     """The difference of two rates on the same n examples, from the numbers gained and lost.
 
-    Tango's score interval; under five events `_exact_manner`.
+    Tango's score interval; with fewer than five events, that of `_exact_manner`.
 
     >>> paired_difference(12, 5, 100)
     Interval(value=0.07, low=-0.0118..., high=0.1574..., note='')
@@ -199,7 +199,8 @@ def clustered_difference(
 ) -> Interval:
     """A paired difference of examples in clusters, which are left out one at a time.
 
-    As `paired_difference`, for the number of independent examples that would vary as much.
+    The interval is that of `paired_difference` for as many independent examples as would vary as
+    much.
     """
     clusters = sizes > 0
     gained, lost, sizes = gained[clusters], lost[clusters], sizes[clusters]
@@ -282,7 +283,7 @@ class Spread:
         return Interval(value, low, high, freedom=self.freedom)
 
     def effective(self, variance_of_one: float, n: float, level: float) -> float:
-        """Number of independent examples that would vary as much; fewer if that is less certain.
+        """Number of independent examples that would vary as much; fewer if that is uncertain.
 
         After Korn and Graubard; the number of units if nothing varies.
         """
@@ -294,7 +295,7 @@ class Spread:
         return min(variance_of_one / self.variance * certain**2, n)
 
     def rate(self, value: float, n: float, few: bool, level: float = LEVEL) -> Interval:
-        """The interval of a rate, on the logit scale; for few events exact, by `effective`."""
+        """The interval of a rate: on the logit scale; if few, exact for `effective` examples."""
         from scipy.special import expit
 
         if few or self.variance == 0:

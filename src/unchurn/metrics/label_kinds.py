@@ -11,7 +11,7 @@ from unchurn.core.arrays import Array, as_array, as_labels, have_one_index
 from unchurn.core.class_names import AS_BITS, plain_names
 from unchurn.core.errors import InputError
 
-EXACT = 2**53  # up to which a float holds every whole number
+EXACT = 2**53  # a float holds every whole number up to this
 IN_64_BITS = "0|-?[1-9][0-9]{0,17}"
 
 

@@ -25,7 +25,7 @@ from unchurn.metrics.intervals import (
 
 FEWEST_RUNS = 3  # for an interval of churn: without one of two runs no pair is left
 
-ROUNDING = 1e-12  # of a variance that is taken off another
+ROUNDING = 1e-12  # relative error that is left when one variance is subtracted from another
 
 
 def churn_difference(first: Array, second: Array) -> Interval:
@@ -52,8 +52,8 @@ def rate_difference(
     """The share of the first setting's mask minus the second's; both (R, n), paired by run.
 
     Runs of one group, such as one older model, are not independent: if there are several groups,
-    these are left out one at a time. `same` says that the runs predict the same, which equal masks
-    do not show, as if neither has an event.
+    these are left out one at a time. `same` says that the runs predict the same. Equal masks do not
+    show that: both may be empty.
     """
     each = first.astype(np.int8) - second.astype(np.int8)
     numbers = np.unique(groups) if groups is not None else ()
@@ -155,7 +155,7 @@ def prediction_interval(floor: Float64, n: int, runs: int | None = None) -> tupl
 def accuracy_prediction_interval(
     accuracies: Float64, n: int, runs: int | None = None
 ) -> tuple[float, float]:
-    """Prediction interval of one more's accuracy, as `prediction_interval` without the log."""
+    """Prediction interval of one more retraining's accuracy: `prediction_interval` without logs."""
     if len(accuracies) < 2:
         return NAN, NAN
     low, high = _of_one_more(accuracies, 1 / n, runs)
@@ -163,7 +163,7 @@ def accuracy_prediction_interval(
 
 
 def _of_one_more(values: Float64, step: float, count: int | None) -> tuple[float, float]:
-    """Student's interval for one more value, as if `count` were known; values have steps."""
+    """Student's interval for one more value, as if `count` were known; values come in steps."""
     from scipy.special import stdtrit
 
     count, middle = count or len(values), float(values.mean())
@@ -177,8 +177,8 @@ def _student(
 ) -> Interval:
     """Student's interval for the mean over runs and examples; `same` if nothing differs.
 
-    If something differs and yet nothing varies, such as one example that flips in other runs, the
-    interval is unknown.
+    If something differs and yet nothing varies, such as one example that flips in different runs,
+    the interval is unknown.
     """
     value, variances = _over_runs(each, without, pairs)
     if variances is None:
@@ -243,7 +243,7 @@ def _over_runs(
 class Variances:
     """Variances of a mean over runs and examples, which are both drawn at random.
 
-    The variance of run and example together is in both others, and so is subtracted once.
+    The variance of runs and examples together is part of both others, so it is subtracted once.
     """
 
     of_runs: float

@@ -113,7 +113,7 @@ AGAINST_BASE: dict[str, Metric] = {
         Metric(
             name="churn_among", heading="churn of two", better="lower", of=against_base.churn_among
         ),
-        # Neither is better: it does not depend on the runs.
+        # Neither direction is better: it does not depend on the runs.
         _share("accuracy_base", "base's accuracy", None, against_base.right_before),
     )
 }

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def save(chart: alt.TopLevelMixin, path: Path) -> None:
-    """Write a chart as .svg or .png; equal charts are equal bytes."""
+    """Write a chart as .svg or .png; equal charts give equal bytes."""
     with atomic_write(path) as temporary:
         form: Any = path.suffix.removeprefix(".")
         chart.save(str(temporary), format=form, scale_factor=2)

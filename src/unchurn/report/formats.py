@@ -20,14 +20,14 @@ GAP = "  "  # between the columns of text
 SHORTEST = 12  # letters of a column that is shortened
 SPREADS = 2  # columns with a higher `may_go` are dropped before the spreads, others after them
 NO_WIDTH = "&#8203;"  # a zero-width space, as HTML
-# Text that a forge makes a link of; a zero-width space behind the match prevents it.
+# Text that a forge turns into a link; a zero-width space after the match prevents it.
 LINKED = re.compile(
     r"@(?=\w)|#(?=\w)|\bGH-(?=\d)|\b(?:https?|ftp):(?=//)|\bmailto:|\bxmpp:|\bwww\.", re.IGNORECASE
 )
 
 
 def render(table: Table, form: str) -> str:
-    """A table in the format of that name."""
+    """Render a table in the named format."""
     if form not in FORMATS:
         raise InputError(unknown("format of table", form, FORMATS))
     return FORMATS[form](table)
@@ -71,7 +71,7 @@ def text(table: Table, width: int | None = None) -> str:
 
 
 def markdown(table: Table) -> str:
-    """A Markdown table; text of the user's data is shown literally, even `<b>` or `a|b`."""
+    """A Markdown table; text from the user's data is shown literally, even `<b>` or `a|b`."""
     headings = [_text_in_markdown(c.heading, c.is_foreign) for c in table.columns]
     lines = ["| " + " | ".join(headings) + " |"]
     lines.append("|" + "".join(" --- |" if c.is_text else " ---: |" for c in table.columns))
@@ -109,7 +109,7 @@ def csv_(table: Table) -> str:
 
 
 def json_(table: Table) -> str:
-    """An object with "rows", by heading, of values rather than text, and "notes"; NaN is null.
+    """A JSON object: "rows" of values, not text, by heading, and "notes"; NaN is null.
 
     A short row has null for missing cells, and a "reason".
     """
@@ -145,7 +145,7 @@ FORMATS: dict[str, Callable[[Table], str]] = {
 
 
 def in_markdown(words: str) -> str:
-    """Escape text of the user's data so that Markdown shows it literally, without links.
+    """Escape text from the user's data so that Markdown shows it literally, without links.
 
     A forge links `@name`, `#1` and bare URLs even if they are escaped; only a zero-width space in
     between prevents it.
@@ -163,7 +163,7 @@ def visible(words: str) -> str:
 
 
 def notes_of(table: Table, left_out: Iterable[str] = ()) -> list[str]:
-    """A table's notes as a page has them, where the best is bold; without some of its columns."""
+    """A table's notes for a page, where the best is bold; `left_out` are columns not shown."""
     return list(_notes(table, "Bold", left_out))
 
 

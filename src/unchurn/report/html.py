@@ -17,8 +17,8 @@ from unchurn.core.files import atomic_write
 def write_page(path: Path, template: Path, charts: list[dict[str, Any]], **values: Any) -> None:
     """Fill a layer's own template, which extends `base.html` here, and write it.
 
-    A chart is a dict with a `title`, the Vega-Lite `spec`, perhaps another spec for a phone,
-    `narrow`, and further values that the template shows.
+    A chart is a dict with a `title`, the Vega-Lite `spec`, optionally `narrow`, another spec for
+    phones, and further values that the template shows.
     """
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader([template.parent, Path(__file__).parent]),
@@ -32,7 +32,7 @@ def write_page(path: Path, template: Path, charts: list[dict[str, Any]], **value
     vega = _vega() if drawn else ""
     page = environment.get_template(template.name).render(charts=drawn, vega=vega, **values)
     with atomic_write(path) as temporary:
-        temporary.write_text(page, "utf-8", "replace")  # a file's name may be no text
+        temporary.write_text(page, "utf-8", "replace")  # file names may not be valid text
 
 
 @cache  # bundling takes seconds

@@ -64,8 +64,8 @@ def place(
 ) -> Placed:
     """Give each point's name a place inside a chart of this size.
 
-    One after another takes a free place: near its own point rather than another's, and off lines,
-    such as intervals. Names without a free place come first in the next try.
+    Names take free places one after another: near their own point rather than another's, and off
+    lines, such as intervals. Names without a free place come first in the next try.
     """
     dots = [Box(x - DOT, y - DOT, x + DOT, y + DOT) for x, y in points]
     order = sorted(range(len(points)), key=lambda i: -_crowd(points, i))

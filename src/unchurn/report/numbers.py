@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 from typing import Protocol
 
-NONE = "–"  # stands for what is not known
-SMALL = 0.0001  # two decimals of percent do not tell what is below from zero
-EXACT = 0.001  # of itself by which a limit may be shown otherwise than it was set
+NONE = "–"  # shown for an unknown number
+SMALL = 0.0001  # two decimals of percent hardly tell smaller rates from zero
+EXACT = 0.001  # relative error with which a limit may be shown
 
 
 class Estimate(Protocol):
@@ -30,14 +30,14 @@ class Estimate(Protocol):
 
 
 def percent(value: float, digits: int = 2) -> str:
-    """Percent with its sign, for sentences: 1.23%; what is small has more digits: 0.0035%."""
+    """A percentage with %, for sentences: 1.23%; small ones have more digits: 0.0035%."""
     return NONE if math.isnan(value) else f"{value:z.{_enough(value, digits)}%}"
 
 
 def decimals(value: float, within: float = 0.05) -> int:
-    """How many a percentage needs, two or more, to be shown within that part of itself.
+    """The decimals, two or more, that show a percentage with a relative error of at most `within`.
 
-    What is smaller than any rate, as an error of floats, is shown as zero.
+    What is too small for a rate, such as a rounding error of floats, has two: it is shown as zero.
 
     >>> decimals(0.0123), decimals(0.00004), decimals(0.0), decimals(0.00125, within=0.001)
     (2, 3, 2, 3)
@@ -47,12 +47,12 @@ def decimals(value: float, within: float = 0.05) -> int:
 
 
 def _enough(value: float, digits: int = 2) -> int:
-    """So many decimals; of a percentage that two would show as zero, as many as it needs."""
+    """The decimals to show: `digits`, or as many as a percentage below 0.01 needs."""
     return max(digits, decimals(value)) if abs(value) < SMALL else digits
 
 
 def fine_percent(value: float) -> str:
-    """With its sign, and as many digits as tell a small rate from zero: 1.23%, 0.004%."""
+    """A percentage with %, and enough digits to tell a small rate from zero: 1.23%, 0.004%."""
     return percent(value, decimals(value))
 
 
@@ -62,12 +62,12 @@ def limit_percent(value: float) -> str:
 
 
 def bare_percent(value: float, digits: int = 2) -> str:
-    """Percent without its sign, for columns whose table says percent: 1.23."""
+    """A percentage without %, for columns whose table says percent: 1.23."""
     return NONE if math.isnan(value) else f"{100 * value:z.{digits}f}"
 
 
 def file_percent(value: float) -> str:
-    """Percent without its sign, for files that programs read: 1.2346; empty if unknown."""
+    """A percentage without %, for files that programs read: 1.2346; empty if unknown."""
     return "" if math.isnan(value) else f"{100 * value:z.4f}"
 
 
@@ -87,7 +87,7 @@ def points(value: float) -> str:
 
 
 def fine_signed(value: float) -> str:
-    """A difference in points; what is small has more digits: +0.12, -0.0035."""
+    """A difference in points; small ones have more digits: +0.12, -0.0035."""
     return NONE if math.isnan(value) else f"{100 * value:+z.{_enough(value)}f}"
 
 
