@@ -1,4 +1,4 @@
-"""The experiments of the paper's studies, and in what a smaller one is less than the paper's."""
+"""The experiments of the paper's studies, and how a smaller one differs from the paper's."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def experiments(
 ) -> dict[str, Experiment]:
     """The experiments of a study on one of its datasets, each by a name for its files.
 
-    What is smaller than the study itself, or only some of its methods, is in the name.
+    The name also says what differs from the study itself: methods, examples, runs or epochs.
     """
     study = STUDIES[what]
     if dataset not in study.datasets:
@@ -69,7 +69,7 @@ def experiments(
 def _experiment(
     data: Dataset, settings: tuple[Setting, ...], recipe: Recipe, runs: int
 ) -> Experiment:
-    """So many runs of each setting; as in the paper, settings are chosen on the test part."""
+    """An experiment with `runs` of each setting, chosen on the test part, as in the paper."""
     learner = TorchLearner(recipe.model, Training(epochs=recipe.epochs))
     return Experiment(
         data=data, parts=make_parts(data), settings=settings, learner=learner, runs=runs
@@ -82,7 +82,7 @@ def _data(data: Dataset, recipe: Recipe) -> Dataset:
 
 
 def resplit(data: Dataset, seed: int) -> Dataset:
-    """The dataset split at random once more, into parts of the same sizes."""
+    """The dataset split anew at random, into parts of the same sizes; unchanged for SPLIT_SEED."""
     if seed == SPLIT_SEED:
         return data
     n = len(data.y_train)
@@ -116,7 +116,7 @@ def take(data: Dataset, n: int) -> Dataset:
 
 
 def smaller(subject: Subject) -> list[str]:
-    """In what a study is less than the paper's; empty if in nothing."""
+    """How a study is smaller than the paper's, such as `3 of 5 runs`; empty if it is not."""
     source, recipe = DATASETS[subject.data.name], RECIPES[subject.data.name]
     counts = {
         "train": (subject.data.n_train, source.n_train),

@@ -1,8 +1,8 @@
-"""What is said of a folder's results: the blocks of its explanations.md.jinja, as text.
+"""The explanations of a folder's results: the blocks of its explanations.md.jinja, as text.
 
-They are of these results: whoever makes a page of their own does not get our claims with their
-numbers. The folder may be anybody's, so a block sees quotes of the results, which are text, and
-nothing else, in jinja's sandbox.
+They lie beside the results that they explain, so that a page of somebody else's numbers does not
+repeat our claims. The folder may be anybody's: blocks run in Jinja's sandbox, and see nothing but
+quotes of the results, which are text.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ NAME = "explanations.md.jinja"
 
 
 def explanations(folder: Path, records: list[Record]) -> Callable[..., str]:
-    """A function that gives a block of the folder's explanations by name, "" if it has none.
+    """A function that renders a block of the folder's explanations by name, "" if it has none.
 
-    A block is a paragraph or more, with an empty line behind it.
+    A block is one or more paragraphs, followed by an empty line.
     """
     path = folder / NAME
     if not path.exists():
@@ -47,7 +47,7 @@ def explanations(folder: Path, records: list[Record]) -> Callable[..., str]:
         try:
             parts = template.blocks[block](template.new_context({**quoted, **values}))
             text = "".join(parts).strip()
-        except Exception as error:  # whatever a template's text can go wrong in
+        except Exception as error:  # a template may raise anything
             raise InputError(f"{path}:{_line(template, error)}: {error}") from None
         return f"{text}\n\n" if text else ""
 
@@ -55,7 +55,7 @@ def explanations(folder: Path, records: list[Record]) -> Callable[..., str]:
 
 
 def _line(template: jinja2.Template, error: Exception) -> int:
-    """The line of the template at which an error came up."""
+    """The line of the template that raised an error; 1 if it is unknown."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame.lineno or 0 for frame in frames if frame.filename == "<template>"]
     return template.get_corresponding_lineno(own[-1]) if own else 1

@@ -13,12 +13,12 @@ from unchurn.study.report.colours import colours
 if TYPE_CHECKING:
     from unchurn.study.results.result import Result
 
-CHURN = "churn_correct"  # what retraining charts accuracy against
+CHURN = "churn_correct"  # the axis that accuracy is drawn against
 SIZE = {"width": 420, "height": 300}
 
 
 def frontiers_data(result: Result) -> list[dict[str, Any]]:
-    """One row per setting: test accuracy and correct churn in percent; is it on its frontier?"""
+    """One row per setting: test accuracy and correct churn (percent), and if on its frontier."""
     on_frontier = [r for method in result.by_method for r in result.pareto(method)]
     charted = [(r, *result.charted(r)) for r in result.settings if r.runs]
     return [
@@ -37,9 +37,9 @@ def frontiers_data(result: Result) -> list[dict[str, Any]]:
 def frontiers(result: Result) -> alt.LayerChart:
     """Accuracy against correct churn, a dotted frontier for each method; best is top left.
 
-    It opens without the much less accurate settings; scroll or drag for those.
+    It opens without the much less accurate settings; scroll or drag to see them.
     """
-    # Control on top: all else is held against it.
+    # Control is drawn last, on top: all others are compared with it.
     rows = sorted(frontiers_data(result), key=lambda row: row["method"] == "control")
     x, y = _domains(rows)
     methods = [name for name in result.by_method if any(r["method"] == name for r in rows)]

@@ -18,18 +18,18 @@ from unchurn.paper.records import Record
 from unchurn.paper.theory.charts import theorem1_chart, theorem2_chart
 from unchurn.study.report import charts
 
-# Error is what accuracy leaves: on a logarithmic scale, one bad row does not hide all others.
+# Error is 100 − accuracy: on a logarithmic scale, one bad row does not hide all others.
 AXES: tuple[tuple[str, str, Callable[[float], float]], ...] = (
     ("error", "accuracy", lambda percent: 100 - percent),
     ("churn", "churn", lambda percent: percent),
 )
-NAMED = 2  # a number so many times the other is named
+NAMED = 2  # points are named if one number is more than so many times the other
 
 
 def all_figures(
     records: list[Record], theorems: dict[str, dict[str, Any]]
 ) -> dict[str, alt.TopLevelMixin]:
-    """Every chart that the results give, by the name of its file."""
+    """Every chart that can be drawn from the results, by file name."""
     figures: dict[str, alt.TopLevelMixin] = {"figure1.svg": smoothing_panels()}
     if rows := against_paper_data(records):
         figures["against-the-paper.svg"] = against_paper(rows)
@@ -44,7 +44,7 @@ def all_figures(
 
 
 def _figure2(record: Record) -> alt.VConcatChart:
-    """Accuracy and churn along a, b and k, each with the other two fixed; the paper's beside."""
+    """Accuracy and churn along a, b and k, the other two fixed; with the paper's curves."""
     panels = [
         charts.curve(
             record.result, "knn_ls", parameter, others, {"the paper": _published(parameter)}
@@ -65,7 +65,7 @@ def _published(parameter: str) -> list[dict[str, Any]]:
 
 
 def against_paper_data(records: list[Record]) -> list[dict[str, Any]]:
-    """Published and our mean of error and churn in percent, for every row of Tables 1 and 2."""
+    """The published and our mean error and churn in percent, for every row of Tables 1 and 2."""
     return [
         {
             "dataset": record.label,
@@ -79,12 +79,12 @@ def against_paper_data(records: list[Record]) -> list[dict[str, Any]]:
         for row in record.result.settings
         if row.summary and (paper := paper_row(record.study, record.result, row)) is not None
         for name, metric, turn in AXES
-        if turn(100 * measured(row, metric).mean) > 0  # the scale is a logarithm's
+        if turn(100 * measured(row, metric).mean) > 0  # the scale is logarithmic
     ]
 
 
 def against_paper(rows: list[dict[str, Any]]) -> alt.HConcatChart:
-    """Ours against the published number, the far ones named; error and churn."""
+    """Our error and churn against the published ones; points that are far off are named."""
     panels = []
     for metric, _, _ in AXES:
         shown = [row for row in rows if row["metric"] == metric]
@@ -137,7 +137,7 @@ def smoothing_panels(k: int = 20, a: float = 0.9, b: float = 0.1) -> alt.HConcat
         colour = alt.Scale(domain=[0, 0.5, 1], range=["#00a5b5", "#dddddd", "#c2188f"])
         drawn.append(
             alt.Chart(alt.InlineData(values=rows), title=title)
-            .mark_circle(size=18, opacity=0.9, aria=False)  # thousands, not to be read out
+            .mark_circle(size=18, opacity=0.9, aria=False)  # too many for screen readers
             .encode(
                 alt.X("x:Q", title=None),
                 alt.Y("y:Q", title=None),

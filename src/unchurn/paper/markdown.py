@@ -1,4 +1,4 @@
-"""Pages in Markdown: a template of ours, filled with numbers and names of our own; and tables."""
+"""Markdown pages from our own templates, numbers and names; and Markdown tables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import jinja2
 
 
 def render_page(package: str, template: str, **values: Any) -> str:
-    """A template beside a package's code, filled."""
+    """Fill a template that lies beside a package's code."""
     environment = jinja2.Environment(  # noqa: S701 (Markdown, of nothing that others wrote)
         loader=jinja2.PackageLoader(package, "."),
         undefined=jinja2.StrictUndefined,
@@ -21,6 +21,6 @@ def render_page(package: str, template: str, **values: Any) -> str:
 
 
 def markdown_table(headings: list[str], rows: Iterable[list[str]]) -> str:
-    """A table, its first column set to the left."""
+    """A Markdown table: its first column aligned to the left, the others to the right."""
     lines = [headings, ["---", *["---:"] * (len(headings) - 1)], *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -26,14 +26,14 @@ OF_A_THEOREM = {"command", "commit", "made_by", "seconds", "rates", "rows"}
 
 
 def write_page(folder: Path) -> list[Path]:
-    """Write FOLDER.md, and into the folder the charts and numbers it shows; give their paths."""
+    """Write FOLDER.md, and its charts and numbers into the folder; return all paths."""
     from unchurn.paper import figures
     from unchurn.report.charts import save
 
-    if folder.name in ("", ".."):  # the page is named after it
+    if folder.name in ("", ".."):  # the page is named after the folder
         folder = folder.resolve()
     records, theorems = read_all(folder), _theorems(folder)
-    text = _render(folder, records, theorems)  # what is wrong with them comes up before any writing
+    text = _render(folder, records, theorems)  # bad results raise before anything is written
     drawn = figures.all_figures(records, theorems)
     written = []
     for name, chart in drawn.items():
@@ -107,7 +107,7 @@ def _render(folder: Path, records: list[Record], theorems: dict[str, Any]) -> st
 
 
 def _whole(records: Iterable[Record]) -> list[Record]:
-    """Results that have what the summary compares."""
+    """The main results that have all methods that the summary compares."""
     needed = {"knn_ls", *OTHERS}
     main = [record for record in records if record.is_main]
     return [record for record in main if needed <= set(record.result.chosen)]
@@ -130,7 +130,7 @@ def _summary(record: Record) -> dict[str, Any]:
 
 
 def _churns(record: Record) -> tuple[dict[str, float], dict[str, float]]:
-    """Churn by method, as fractions: of those of ours that did not fail, and the paper's."""
+    """Churn by method, as fractions: ours, without methods that failed, and the paper's."""
     chosen = record.result.chosen
     ours = {method: row.summary["test"].churn.mean for method, row in chosen.items()}
     rows = {method: published()[record.dataset, method] for method in SINGLE_MODELS}
@@ -138,7 +138,7 @@ def _churns(record: Record) -> tuple[dict[str, float], dict[str, float]]:
 
 
 def _lowest(record: Record) -> dict[str, str | int]:
-    """The methods of lowest churn, ours and the paper's, and how far k-NN smoothing is from it."""
+    """The methods of lowest churn, ours and the paper's, and how far our k-NN smoothing is off."""
     ours, theirs = _churns(record)
     least, paper = (sorted(churns, key=lambda method: churns[method]) for churns in (ours, theirs))
     distance, verdict = "", ""
@@ -158,7 +158,7 @@ def _lowest(record: Record) -> dict[str, str | int]:
 
 
 def _verdict(churn: Interval) -> str:
-    """Whether churn falls, rises, or neither can be said."""
+    """Whether churn falls or rises beyond chance, or it may be chance."""
     if math.isnan(churn.low) or churn.low <= 0 <= churn.high:
         return "maybe chance"
     return "falls" if churn.high < 0 else "rises"
@@ -185,7 +185,7 @@ def _far(records: list[Record]) -> list[dict[str, str]]:
 
 
 def _by_command(records: Iterable[Record]) -> dict[str, dict[str, list[Record]]]:
-    """Results of trials by trial, then by command: one that tries several variants has several."""
+    """Results of trials, by trial and command; a command that tries variants has several."""
     found: dict[str, dict[str, list[Record]]] = {}
     for record in records:
         found.setdefault(record.study, {}).setdefault(record.facts["command"], []).append(record)
@@ -193,7 +193,7 @@ def _by_command(records: Iterable[Record]) -> dict[str, dict[str, list[Record]]]
 
 
 def _data_notes(records: list[Record]) -> dict[str, list[str]]:
-    """What all results of a dataset note of its files, without the folder that they were in."""
+    """The notes on files that all results of a dataset share, without the files' folder."""
     noted: dict[str, list[list[str]]] = {}
     for record in records:
         noted.setdefault(record.dataset, []).append(record.facts["data"]["notes"])

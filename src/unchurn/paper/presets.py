@@ -18,12 +18,12 @@ PAPERS_COLUMN = Beside(heading="paper", of=beside)
 
 
 def paper(methods: Sequence[str] | None, dataset: str, n_steps: int | None = None) -> list[Setting]:
-    """The settings that the paper reports for a dataset; what it has not is as it is written."""
+    """The settings that the paper reports for a dataset; other methods are taken as written."""
     return [_papers_choice(method, dataset) for method in methods or PAPER_METHODS]
 
 
 def _papers_choice(method: str, dataset: str) -> Setting:
-    """One method, or several combined; parameters that are written go before the paper's."""
+    """One method, or several combined; written parameters override the paper's."""
     return combined_setting(
         [
             (name, named_method(name, **{**_papers(name, dataset), **given}))
@@ -33,7 +33,7 @@ def _papers_choice(method: str, dataset: str) -> Setting:
 
 
 def _papers(name: str, dataset: str) -> dict[str, Any]:
-    """The paper's parameters of one of its methods; none of others."""
+    """The paper's parameters of a method; empty if the paper does not have the method."""
     if name not in PAPER_METHODS:
         return {}
     known = sorted({dataset for dataset, _ in published()})

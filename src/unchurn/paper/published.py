@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from unchurn.study.design.settings import Setting, SettingFacts
 
-# What the paper measured and tried, whatever else there is to measure and to try.
+# What the paper measured and tried; unchurn has further metrics and methods.
 PAPER_METRICS = ("accuracy", "churn", "churn_correct", "churn_incorrect")
 _WEIGHTS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 0.8, 0.9, 1.0)
 _PENALTIES = (0.001, 0.01, 0.05, 0.1, 0.2, 0.5)
 _CODISTILLATION = {"a": _PENALTIES, "n_warm": (1000, 2000)}
-# The methods in the order of its tables, and the values that it tried of each parameter; it gives
-# none for label smoothing, whose are anchor's.
+# The methods in the order of its tables, and the values that it tried for each parameter. It gives
+# none for label smoothing: these are anchor's.
 PAPER_GRIDS: dict[str, dict[str, tuple[float, ...]]] = {
     "control": {},
     "label_smoothing": {"a": _WEIGHTS},
@@ -34,7 +34,7 @@ PAPER_GRIDS: dict[str, dict[str, tuple[float, ...]]] = {
 PAPER_METHODS = tuple(PAPER_GRIDS)
 ENSEMBLE = "ensemble"  # has a table of its own
 SINGLE_MODELS = PAPER_METHODS[:-1]  # of Table 1
-# What each curve of Figure 2 runs along, and what it keeps fixed.
+# The parameter that each curve of Figure 2 runs along, and those that it keeps fixed.
 FIGURE2: dict[str, dict[str, float]] = {
     "a": {"k": 10, "b": 0.9},
     "b": {"k": 10, "a": 0.5},
@@ -84,7 +84,7 @@ def along(parameter: str) -> list[Published]:
 
 
 def find_published(study: str, dataset: str, setting: Setting | SettingFacts) -> Published | None:
-    """What the paper published for a setting; parameters that it does not give may be any."""
+    """What the paper published for a setting; parameters that it does not give are ignored."""
     if study in ("table3", "figure2"):
         candidates = ablation()
     else:
@@ -95,7 +95,7 @@ def find_published(study: str, dataset: str, setting: Setting | SettingFacts) ->
 
 
 def beside(dataset: str, method: str) -> str:
-    """The four published means as they stand in one cell, 96.30 / 2.25 / 1.21 / 29.05; or ""."""
+    """The four published means in one cell, 96.30 / 2.25 / 1.21 / 29.05; empty without any."""
     row = published().get((dataset, method))
     return " / ".join(f"{row.mean[metric]:.2f}" for metric in PAPER_METRICS) if row else ""
 
@@ -111,6 +111,6 @@ def _published(row: dict[str, str], method: str, parameters: dict[str, float]) -
 
 
 def _parameter(text: str) -> tuple[str, float]:
-    """`a=0.9` as a name and a number; whole numbers of things are whole."""
+    """Parse `a=0.9` into a name and a number; counts, such as k, are integers."""
     name, value = text.split("=")
     return name, int(value) if name in ("k", "m", "n_warm") else float(value)

@@ -1,4 +1,4 @@
-"""What explanations quote of the recorded results, so that our numbers are not typed."""
+"""Functions that quote the recorded results in explanations, so that no number is typed."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def quotes(results: list[Record]) -> dict[str, Callable[..., Any]]:
 
 
 class Quotes:
-    """Numbers of results as text: a template that saw more could write files."""
+    """Numbers of results as text: a template that saw the results themselves could write files."""
 
     def __init__(self, results: list[Record]) -> None:
         self._by_name = {record.name: record for record in results}
 
     def measured(self, name: str, setting: str, metric: str = "churn") -> str:
-        """Our mean in percent."""
+        """Our mean of a metric, in percent."""
         if metric not in PAPER_METRICS:
             raise InputError(f"no metric {metric!r}: there are {', '.join(PAPER_METRICS)}")
         return bare_percent(record_numbers.measured(self._row(name, setting), metric).mean)
@@ -52,7 +52,7 @@ class Quotes:
         return {"low": min(churns, key=float), "high": max(churns, key=float)}
 
     def agreeing(self, name: str, *settings: str) -> str:
-        """How many published numbers of these settings, or of all, ours agree with."""
+        """How many published numbers of these settings, or of all, our means are near to."""
         record, near = self._record(name), []
         for setting in settings or self._rows(name):
             row = self._row(name, setting)
@@ -67,9 +67,9 @@ class Quotes:
         return [bare_percent(value, 0) for value in sorted(np.mean(runs == labels, axis=1))]
 
     def of_five(self, name: str, setting: str) -> dict[str, str]:
-        """The churn of five of many runs: what 95 % of all choices of them lie between.
+        """The range that holds the churn of 95 % of all choices of five of a setting's runs.
 
-        And how many percent of the choices are as high as the paper's.
+        And the percentage of these choices whose churn is at least the paper's.
         """
         record, row = self._record(name), self._row(name, setting)
         runs, paper = row.predictions["test"], paper_row(record.study, record.result, row)
@@ -102,7 +102,7 @@ class Quotes:
 
 
 def _churns_of_five(runs: Array) -> Array:
-    """The mean churn over pairs, of every choice of five runs."""
+    """The mean churn over pairs, for every choice of five runs."""
     pairs = np.array([np.mean(runs != run, axis=1) for run in runs])
     fives = np.array(list(combinations(range(len(runs)), RUNS)))
     total = pairs[fives[:, :, None], fives[:, None, :]].sum(axis=(1, 2))

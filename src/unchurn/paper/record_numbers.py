@@ -1,4 +1,4 @@
-"""A published result's numbers: one CSV row per setting, beside what the paper has."""
+"""The numbers of a published result: one CSV row per setting, with the paper's numbers beside."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def paper_row(study: str, result: Result, row: SettingResult) -> Published | Non
 
 
 def measured(row: SettingResult, metric: str) -> MeanSd:
-    """What a setting's runs gave on the test part, by one of PAPER_METRICS."""
+    """One of PAPER_METRICS over a setting's runs, on the test part."""
     value: MeanSd = getattr(row.summary["test"], metric)
     return value
 
@@ -31,7 +31,7 @@ def measured(row: SettingResult, metric: str) -> MeanSd:
 def numbers(study: str, result: Result, command: str) -> str:
     """One CSV row per setting: ours and the paper's in percent, and a hash of the predictions.
 
-    Who runs the row's command on the same versions gets the same row, to the last byte.
+    Running a row's command on the same versions gives the same row, to the last byte.
     """
     is_retraining = result.subject.scenario == Retrain()
     metrics = PAPER_METRICS if is_retraining else tuple(result.subject.scenario.metrics)
@@ -74,7 +74,7 @@ def _ours(result: Result, row: SettingResult, metrics: Sequence[str]) -> list[st
 
 
 def _theirs(row: Published | None) -> list[str]:
-    """Mean and deviation of each metric as published; empty where nothing was."""
+    """The published mean and deviation of each metric; empty where the paper has none."""
     parts = (row.mean, row.sd) if row else ({}, {})
     return [
         f"{part[metric]:g}" if metric in part else "" for metric in PAPER_METRICS for part in parts

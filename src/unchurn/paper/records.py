@@ -1,8 +1,8 @@
-"""Results small enough to publish: every run's predictions and which were right, and how made.
+"""Results small enough to publish: every run's predictions, which are right, and how made.
 
 A result is three files: NAME.json (what was trained, by which command, commit and versions),
-NAME.npz (predictions) and NAME.csv (the numbers). No data and no weights: of the test labels, only
-what the predictions that were right give away.
+NAME.npz (predictions) and NAME.csv (the numbers). They hold no data and no weights; of the test
+labels, only those that a run or its base predicted.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from unchurn.study.scenarios.retrain import Retrain
 from unchurn.training.learners.torch import TorchLearner
 from unchurn.training.loop.config import Training
 
-NEVER_RIGHT = -1  # in the place of a label that no run predicted
-BASE = "base"  # the array of what the older models predicted
+NEVER_RIGHT = -1  # stands for a label that no run predicted
+BASE = "base"  # the array of the older models' predictions
 
 
 @dataclass(frozen=True)
 class Record:
-    """A published result, as it is read back; `facts` is the content of its JSON file."""
+    """A published result, read back; `facts` is the content of its JSON file."""
 
     name: str
     result: Result
@@ -63,7 +63,7 @@ class Record:
 
     @property
     def label(self) -> str:
-        """Its dataset, and in what it is less than the paper's."""
+        """Its dataset, and how it is smaller than the paper's."""
         less = ", ".join(smaller(self.result.subject))
         return self.dataset + (f" ({less})" if less else "")
 
@@ -74,7 +74,7 @@ class Record:
 
 
 def as_published(result: Result) -> Result:
-    """A result with correct and incorrect churn as the paper has them: of a pair's first run."""
+    """A result with the paper's correct and incorrect churn: by the first run of each pair."""
     return replace(
         result,
         settings=[
@@ -92,7 +92,7 @@ def keep(
     command: str,
     more: Sequence[Mapping[str, Any]] | None = None,
 ) -> None:
-    """Write a result's three files; `more` is what else is to be known of each setting."""
+    """Write a result's three files; `more` has further facts on each setting."""
     archive = _archive(result)
     facts = _facts(study, result, command, hashlib.sha256(archive).hexdigest())
     for row, extra in zip(facts["settings"], more or (), strict=more is not None):
@@ -105,7 +105,7 @@ def keep(
 
 
 def write_numbers(folder: Path, records: Sequence[Record]) -> list[Path]:
-    """Write every result's NAME.csv anew, as its predictions have it; give their paths."""
+    """Rewrite every result's NAME.csv from its predictions; return their paths."""
     for record in records:
         text = numbers(record.study, record.result, record.facts["command"])
         write_text(folder / f"{record.name}.csv", text)
@@ -120,7 +120,7 @@ def _archive(result: Result) -> bytes:
     predictions = [row.predictions["test"].T for row in rows]
     stacked = np.stack(predictions, axis=1) if rows else np.empty(shape, int)
     is_right = (stacked == labels[:, None, None]).any(axis=(1, 2))
-    bases = _bases(rows)  # the older models that runs are held against, where they are
+    bases = _bases(rows)  # the older models that runs are compared with, if any
     for base in bases.values():
         is_right |= (base == labels[:, None]).any(axis=1)
     right = np.where(is_right, labels, NEVER_RIGHT)
@@ -175,7 +175,7 @@ def _facts(study: str, result: Result, command: str, sha256: str) -> dict[str, A
 
 
 def _alone(methods: tuple[dict[str, Any], ...]) -> Any:
-    """The parameters of a method; of a combination, those of each."""
+    """The parameters of a method; for a combination, those of each of its methods."""
     return methods[0] if len(methods) == 1 else methods
 
 
@@ -200,7 +200,7 @@ def read(path: Path) -> Record:
 
 
 def _result(facts: dict[str, Any], predictions: Array, right: Array, base: Array | None) -> Result:
-    """A result as if from its runs."""
+    """Rebuild a result from what was recorded."""
     settings, column = [], 0
     scenario = make_scenario(facts.get("scenario", Retrain.name))
     for row in facts["settings"]:
@@ -221,7 +221,7 @@ def _result(facts: dict[str, Any], predictions: Array, right: Array, base: Array
 
 
 def _setting(name: str, parameters: Any) -> Setting:
-    """A setting as it was recorded."""
+    """Rebuild a setting from its recorded name and parameters."""
     each = parameters if isinstance(parameters, list) else [parameters]
     names = name.split(PLUS)
     return combined_setting(
@@ -230,7 +230,7 @@ def _setting(name: str, parameters: Any) -> Setting:
 
 
 def _subject(facts: dict[str, Any], labels: Array) -> Subject:
-    """What was trained, on what, how long and how often."""
+    """Rebuild the subject: what was trained, on what, how long and how often."""
     about, learner = facts["data"], TorchLearner(facts["model"], Training(**facts["training"]))
     return Subject(
         data=DataFacts(
@@ -252,7 +252,7 @@ def _subject(facts: dict[str, Any], labels: Array) -> Subject:
 
 
 def read_all(folder: Path) -> list[Record]:
-    """Every result in a folder, by name; one whose last file, its JSON, is not there is none."""
+    """Every result in a folder, sorted by name; without its JSON, written last, it is skipped."""
     paths = [path for path in sorted(folder.glob("*.json")) if path.with_suffix(".npz").exists()]
     return [read(path) for path in paths]
 
@@ -266,7 +266,7 @@ def commit() -> str:
 
 
 def _git(folder: Path, *arguments: str) -> str:
-    """What git answers in a folder; nothing if it is not there, or knows nothing of the folder."""
+    """Git's output for a folder; empty without git, or if the folder is in no repository."""
     git = shutil.which("git")
     if git is None:
         return ""

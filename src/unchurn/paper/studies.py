@@ -25,7 +25,8 @@ RUNS = 5  # of every setting, in the paper
 class Recipe:
     """The network of a task, how long it is trained, and on what.
 
-    The split is ours to make only where the publishers made none; examples: how many, None for all.
+    `split` is the seed of our split, for data that the publishers did not split; `examples` says
+    how many to train on, None for all.
     """
 
     model: str
@@ -49,8 +50,8 @@ RECIPES = {
 class Study:
     """A table, a figure or a trial: its settings on each of its datasets, in one or more variants.
 
-    A variant is another recipe, by a name that is added to the study's. The question is what
-    a trial tries.
+    A variant is another recipe, by a name that is added to the study's. The question says what a
+    trial tries.
     """
 
     datasets: tuple[str, ...]
@@ -75,7 +76,7 @@ def _table3(dataset: str) -> tuple[Setting, ...]:
 
 def _figure2(dataset: str) -> tuple[Setting, ...]:
     shown = [row for parameter in FIGURE2 for row in along(parameter)]
-    rows = [row for row in ablation() if row in shown]  # curves cross: a setting of two is one
+    rows = [row for row in ablation() if row in shown]  # curves cross: a setting of two counts once
     return tuple(make_setting(row.method, **row.parameters) for row in rows)
 
 
@@ -117,7 +118,7 @@ def _models(*names: str) -> Callable[[Recipe], dict[str, Recipe]]:
 
 
 def _light(dataset: str) -> tuple[Setting, ...]:
-    """What the paper chose of three methods, and both kinds of smoothing with a small a."""
+    """The paper's choice of three methods, and both kinds of smoothing with a small a."""
     small = (0.01, 0.02, 0.05, 0.1)
     return (
         *_of_table1("control", "label_smoothing", "knn_ls")(dataset),

@@ -35,7 +35,7 @@ def trial_table(variants: Sequence[Record]) -> str:
     less = [part for part in parts[0] if all(part in others for others in parts)]
     tables = []
     for variant, own in zip(variants, parts, strict=True):
-        # Fewer epochs in one variant are what is tried; in all of them, a smaller trial.
+        # Fewer epochs in some variants are what the trial tries; in all, they make it smaller.
         said = [part for part in own if part in less or not part.endswith("epochs")]
         tables.append(_table(variant.study, variant.result, OF_TRIALS, said))
     by_setting: dict[tuple[str, str], list[tuple[Cell, ...]]] = {}
@@ -54,7 +54,7 @@ def trial_table(variants: Sequence[Record]) -> str:
 
 
 def choice_table(record: Record) -> str:
-    """What the paper's rule chooses of each method's settings, in Markdown, and what it chose."""
+    """The setting of each method that the paper's rule chooses, beside its own; in Markdown."""
     rows = []
     for name, chosen in record.result.chosen.items():
         theirs = published()[record.dataset, name].parameters
@@ -73,14 +73,14 @@ def choice_table(record: Record) -> str:
 
 
 def published_text(row: Published | None, metric: str) -> str:
-    """A published mean with its deviation; nothing if there is none."""
+    """A published mean with its deviation; empty if there is none."""
     if row is None or metric not in row.mean:
         return ""
     return numbers.with_spread(row.mean[metric] / 100, row.sd[metric] / 100)
 
 
 def near_cells(row: SettingResult, paper: Published, metrics: Sequence[str]) -> list[bool]:
-    """Of each metric that both have: whether our mean is within two published deviations."""
+    """For each metric that both have, whether our mean is within NEAR published deviations."""
     ours = {metric: 100 * measured(row, metric).mean for metric in metrics}
     return [
         bool(abs(ours[metric] - paper.mean[metric]) <= NEAR * paper.sd[metric])
@@ -90,14 +90,14 @@ def near_cells(row: SettingResult, paper: Published, metrics: Sequence[str]) -> 
 
 
 def _result_table(study: str, result: Result) -> Table:
-    """A result with all that the paper measured, and in what it is less than the study."""
+    """A result's table: all that the paper measured, and how it is smaller than the study."""
     return _table(study, result, PAPER_METRICS, smaller(result.subject))
 
 
 def _table(study: str, result: Result, metrics: Sequence[str], less: list[str]) -> Table:
-    """For each setting our numbers, each with the paper's behind it where it published any.
+    """For each setting our numbers, each followed by the paper's if it published any.
 
-    In what it is less than the paper's is said in every row.
+    Every row says `less`: how the result is smaller than the study.
     """
     theirs = [paper_row(study, result, row) for row in result.settings]
     columns = _text_columns("method", "setting")
@@ -131,13 +131,13 @@ def _mean_cell(row: SettingResult, metric: str) -> Cell:
 
 
 def _agreement(row: SettingResult, paper: Published | None, metrics: Sequence[str]) -> str:
-    """How many published numbers of a row ours are near to; nothing where none are published."""
+    """How many published numbers of a row ours are near to; empty if none are published."""
     near = near_cells(row, paper, metrics) if paper else []
     return f"{sum(near)} of {len(near)}" if near else ""
 
 
 def _notes(results: Sequence[Result], less: list[str]) -> tuple[Note, ...]:
-    """What was trained, how long, how often and on how much."""
+    """Notes on what was trained, how long, how often and on how much."""
     subjects = [result.subject for result in results]
     first = subjects[0]
     models = dict.fromkeys(subject.learner["model"] for subject in subjects)

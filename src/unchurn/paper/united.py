@@ -1,4 +1,4 @@
-"""One result a dataset, also where it was made in parts: some of its methods at a time."""
+"""One result per dataset, even if it was made in parts, some of its methods at a time."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from unchurn.core.errors import InputError
 from unchurn.paper.records import Record, read_all
 from unchurn.study.results.result import SettingResult
 
-SAME = ("model", "training", "scenario", "runs", "seed")  # of all parts of a result
+SAME = ("model", "training", "scenario", "runs", "seed")  # what all parts of a result share
 
 
 def by_dataset(folder: Path, study: str) -> dict[str, Record]:
-    """The results of a study in a folder, one for each dataset; parts are added to the whole."""
+    """The results of a study in a folder, one for each dataset; parts are united."""
     parts: dict[str, list[Record]] = {}
     for record in read_all(folder):
         if record.study == study:
@@ -28,7 +28,7 @@ def by_dataset(folder: Path, study: str) -> dict[str, Record]:
 
 
 def united(parts: Sequence[Record]) -> Record:
-    """Results of equal trainings on one dataset as one; a setting of several is taken once."""
+    """Unite results of equal trainings on one dataset; a setting in several is taken once."""
     first = parts[0]
     for part in parts[1:]:
         if odd := [name for name, value in _same(first).items() if _same(part)[name] != value]:
@@ -37,7 +37,7 @@ def united(parts: Sequence[Record]) -> Record:
     for part in parts:
         for one, facts in zip(part.result.settings, part.facts["settings"], strict=True):
             settings.setdefault(f"{one.setting.name} {one.setting.text}", (one, facts))
-    # A label that no run of a part got right is known to another part, or to none.
+    # A label that no run of one part got right may be known from another.
     labels = reduce(np.maximum, (part.result.subject.labels["test"] for part in parts))
     return Record(
         name=f"{first.study}-{first.dataset}",

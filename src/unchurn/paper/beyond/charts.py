@@ -21,7 +21,7 @@ TASKS = {
     "phishing": "Phishing",
 }
 SHAPES = ["circle", "square", "cross", "diamond", "triangle-up"]
-MOST_CHURN = 1.3  # times plain training's: what is worse would press all else together
+MOST_CHURN = 1.3  # times plain training's: anything worse would squeeze all else together
 
 
 def costs(recipes: list[Over], title: str) -> alt.LayerChart:
@@ -67,7 +67,7 @@ def costs(recipes: list[Over], title: str) -> alt.LayerChart:
 
 
 def _groups(rows: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
-    """Rows of equal cost."""
+    """Group rows of equal cost."""
     groups: dict[tuple[int, str], list[dict[str, Any]]] = {}
     for row in rows:
         groups.setdefault((row["trained"], row["served"]), []).append(row)

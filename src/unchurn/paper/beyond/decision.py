@@ -1,4 +1,4 @@
-"""Whether a candidate takes the default's place: by a rule that was settled before (study.py)."""
+"""Whether a candidate takes the default's place, by a rule settled beforehand (study.py)."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from unchurn.study.design.settings import make_setting
 
 FORMER_DEFAULT = "safe_ema"
 MOST_HARMED = 1  # of the fresh tables, in accuracy and in churn each
-MOST_ABOVE = 0.02  # mean churn over plain training's, less that of the default before
+MOST_ABOVE = 0.02  # how far the mean ratio of churn may be above the former default's
 
 
 @dataclass(frozen=True)
 class Decision:
-    """The candidate and the default before it on the fresh tables, and on the six tasks."""
+    """The candidate and the former default on the fresh tables, and on the six tasks."""
 
     fresh: dict[str, list[Row]]
     former: Over
@@ -30,22 +30,22 @@ class Decision:
 
     @property
     def harms_few(self) -> bool:
-        """Whether it loses accuracy, or raises churn, beyond chance hardly anywhere."""
+        """Whether at most MOST_HARMED tables lose accuracy, or churn more, beyond chance."""
         return all(self.candidate.count(harm) <= MOST_HARMED for harm in ("loses", "raises_churn"))
 
     @property
     def keeps_up(self) -> bool:
-        """Whether it lowers churn about as much on tables."""
+        """Whether it lowers churn about as much as the former default on tables."""
         return self.candidate.ratio <= self.former.ratio + MOST_ABOVE
 
     @property
     def is_better_on_tasks(self) -> bool:
-        """Whether it lowers churn more on the paper's tasks."""
+        """Whether it lowers churn more than the former default on the paper's tasks."""
         return self.candidate_on_tasks.ratio < self.former_on_tasks.ratio
 
     @property
     def is_taken(self) -> bool:
-        """Whether all of it holds."""
+        """Whether the candidate is taken as the default: all three conditions hold."""
         return self.harms_few and self.keeps_up and self.is_better_on_tasks
 
     @property
@@ -55,7 +55,7 @@ class Decision:
 
 
 def decide(rows: dict[str, list[Row]]) -> Decision | None:
-    """By what was measured; None while a table or a task is missing."""
+    """The decision by what was measured; None while a table or a task is missing."""
     candidate = make_setting(CANDIDATE).facts().written
     fresh, tasks = ({n: rows[n] for n in names if n in rows} for names in (FRESH, RECIPES))
     found = [
@@ -89,5 +89,5 @@ def over_datasets(each: Iterable[list[Row]], recipe: str) -> Over:
 
 
 def _cells(row: Row) -> list[str]:
-    """A recipe's churn, with marks, and its accuracy less plain training's."""
+    """A recipe's churn, with marks, and its accuracy minus plain training's."""
     return [changed(row), "" if row.accuracy is None else difference(row.accuracy)]

@@ -12,11 +12,11 @@ from unchurn.study.design.schedule import Schedule
 from unchurn.study.results.result import Result
 from unchurn.study.trainings.store import Store
 
-DIGITS = 6  # of the numbers that are kept
+DIGITS = 6  # decimals of the recorded numbers
 
 
 def setting_facts(schedule: Schedule, store: Store, result: Result) -> list[dict[str, Any]]:
-    """One for each setting, in order; of a failed one its costs alone."""
+    """The facts of each setting, in order; of a failed one, its costs alone."""
     every = []
     for number, row in enumerate(result.settings):
         facts: dict[str, Any] = {"trained": row.setting.n_trained, "served": row.setting.n_models}
@@ -31,7 +31,7 @@ def setting_facts(schedule: Schedule, store: Store, result: Result) -> list[dict
 
 
 def _calibration(schedule: Schedule, store: Store, number: int) -> dict[str, float]:
-    """Mean over runs on the test part, from the probabilities that the store has."""
+    """Mean calibration error and log loss of runs on the test part, from the store."""
     experiment = schedule.experiment
     labels = experiment.parts.y["test"]
     errors, losses = [], []

@@ -1,8 +1,8 @@
-"""The lowest churn of a task within a cost: chosen on some test rows, told of the others.
+"""The lowest churn of a task within a cost: chosen on some test rows, reported on the others.
 
-The best of many looks better than it is on what it was chosen on. So the test rows are halved: on
-either half the recipe of lowest churn is found, and what it gives on the other is told, the mean of
-both. What is peculiar to the runs, which are the same on both halves, is not taken out so.
+On the rows that chose it, the best of many looks better than it is. So the test rows are halved:
+each half chooses the recipe of lowest churn, which is measured on the other, and the mean of both
+is reported. This does not remove what is peculiar to the runs, which are the same on both halves.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from unchurn.metrics.churn import ChurnSummary
 from unchurn.paper.beyond.rows import Row
 from unchurn.study.design.settings import make_setting
 
-HALVED_BY = 0  # the seed
+HALVED_BY = 0  # the seed of the halves
 ENSEMBLE = "ensemble(m=5)"
-# What the goal of a recipe at no cost was said of: averages or a decay, with smoothing or without.
+# The goal of a recipe at no cost was set for these: averages or a decay, with or without smoothing.
 SIMPLE = {"ema", "safe_ema", "decay", "label_smoothing"}
 Mask = npt.NDArray[np.bool_]
 Within = Callable[[Row], bool]
@@ -43,17 +43,17 @@ class Choice:
 
     @property
     def ratio(self) -> float:
-        """Churn over plain training's."""
+        """Churn divided by plain training's."""
         return self.churn / self.plain_churn
 
     @property
     def gain(self) -> float:
-        """Accuracy less plain training's."""
+        """Accuracy minus plain training's."""
         return self.accuracy - self.plain_accuracy
 
 
 class Goals:
-    """The best that a task's rows have: at no cost, of one served model, of all."""
+    """The best of a task's rows: at no cost, with one served model, of all."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self.control = next(row for row in rows if row.churn is None)
@@ -65,31 +65,31 @@ class Goals:
 
     @property
     def simple(self) -> Choice:
-        """Of averages and decays, with smoothing or without."""
+        """The best of averages and decays, with or without smoothing."""
         return self._choose(lambda row: _is_simple(row.recipe))
 
     @property
     def free(self) -> Choice:
-        """At no extra cost."""
+        """The best at no extra cost."""
         return self._choose(lambda row: row.is_free)
 
     @property
     def within_two(self) -> Choice:
-        """Of one served model at no more than twice plain training's cost."""
+        """The best with one served model, at no more than twice plain training's cost."""
         return self._choose(lambda row: row.is_single and row.trained <= 2)
 
     @property
     def single(self) -> Choice:
-        """Of one served model."""
+        """The best with one served model."""
         return self._choose(lambda row: row.is_single)
 
     @property
     def any(self) -> Choice:
-        """Of all."""
+        """The best of all."""
         return self._choose(lambda row: True)
 
     def _choose(self, within: Within) -> Choice:
-        """On each half the lowest churn at no loss of accuracy there; told of the other half."""
+        """Choose the lowest churn at no loss of accuracy on each half; measure it on the other."""
         first, second = self._halves
         chosen = [half.best(within) for half in (first, second)]
         told = [second.each[chosen[0].recipe], first.each[chosen[1].recipe]]
@@ -112,7 +112,7 @@ class _Half:
     plain: ChurnSummary
 
     def best(self, within: Within) -> Row:
-        """The lowest churn of some rows at no loss of accuracy; plain training is always one."""
+        """The row of lowest churn `within` a cost, at no loss of accuracy; else plain training."""
         least = self.plain.accuracy.mean
         there = [row for row in self.rows if within(row) or row.churn is None]
         harmless = [row for row in there if self.each[row.recipe].accuracy.mean >= least]

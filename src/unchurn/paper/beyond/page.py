@@ -48,7 +48,7 @@ from unchurn.report.numbers import NONE, bare_percent, difference, signed
 from unchurn.study.design.settings import make_setting
 
 REPRODUCTION = "reproduction"  # the folder of the paper's own results, beside ours
-# What the table of all tables has room for.
+# The recipes that the table of all tables has room for.
 SHOWN = (
     "safe_ema", "ema", "swa", "decay+ema", "label_smoothing(a=0.1)+ema", "mixup(a=0.2)+ema",
     "early", "distill(m=5, a=1)+ema", "ensemble(m=5)", "ensemble(m=5)+ema", "bagging(m=5)", *FORMER,
@@ -57,12 +57,12 @@ ENOUGH = 0.6  # of plain training's churn: a free recipe is to lower it by 40 %
 
 
 def write_beyond(folder: Path) -> list[Path]:
-    """Write FOLDER.md, and into the folder the charts and numbers it shows; give their paths."""
+    """Write FOLDER.md, and its charts and numbers into the folder; return all paths."""
     from unchurn.report.charts import save
 
     folder = folder.resolve() if folder.name in ("", "..") else folder
     results = _read(folder)
-    text = _render(folder, results)  # what is wrong with them comes up before any writing
+    text = _render(folder, results)  # bad results raise before anything is written
     written = []
     for name, chart in _charts(results).items():
         written.append(folder / name)
@@ -83,7 +83,7 @@ class _Results:
     """What the page is made from."""
 
     rows: dict[str, list[Row]]  # by dataset
-    in_part: dict[str, tuple[int, int]]  # how many settings of how many, where not of all
+    in_part: dict[str, tuple[int, int]]  # how many settings, and of how many, if some are missing
     resampled: list[Resampled]  # of the tables, then of tasks
     succession: Succession | None  # of the newest tables, once all are there
 
@@ -103,13 +103,13 @@ def _read(folder: Path) -> _Results:
 
 
 def _in_part(rows: dict[str, list[Row]]) -> dict[str, tuple[int, int]]:
-    """The datasets of which not all settings are there: how many, and of how many."""
+    """The datasets with settings missing: how many are there, and of how many."""
     each = {name: (len(own), len(settings(name))) for name, own in rows.items()}
     return {name: (n, all_) for name, (n, all_) in each.items() if n < all_}
 
 
 def _charts(results: _Results) -> dict[str, Any]:
-    """The page's charts by name of file, as far as there are results for them."""
+    """The page's charts by file name, as far as there are results for them."""
     drawn, rows = {}, results.rows
     on_tables = over_tables(rows)
     if on_tables:
@@ -132,7 +132,7 @@ def _has_all_listed(dataset: str, rows: list[Row]) -> bool:
 
 
 def _shown(rows: list[Row]) -> list[tuple[str, float]]:
-    """What the chart of the tasks has of each; the default, once it is measured there."""
+    """A task's points in the chart of tasks; the default's only if it is measured there."""
     goals = Goals(rows)
     knn = next(row for row in rows if row.recipe.startswith("knn_ls") and PLUS not in row.recipe)
     return [
@@ -187,12 +187,12 @@ def _render(folder: Path, results: _Results) -> str:
 
 
 def _recipe(text: str) -> str:
-    """A recipe as rows call it, without parameters that are the usual ones."""
+    """A recipe as rows write it, without parameters that have their default."""
     return make_setting(text).facts().written
 
 
 def _is_enough(choice: Choice) -> bool:
-    """Whether a recipe at no cost lowers churn as far as it is to, at no loss of accuracy."""
+    """Whether a choice lowers churn to ENOUGH of plain training's, at no loss of accuracy."""
     return choice.ratio <= ENOUGH and choice.gain >= 0
 
 

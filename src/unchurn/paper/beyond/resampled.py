@@ -22,7 +22,7 @@ class Both:
 
     @property
     def recipe(self) -> str:
-        """As it is written."""
+        """The recipe as it is written."""
         return self.resampled.recipe
 
 
@@ -35,13 +35,13 @@ class Resampled:
 
     @property
     def correlation(self) -> float:
-        """Spearman's, of the recipes' churn in both."""
+        """Spearman's correlation of the recipes' churn with both kinds of noise."""
         ratios = [(one.retrained.ratio, one.resampled.ratio) for one in self.recipes]
         return float(spearmanr(ratios).statistic)
 
     @property
     def plain_growth(self) -> float:
-        """How many times as much plain training churns, mean over the datasets where it does."""
+        """How many times as much plain training churns on new samples, the mean where it churns."""
         plain = next(one for one in self.recipes if one.recipe == CONTROL)
         pairs = zip(plain.retrained.rows, plain.resampled.rows, strict=True)
         churn = [(old.summary.churn.mean, new.summary.churn.mean) for old, new in pairs]
@@ -49,7 +49,7 @@ class Resampled:
         return sum(each) / len(each)
 
     def of(self, recipe: str) -> Both:
-        """One of the recipes."""
+        """The recipe that is written so."""
         return next(one for one in self.recipes if one.recipe == recipe)
 
     @property
@@ -82,7 +82,7 @@ def both_ways(
     resampled: Mapping[str, Sequence[Row]],
     names: Iterable[str],
 ) -> Resampled | None:
-    """What both have, on those of the named datasets that both have; None if there are none."""
+    """The recipes that both have, on the named datasets that both have; None if there are none."""
     there = [name for name in names if name in retrained and name in resampled]
     if not there:
         return None

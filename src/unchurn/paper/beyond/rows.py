@@ -29,7 +29,7 @@ class Row:
     recipe: str  # as it is written: `label_smoothing(a=0.1)+ema`
     runs: Runs = field(repr=False, compare=False)  # on the test part
     control: ChurnSummary
-    churn: Interval | None  # less control's; None for control itself
+    churn: Interval | None  # minus control's, as is accuracy; None for control itself
     accuracy: Interval | None
     trained: int
     served: int
@@ -54,28 +54,28 @@ class Row:
 
     @cached_property
     def ratio(self) -> float:
-        """Churn over control's; NaN where control has none."""
+        """Churn divided by control's; NaN if control has none."""
         plain = self.control.churn.mean
         return self.summary.churn.mean / plain if plain > 0 else math.nan
 
     @property
     def lowers_churn(self) -> bool:
-        """Beyond chance."""
+        """Whether it lowers churn beyond chance."""
         return self.churn is not None and self.churn.high < 0
 
     @property
     def raises_churn(self) -> bool:
-        """Beyond chance."""
+        """Whether it raises churn beyond chance."""
         return self.churn is not None and self.churn.low > 0
 
     @property
     def loses(self) -> bool:
-        """Accuracy, beyond chance."""
+        """Whether it loses accuracy beyond chance."""
         return self.accuracy is not None and self.accuracy.high < 0
 
     @property
     def gains(self) -> bool:
-        """Accuracy, beyond chance."""
+        """Whether it gains accuracy beyond chance."""
         return self.accuracy is not None and self.accuracy.low > 0
 
 
@@ -103,7 +103,7 @@ def _rows(record: Record) -> list[Row]:
 
 
 def _cost(facts: dict[str, Any], one: SettingResult) -> dict[str, Any]:
-    """What a result says of a setting besides predictions; the reproduction's say nothing."""
+    """A setting's cost and calibration as recorded; the reproduction's results record neither."""
     if "trained" not in facts:
         return {"trained": one.setting.n_trained, "served": one.setting.n_models, "is_papers": True}
     names = ("trained", "served", "calibration_error", "log_loss")
@@ -126,7 +126,7 @@ def _row(dataset: str, one: SettingResult, control: SettingResult, facts: dict[s
 
 
 def _tested(one: SettingResult) -> Runs:
-    """On the test part; correct churn is of both runs of a pair, whatever the result had."""
+    """The runs on the test part; correct churn is by both runs of a pair, whatever the result's."""
     return replace(one.runs["test"], given="either")
 
 
@@ -139,20 +139,20 @@ class Over:
 
     @property
     def ratio(self) -> float:
-        """Mean churn over control's, of the datasets where control has any."""
+        """The mean `ratio`, over the datasets where control has churn."""
         known = [row.ratio for row in self.rows if not math.isnan(row.ratio)]
         return sum(known) / len(known) if known else math.nan
 
     @property
     def accuracy(self) -> float:
-        """Mean accuracy less control's."""
+        """The mean of accuracy minus control's."""
         return sum(r.summary.accuracy.mean - r.control.accuracy.mean for r in self.rows) / len(
             self.rows
         )
 
     @property
     def is_harmless(self) -> bool:
-        """Whether it neither raises churn nor loses accuracy beyond chance on any."""
+        """Whether it neither raises churn nor loses accuracy beyond chance on any dataset."""
         return not self.count("raises_churn") and not self.count("loses")
 
     def count(self, what: str) -> int:
@@ -161,7 +161,7 @@ class Over:
 
 
 def over_tables(rows: dict[str, list[Row]]) -> list[Over]:
-    """Every recipe over the tables that there are results of, lowest churn first."""
+    """The recipes measured on all tables that have results, lowest churn first."""
     there = [name for name in TABLES if name in rows]
     every = over(row for name in there for row in rows[name])
     return [one for one in every if len(one.rows) == len(there)]

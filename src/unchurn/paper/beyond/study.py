@@ -1,9 +1,10 @@
 """What is tried beyond the paper: settings that were fixed before anything was measured.
 
-`safe_ema` and what is in LATER came later: docs/beyond.md says when. On TABLES every setting is
-tried, with a part held out for validation, as `bench` does with any table; on FRESH ones only what
-may be the default. On the paper's six tasks its protocol holds (all training data, five runs).
-Nothing is chosen: each method is at the settings that are listed.
+`safe_ema` and what is in LATER came later: docs/beyond.md says when. On TABLES every setting but
+those of LATER is tried, and CANDIDATE, with a part held out for validation, as `bench` does with
+any table; on FRESH and NEWEST ones only what may be the default. On the paper's six tasks its
+protocol holds (all training data, five runs). Nothing is chosen: each method is at the settings
+that are listed.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ SEVERAL = (
     "bagging(m=5)",
     "bagging(m=5)+ema",
 )
-# What is held against each other when the data is drawn anew, too.
+# What is also compared when the data is drawn anew.
 RESAMPLED = (
     "control", "safe_ema", "ema(decay=0.999)", "swa(part=0.25)", "decay+ema",
     "weight_decay(strength=0.1)+ema", "label_smoothing(a=0.1)+safe_ema", "mixup(a=0.2)+ema",
@@ -149,9 +150,9 @@ DECAYING = (
     "smelu(beta=1)+weight_decay(strength=0.1)+label_smoothing(a=0.1)+codistill_symmetric(a=1)"
     "+decay+ema",
 )
-LATER = (*AFTERWARDS, *SMOOTH, *TOGETHER, *DECAYING, CANDIDATE)  # than anything was measured
-# Of the above, what the six tasks leave out: settings of which there is another, and several
-# trainings each where the same are told by fewer.
+LATER = (*AFTERWARDS, *SMOOTH, *TOGETHER, *DECAYING, CANDIDATE)  # after the first measurements
+# What the six tasks leave out of the above: settings of which another is tried, and those of
+# several trainings where fewer tell the same.
 ONLY_ON_TABLES = (
     "smelu(beta=0.5)", "weight_decay(strength=0.01)", "label_smoothing(a=0.02)", "mixup(a=0.2)",
     "label_smoothing(a=0.02)+ema", "distill(m=5, a=0.5)+ema", "twin(a=1)", "twin(a=10)+ema",
@@ -188,7 +189,7 @@ def experiment(dataset: str, methods: Sequence[str] | None = None) -> Experiment
 
 
 def resampled(dataset: str, methods: Sequence[str] | None = None) -> Experiment:
-    """What is trained on bootstraps of a dataset, a new one in every run."""
+    """What is trained on bootstraps of a task or table, a new one in every run."""
     check_dataset(BEYOND_RESAMPLED, dataset)
     tried = [make_setting(text) for text in (*RESAMPLED, CANDIDATE)]
     return _experiment(dataset, some(BEYOND_RESAMPLED, tried, methods), Resample())
@@ -204,7 +205,7 @@ def short(dataset: str, methods: Sequence[str] | None = None) -> Experiment:
 def _experiment(
     dataset: str, tried: Sequence[Setting], scenario: Scenario, epochs: int | None = None
 ) -> Experiment:
-    """So many runs of each setting, suited to the length of the training."""
+    """An experiment of settings, with methods suited to the length of the training."""
     data, learner = subject(dataset, epochs)
     is_table = dataset in ALL_TABLES
     parts = make_parts(data, validation=is_table)
@@ -217,7 +218,7 @@ def _experiment(
 
 
 def check_dataset(study: str, dataset: str) -> None:
-    """Refuse what is neither a task nor a table."""
+    """Refuse a dataset that the study does not have."""
     if dataset not in (there := datasets(study)):
         raise InputError(f"{study} has no dataset {dataset!r}: it has {', '.join(there)}")
 
@@ -225,7 +226,7 @@ def check_dataset(study: str, dataset: str) -> None:
 def some(
     study: str, tried: Sequence[Setting], methods: Sequence[str] | None
 ) -> tuple[Setting, ...]:
-    """Settings of some methods, or single ones: `knn_ls+ema`, `ema(decay=0.99)`; else all."""
+    """All settings, or those of methods (`knn_ls+ema`) or written so (`ema(decay=0.99)`)."""
     there = list(dict.fromkeys(setting.name for setting in tried))
     wanted = [_is_asked(text) for text in methods or ()]
     for text, is_asked in zip(methods or (), wanted, strict=True):
@@ -237,13 +238,13 @@ def some(
 
 
 def _is_asked(text: str) -> Callable[[Setting], bool]:
-    """Whether a setting is meant by a method's name, or by the method as it is written."""
+    """A test of whether a setting is meant by a text: its method's name, or a method as written."""
     method = make_setting(text).method if "(" in text else None
     return lambda setting: setting.name == text or setting.method == method
 
 
 def subject(dataset: str, epochs: int | None = None) -> tuple[Dataset, TorchLearner]:
-    """A task or a table, and what is trained on it; for as many epochs as is usual, or as given."""
+    """A task or table and its learner; epochs are the usual number unless given."""
     is_table = dataset in ALL_TABLES
     recipe = Recipe("mlp", 20) if is_table else RECIPES[dataset]
     data = load_other(dataset) if is_table else load(dataset)
@@ -251,7 +252,7 @@ def subject(dataset: str, epochs: int | None = None) -> tuple[Dataset, TorchLear
 
 
 def datasets(study: str) -> list[str]:
-    """The paper's tasks, then the tables; fresh ones only of what the default is decided by."""
+    """The datasets of a study: the paper's tasks, then tables; of BEYOND_SHORT only NEWEST."""
     if study == BEYOND_SHORT:
         return list(NEWEST)
     return [*RECIPES, *(TABLES if study == BEYOND_RESAMPLED else ALL_TABLES)]

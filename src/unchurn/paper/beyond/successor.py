@@ -1,4 +1,4 @@
-"""Whether `auto_ema` takes the default's place: by a rule that was settled before (study.py)."""
+"""Whether `auto_ema` takes the default's place, by a rule settled beforehand (study.py)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from unchurn.paper.beyond.tables import NEWEST
 from unchurn.study.design.settings import make_setting
 
 MOST_HARMED = 2  # of NEWEST, in accuracy and in churn each, at either length of training
-MOST_ABOVE = 0.02  # mean churn over plain training's, less the default's
+MOST_ABOVE = 0.02  # how far the mean ratio of churn may be above the default's
 HARMS = ("loses", "raises_churn")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Length:
-    """The default and what may follow it, on the newest tables, trained for so long."""
+    """The default and its possible successor on the newest tables, for one length of training."""
 
     rows: dict[str, list[Row]]
     default: Over
@@ -38,18 +38,18 @@ class Succession:
 
     @property
     def harms_few(self) -> bool:
-        """Whether it loses accuracy, or raises churn, beyond chance hardly anywhere."""
+        """Whether at most MOST_HARMED tables lose accuracy, or churn more, beyond chance."""
         each = (self.usual.successor, self.short.successor)
         return all(one.count(harm) <= MOST_HARMED for one in each for harm in HARMS)
 
     @property
     def keeps_up(self) -> bool:
-        """Whether it lowers churn about as much; else the six tasks need not be asked."""
+        """Whether it lowers churn about as much; if not, the six tasks need not be tried."""
         return self.usual.successor.ratio <= self.usual.default.ratio + MOST_ABOVE
 
 
 def succession(usual: dict[str, list[Row]], short: dict[str, list[Row]]) -> Succession | None:
-    """By what was measured; None while a table is missing."""
+    """The outcome by what was measured; None while a table is missing."""
     at_usual, at_short = _length(usual), _length(short)
     if at_usual is None or at_short is None:
         return None

@@ -1,7 +1,7 @@
 """TABLES: data that nobody here chose, on which defaults are decided; FRESH: more, to check them.
 
-NEWEST: still more, for the next one. Two come with scikit-learn; tables.R, beside this file, writes
-the others from R's packages, which Debian has, into the folder `tables` of UNCHURN_DATA.
+NEWEST: still more, for the next default. Two come with scikit-learn; tables.R, beside this file,
+writes the others from R's packages, which Debian has, into the folder `tables` of UNCHURN_DATA.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ BEYOND = "beyond"  # what `unchurn reproduce` calls the study …
 BEYOND_RESAMPLED = "beyond-resampled"  # … its second part, in which the data is drawn anew
 BEYOND_SHORT = "beyond-short"  # … and its third, in which training is short
 FOLDER = "tables"
-MANY = 5000  # rows, from which on five runs say as much as ten do of fewer
+MANY = 5000  # rows: above this, five runs tell as much as ten do on smaller tables
 
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
     """A table: where it is from, what is to be predicted, and how many rows it has."""
 
-    source: str  # the package; "scikit-learn" has its own
+    source: str  # R's package, or "scikit-learn"
     target: str
     rows: int
     sha256: str = ""  # of its CSV file
@@ -212,7 +212,7 @@ FRESH: dict[str, Table] = {
 
 
 def _newest() -> dict[str, Table]:
-    """What newest.csv lists: `without` are columns that are ids, or tell the class."""
+    """The tables of newest.csv; tables.R drops columns `without`: ids, or what tells the class."""
     with Path(__file__).with_name("newest.csv").open(encoding="utf-8") as file:
         return {
             row["name"]: _of_r(row["package"], row["target"], int(row["rows"]), row["sha256"])
@@ -228,7 +228,7 @@ ALL_TABLES = {**TABLES, **FRESH, **NEWEST}
 
 
 def load_other(name: str) -> Dataset:
-    """A table, split and prepared as any table of a user's own is."""
+    """Load a table, split and prepared like any table of a user's own."""
     table = ALL_TABLES[name]
     if table.source == "scikit-learn":
         return load_table(_of_sklearn(name), table.target, name=name)
@@ -245,7 +245,7 @@ def _of_sklearn(name: str) -> pl.DataFrame:
 
 
 def _find(name: str, table: Table) -> Path:
-    """The table's file, verified; how to make it, if it is not there."""
+    """The table's file, verified; if it is missing, InputError says how to make it."""
     folder = data_folder(None)
     path = None if folder is None else folder / FOLDER / f"{name}.csv"
     if path is None or not path.exists():

@@ -1,1 +1,1 @@
-"""The demo: one story from runs made then and there, beside what the paper published."""
+"""The demo: one story, told from runs made on the spot, beside what the paper published."""

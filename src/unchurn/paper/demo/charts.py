@@ -13,18 +13,18 @@ from unchurn.core.arrays import Array
 from unchurn.metrics.intervals import Interval
 
 Spec = dict[str, Any]  # Vega-Lite's
-# Told apart on white and on black, also by those who see no red or green; shapes help.
+# Distinct on white and on black, also for those who cannot tell red from green; shapes help.
 RIGHT, WRONG, PALE, OTHER = "#4e79a7", "#f28e2b", "#a3bcd6", "#8c8c8c"
 DECISIONS = {"promote": "#2e9e5b", "hold": "#d4a017", "reject": "#d1495b"}
 SHAPES = ["circle", "diamond", "square"]
-# What a point of churn is, and its size.
+# The kinds of points in the chart of churn, and their sizes.
 KINDS = {"each pair": 35, "mean": 190, "published": 120}
 BELOW = alt.Legend(orient="bottom", title=None, symbolOpacity=1)
 LABELS = alt.Axis(title=None, labelLimit=200, ticks=False, domain=False, labelPadding=8)
 
 
 def disagreements(right: Array, accuracies: Array) -> Spec:
-    """Which retraining has which page right: (R, pages), of those where they disagree."""
+    """Which retraining gets which page right, (R, pages), where retrainings disagree."""
     order = np.lexsort((*right, -right.sum(axis=0)))
     rows = [
         {
@@ -140,12 +140,12 @@ def verdicts(measured: Mapping[str, Sequence[tuple[Interval, str]]], limit: floa
 
 
 def _told_apart(field: str, values: list[str], colours: list[str]) -> alt.Color:
-    """A field by its colour."""
+    """Show a field by colour."""
     return alt.Color(f"{field}:N", scale=alt.Scale(domain=values, range=colours), legend=BELOW)
 
 
 def _shaped(field: str, values: list[str], shapes: list[str]) -> alt.Shape:
-    """The same field by its shape, in one legend with its colour."""
+    """Show the same field by shape, in one legend with its colour."""
     return alt.Shape(f"{field}:N", scale=alt.Scale(domain=values, range=shapes), legend=BELOW)
 
 

@@ -24,14 +24,14 @@ TELLERS = {RETRAIN: (plain_step, methods_step), UPGRADE: (upgrade_step, gate_ste
 
 
 def steps_of(study: str, result: Result) -> tuple[Step, ...]:
-    """What a study tells: two steps each."""
+    """The two steps of the story that a study tells."""
     return tuple(tell(result) for tell in TELLERS[study])
 
 
 def write_story(
     path: Path, steps: Sequence[Step], results: Sequence[Result], seconds: float, kept: int = 0
 ) -> None:
-    """Write the page; `seconds` is what all took, but for so many trainings `kept` from before."""
+    """Write the page; `seconds` is the time of all but the `kept` trainings from before."""
     write_page(
         path,
         Path(__file__).with_name("demo.html"),
@@ -49,7 +49,7 @@ def write_story(
 
 
 def smaller(result: Result) -> str:
-    """What is said where the demo was made with other numbers than it has by itself."""
+    """A note that runs or epochs are not the demo's usual ones; empty if they are."""
     runs, length, usual = result.subject.runs, result.subject.length, Training(EPOCHS).length
     if (runs, length) == (RUNS, usual):
         return ""
@@ -73,7 +73,7 @@ def next_commands(folder: Path) -> dict[str, str]:
 
 
 def _time(seconds: float, kept: int) -> str:
-    """What it took, and on what."""
+    """How long it took, and on how many cores."""
     before = f", besides {kept} trainings that were kept from before" if kept else ""
     return f"in {seconds:.0f} seconds on this machine's {os.cpu_count()} cores{before}"
 

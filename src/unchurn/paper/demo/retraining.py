@@ -35,7 +35,7 @@ NAMES = {
 
 
 def plain_step(result: Result) -> Step:
-    """Retrained with other seeds: about as accurate, yet other answers."""
+    """The first step: retrained with other seeds, a model is as accurate, yet answers differ."""
     runs = tested(result)[PLAIN][1]
     right = runs.predictions == runs.labels
     accuracies, n = right.mean(axis=1), len(runs.labels)
@@ -68,7 +68,7 @@ def plain_step(result: Result) -> Step:
 
 
 def _nearest(result: Result, accuracies: Array) -> str:
-    """The two retrainings that are nearest in accuracy, compared."""
+    """Compare, in words, the two retrainings that are nearest in accuracy."""
     runs = tested(result)[PLAIN][1]
     pairs = combinations(range(len(accuracies)), 2)
     i, j = min(pairs, key=lambda pair: abs(accuracies[pair[0]] - accuracies[pair[1]]))
@@ -87,7 +87,7 @@ def _nearest(result: Result, accuracies: Array) -> str:
 
 
 def _examples(result: Result) -> tuple[Flipping, ...]:
-    """Those that flip most."""
+    """The examples that flip most."""
     classes, labels = result.subject.data.classes, result.subject.labels["test"]
     runs = tested(result)[PLAIN][1].predictions
     return tuple(
@@ -102,7 +102,7 @@ def _examples(result: Result) -> tuple[Flipping, ...]:
 
 
 def methods_step(result: Result) -> Step:
-    """What lowers churn, beside what the paper published."""
+    """The second step: what lowers churn, beside what the paper published."""
     rows = tested(result)
     plain = _churn(rows[PLAIN][0])
     found = {name: result.differences(name, PLAIN) for name in rows if name != PLAIN}
@@ -188,7 +188,7 @@ def _less(found: dict[str, Interval] | None, metric: str) -> Cell:
 
 
 def _told(runs: int, found: Mapping[str, dict[str, Interval]]) -> str:
-    """Which methods churn less, or cost accuracy, beyond chance, and of which so many runs tell."""
+    """Say which methods change churn or cost accuracy beyond chance, and which are left open."""
     lower = [name for name, one in found.items() if one["churn"].high < 0]
     higher = [name for name, one in found.items() if one["churn"].low > 0]
     worse = [name for name, one in found.items() if one["accuracy"].high < 0]
@@ -205,7 +205,7 @@ def _listed(names: list[str]) -> str:
 
 
 def _in_paper(plain: Published | None, own: Published | None) -> str:
-    """What the paper published of the same, if it did."""
+    """What the paper published for the same methods; empty if it did not."""
     if plain is None or own is None:
         return ""
     return f"; the paper has {plain.mean['churn']:.2f}% → {own.mean['churn']:.2f}%"

@@ -60,7 +60,7 @@ class Step:
     figures: tuple[Figure, ...]
     text: str
     chart: Spec
-    caption: str  # how to read it
+    caption: str  # how to read the chart
     table: Table | None = None
     examples: tuple[Flipping, ...] = ()
     verdicts: tuple[Judged, ...] = ()
@@ -87,7 +87,7 @@ class Step:
 
 
 def _hung(first: str, words: str, width: int) -> str:
-    """Words behind what stands first, further lines below the words."""
+    """Words after `first`, wrapped; further lines are indented to where the words begin."""
     return textwrap.fill(words, width, initial_indent=first, subsequent_indent=" " * len(first))
 
 

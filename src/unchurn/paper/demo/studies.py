@@ -19,14 +19,14 @@ RETRAIN, UPGRADE = "retrain", "upgrade"  # the studies, and their folders
 RUNS, EPOCHS = 5, 20
 PLAIN = "control"
 # Plain training, the paper's method, the default, averaged weights without and with the paper's
-# method (which share their fits), and an ensemble; what the paper has is as it published for this
-# data.
+# method (which share their fits), and an ensemble; the paper's methods have the settings that it
+# published for this data.
 RETRAINED = (PLAIN, "knn_ls", DEFAULT, "safe_ema", "knn_ls+safe_ema", "ensemble")
 SUCCESSORS = (PLAIN, FROM_WEIGHTS)
 
 
 def experiments(runs: int = RUNS, epochs: int = EPOCHS) -> dict[str, Experiment]:
-    """Both, by name: so many runs of each setting, in an upgrade each with a base of its own."""
+    """Both studies, by name: so many runs of each setting; in an upgrade, each has its own base."""
     data, learner = load(DATA), make_learner("mlp", Training(epochs))
     return {
         RETRAIN: make_experiment(

@@ -32,7 +32,7 @@ def successors(result: Result) -> dict[str, Runs]:
 
 
 def upgrade_step(result: Result) -> Step:
-    """More data has come: what a new model breaks, with and without a look at the old one."""
+    """The third step: what successors trained on more data break, by either recipe."""
     plain, careful = (successors(result)[NAMES[is_careful]] for is_careful in (False, True))
     name = next(name for name in tested(result) if name != PLAIN)
     found = result.differences(name, PLAIN)
@@ -79,7 +79,7 @@ def upgrade_step(result: Result) -> Step:
 
 
 def gate_step(result: Result) -> Step:
-    """May they replace the models in production? A policy decides, for every pair."""
+    """The fourth step: a policy decides whether successors may replace models in production."""
     compared = {name: _compared(result, runs) for name, runs in successors(result).items()}
     verdicts = {name: [one.gate(POLICY) for one in own] for name, own in compared.items()}
     half = {**POLICY, "max_bad_flips": POLICY["max_bad_flips"] / 2}
@@ -107,7 +107,7 @@ def gate_step(result: Result) -> Step:
 
 
 def _compared(result: Result, runs: Runs) -> list[Comparison]:
-    """Every run with its base, as two files of predictions would be."""
+    """Compare every run with its base, as two files of predictions would be compared."""
     classes = np.array(result.subject.data.classes)
     labels = classes[runs.labels]
     assert runs.base is not None  # noqa: S101 (of an upgrade)
@@ -132,5 +132,5 @@ def _with_half(verdicts: dict[str, list[Verdict]]) -> str:
 
 
 def _allowed() -> str:
-    """The policy's limits, without what they mean where the data leave it open."""
+    """The policy's limits in words, without what happens if the data leave it open."""
     return "; ".join(line.partition(";")[0] for line in make_policy(POLICY).explain())

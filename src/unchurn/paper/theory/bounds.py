@@ -8,7 +8,7 @@ a compact set of ℝ^D, and η_k the mean label over the k nearest of them (a cl
   η̃_β(x) is the mean of η over the smallest ball around x that has probability β.
 
 Constants are as printed, but for two misprints: the ball's volume is π^{D/2} / Γ(D/2 + 1), and the
-rate is n^{−α/(2α+D)}. Logarithms are natural. `paper/theorems.py` tries both on draws.
+rate is n^{−α/(2α+D)}. Logarithms are natural. `simulations.py` tries both on draws.
 """
 
 from __future__ import annotations
@@ -180,7 +180,7 @@ def theorem2_large_enough(
     the 1/√β. So as it is written the proof ends in the factor 3 only if 1/√β + 1 < 3, that is
     β > 1/4, and n is large. Bernstein's inequality, which knows that k' has variance nβ(1 − β),
     gives s = L/3 + √(L²/9 + 2nβ(1 − β)L) and ends in the factor 3 for every β, for large n: it is
-    what is asked here unless you ask for "hoeffding".
+    used here unless you ask for "hoeffding".
 
     Both take from the paper that the union over all balls costs L; that is argued for the labels
     given the points, but for k' the balls and the points they count are not independent.
@@ -201,9 +201,9 @@ def theorem2_large_enough(
 
 
 def _count_slack(n: int, beta: float, log_sets: float, inequality: str) -> float:
-    """By how much the count of n draws in an event of probability β misses βn, at most.
+    """The most by which the count of an event of probability β in n draws misses βn.
 
-    That is, but for a probability of 2·exp(−log_sets).
+    It is exceeded with a probability of at most 2·exp(−log_sets).
     """
     if inequality == "hoeffding":
         return math.sqrt(n * log_sets / 2)

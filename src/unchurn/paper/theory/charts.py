@@ -1,4 +1,4 @@
-"""A chart for each theorem, from the rows of `theorems.py`: the errors, the bounds, the rates."""
+"""A chart for each theorem, from the rows of `simulations.py`: errors, bounds and rates."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import altair as alt
 from unchurn.paper.theory.simulations import Row, rates
 
 SIZE = {"width": 290, "height": 200}
-# What the lines are: the theorem's, the one fitted to the means, and what two rates would have made
-# of the mean at the smallest n.
+# The lines: the theorem's bound, the fit to the means, and two rates that start from the mean at
+# the smallest n.
 LINES = {
     "bound": ("#000000", [6, 3]),
     "fitted to the means": ("#4e79a7", [1, 0]),
@@ -23,7 +23,7 @@ BOUND, FITTED, OPTIMAL, ROOT = LINES
 MEAN, JOINED = "mean", "through the means"
 SHAPES = {"admitted by the theorem": "circle", "not admitted": "cross"}
 LOG = alt.Scale(type="log", nice=False, padding=10)
-# Powers of ten only, and no grid lines between.
+# Powers of ten, for errors also three times these; no grid lines between.
 LARGE = alt.Axis(values=[10**e for e in range(1, 8)], format="~s")
 SMALL = alt.Axis(values=[m * 10**e for e in range(-5, 2) for m in (1, 3)], format="~g")
 TOOLTIP = ("n", "k", "draws", "mean", "quantile", "max", "bound", "exceeded", "why", "verdict")
@@ -87,7 +87,7 @@ def _texts(rows: Sequence[Row]) -> list[str]:
 
 
 def _points(rows: Sequence[Row]) -> list[Row]:
-    """The measured means, with what pointing at one shows."""
+    """The measured means, with what their tooltips show."""
     admitted, not_admitted = SHAPES
     return [
         {key: row[key] for key in TOOLTIP}
@@ -175,7 +175,7 @@ def _titled(chart: alt.LayerChart, title: str, subtitle: str | list[str]) -> alt
 def _page(
     title: str, rows: Sequence[Row], panels: Sequence[Sequence[alt.LayerChart]]
 ) -> alt.VConcatChart:
-    """Rows of panels under what came of it all."""
+    """Rows of panels, under a title that sums up the results."""
     inside = [row for row in rows if row["admitted"]]
     every, admitted = (
         f"{sum(row['exceeded'] for row in some)} of {sum(row['draws'] for row in some):,}"

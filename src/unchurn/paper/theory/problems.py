@@ -33,7 +33,7 @@ Bool = npt.NDArray[np.bool_]
 BASE, RISE = 0.3, 0.4
 TURN = 0.5  # where η turns from falling to rising
 CHUNK = 1 << 16  # windows at a time: the arrays stay in the processor's cache
-FEWEST_TICKS = 15  # of the grid in the square, to a side
+FEWEST_TICKS = 15  # per side of the grid in the square
 NODES = 1000  # of the integrals over a disc: exact to about 1e-6
 
 
@@ -122,13 +122,13 @@ class Line:
         return wedge(x, self.alpha) if beta is None else self.smoothed(x, beta)
 
     def _quantile(self, mass: Float64) -> Float64:
-        """Where the distribution function (1 − s)·x + s·x² has a value; stable as s → 0."""
+        """Where the distribution function (1 − s)·x + s·x² equals `mass`; stable as s → 0."""
         rest = 1 - self.slope
         where: Float64 = 2 * mass / (rest + np.sqrt(rest**2 + 4 * self.slope * mass))
         return where
 
     def _labels_below(self, x: Float64) -> Float64:
-        """The integral of η times the density, up to x and a constant; t = 2x − 1."""
+        """The integral of η times the density up to x, plus a constant; t = 2x − 1."""
         t, s, a = 2 * x - 1, self.slope, self.alpha
         integral: Float64 = BASE / 2 * (t + s * t**2 / 2)
         integral += RISE / 2 * np.abs(t) ** a * (t / (a + 1) + s * t**2 / (a + 2))

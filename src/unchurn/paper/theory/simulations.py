@@ -7,8 +7,8 @@ Clopper–Pearson interval (95 %) of that share ends at or below δ, "fails" if 
 "undecided" otherwise; a bound of 1 or more "says nothing". On the square the supremum is sought on
 a grid, so that it "holds on the grid" only.
 
-Every draw has a seed of its own, so that it is the same in whichever order, and among however many
-others, it is drawn.
+Every draw has a seed of its own, so that it depends neither on the order nor on the number of other
+draws.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from unchurn.paper.theory.problems import Float64, Line, Problem, Square
 Row = dict[str, Any]
 Progress = Callable[[int, int], None]
 
-DRAWS = 1  # raised when a change of ours gives other draws, or measures them otherwise
+DRAWS = 1  # increased when a change of ours alters the draws, or how they are measured
 DELTA = 0.1
 BETAS = (0.05, 0.2, 0.5)
 PROBLEMS: tuple[Problem, ...] = (Line(1.0, 0.0), Line(0.5, 0.5), Square(1.0))
@@ -52,8 +52,8 @@ FULL = {
 }
 QUICK = {1: {10**3: 40, 10**4: 40}, 2: {10**3: 40, 4 * 10**3: 40}}
 
-# By theorem and dimension: milliseconds for a draw, and more for each million of its points, as one
-# otherwise idle core took.
+# By theorem and dimension: milliseconds per draw, and per million of its points, on one core that
+# is otherwise idle.
 COST = {(1, 1): (1, 160), (1, 2): (20, 6000), (2, 1): (1, 130), (2, 2): (20, 7700)}
 
 
@@ -66,9 +66,9 @@ def theorem1(
 ) -> list[Row]:
     """Measure sup|η_k − η| against Theorem 1's bound: a row for each problem, n and k.
 
-    At each n: the k that makes the bound smallest ("optimal"), a quarter and four times of it, the
-    smallest k that the theorem admits, and the geometric mean of the smallest and the largest. The
-    first three are measured even where the theorem does not admit them, and marked.
+    At each n: the k that makes the bound smallest ("optimal"), a quarter of it and four times it,
+    the smallest k that the theorem admits, and the geometric mean of the smallest and the largest.
+    The first three are measured even where the theorem does not admit them, and marked.
 
     Parameters
     ----------
@@ -79,8 +79,8 @@ def theorem1(
     on_progress
         Called after each draw with the work done and all work, in expected milliseconds.
     folder
-        Where the errors of each problem and n are kept as they are finished, so that the same call
-        goes on where it was stopped.
+        Where the errors of each problem and n are kept once they are measured, so that the same
+        call goes on where it stopped.
     """
     rows = []
     for case, errors in _measure(1, quick, seed, on_progress, folder):
@@ -133,7 +133,7 @@ def theorem2(
 
 
 def expected_seconds(theorem: int, *, quick: bool = False) -> float:
-    """How long `theorem1` (1) or `theorem2` (2) takes on one otherwise idle core, about."""
+    """About how long `theorem1` (1) or `theorem2` (2) takes on one otherwise idle core."""
     if theorem not in (1, 2):
         raise InputError(f"theorem must be 1 or 2, not {theorem!r}")
     return sum(case.draws * case.cost for case in _cases(theorem, quick)) / 1000

@@ -1,1 +1,1 @@
-"""What an upgrade breaks, and what helps: beside the paper, whose methods retrain on equal data."""
+"""What an upgrade breaks, and what helps: not in the paper, which retrains on the same data."""

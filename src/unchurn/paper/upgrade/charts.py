@@ -1,4 +1,4 @@
-"""What a recipe for upgrades breaks and gains, relative to plain retraining."""
+"""A chart of what recipes for upgrades break and gain, relative to plain retraining."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ OTHERS = "another is better in both"  # of its kind
 PLAIN = "plain retraining"
 COLOURS = {PLAIN: "#000000", KINDS[0]: "#4c78a8", KINDS[1]: "#f58518", OTHERS: "#c8c8c8"}
 SHAPES = ["diamond", "circle", "square", "circle"]
-AVERAGED = "+safe_ema"  # which almost all have, and so is not written
+AVERAGED = "+safe_ema"  # almost all have it, so names leave it out
 WIDTH, HEIGHT = 640, 400
-MOST = 125  # percent of plain retraining's bad flips
+MOST = 125  # percent of plain retraining's bad flips, where the axis ends
 LETTER, LINE, DOT = 5.7, 13, 5  # about as large as they are drawn, in pixels
 # Where a name may stand beside its dot: its alignment, and by how much it is moved.
 PLACES: tuple[tuple[Literal["left", "right"], int, int], ...] = (
@@ -31,10 +31,10 @@ PLACES: tuple[tuple[Literal["left", "right"], int, int], ...] = (
 
 
 def frontier(recipes: Sequence[Over], title: str) -> alt.LayerChart:
-    """Bad flips, in percent of plain retraining's, against accuracy less its; best is top left.
+    """Accuracy minus plain retraining's against bad flips, in percent of its; best is top left.
 
-    Coloured: what no other of its kind beats in both. Of these the default and plain retraining
-    are named, and as many others as there is room for.
+    Recipes that no other of their kind beats in both are coloured. Of these, the default and plain
+    retraining are named, and as many others as there is room for.
     """
     best = {one.recipe for kind in (1, 2) for one in _best(o for o in recipes if o.served == kind)}
     rows: list[dict[str, Any]] = [
@@ -80,7 +80,7 @@ def frontier(recipes: Sequence[Over], title: str) -> alt.LayerChart:
 
 
 def _best(recipes: Iterable[Over]) -> list[Over]:
-    """Those that no other beats in both: fewer bad flips and more accuracy."""
+    """The recipes that no other beats in both: fewer bad flips and more accuracy."""
     kept: list[Over] = []
     for one in sorted(recipes, key=lambda one: (one.ratio, -one.gain)):
         if not kept or one.gain > kept[-1].gain:

@@ -1,4 +1,4 @@
-"""Upgrades on tables that no recipe was tried on before, and what follows (the rule: study.py)."""
+"""Upgrades on tables that no recipe was tried on before, and the decision (rule: study.py)."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from unchurn.study.results.result import CONTROL
 from unchurn.training.upgrade.recipes import FROM_ANSWERS
 
 MOST_HARMED = 3  # of the tables, in accuracy and in bad flips each
-MOST_ABOVE = 0.01  # mean bad flips over plain retraining's, less the former default's
+MOST_ABOVE = 0.01  # how far the mean ratio of bad flips may be above the former default's
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fresh:
-    """The default before, that without weights, and the candidate: fresh tables and six tasks."""
+    """The former default, that without weights, and the candidate on fresh tables and six tasks."""
 
     rows: dict[str, list[Row]]
     former: Over
@@ -32,18 +32,18 @@ class Fresh:
 
     @property
     def are_tasks_measured(self) -> bool:
-        """Whether the candidate was trained on all of them, so that the rule can be applied."""
+        """Whether the candidate was trained on all six tasks, so that the rule can be applied."""
         return self.candidate_on_tasks.n == len(RECIPES)
 
     @property
     def harms_few(self) -> bool:
-        """Whether the candidate loses accuracy, or breaks more, beyond chance hardly anywhere."""
+        """Whether at most MOST_HARMED tables lose accuracy, or break more, beyond chance."""
         one = self.candidate
         return max(one.n_lower("accuracy"), one.n_higher("bad_flips")) <= MOST_HARMED
 
     @property
     def keeps_up(self) -> bool:
-        """Whether it breaks about as little as the default before."""
+        """Whether it breaks about as little as the former default."""
         return self.candidate.ratio <= self.former.ratio + MOST_ABOVE
 
     @property
@@ -54,7 +54,7 @@ class Fresh:
 
     @property
     def is_taken(self) -> bool:
-        """Whether all of it holds."""
+        """Whether the candidate is taken as the default: all three conditions hold."""
         return self.harms_few and self.keeps_up and self.is_better_on_tasks
 
     @property
@@ -73,7 +73,7 @@ class Fresh:
 
 
 def on_fresh(rows: dict[str, list[Row]]) -> Fresh | None:
-    """What was measured; None while a table is missing."""
+    """What was measured on fresh tables and tasks; None while a table is missing."""
     fresh, tasks = ({n: rows[n] for n in names if n in rows}
                     for names in ((*FRESH, *NEWEST), RECIPES))  # fmt: skip
     if any(_over(fresh.values(), text).n < len(FRESH) + len(NEWEST) for text in ON_FRESH):

@@ -25,16 +25,16 @@ THIRD, FIFTH = 1 / 3, 1 / 5  # of plain retraining's bad flips: the goals
 
 
 def write_upgrade(folder: Path) -> list[Path]:
-    """Write FOLDER.md, and into the folder the chart and numbers it shows; give their paths."""
+    """Write FOLDER.md, and its chart and numbers into the folder; return all paths."""
     from unchurn.report.charts import save
 
     folder = folder.resolve() if folder.name in ("", "..") else folder
     rows = read_rows(folder)
-    text = _render(folder, rows)  # what is wrong with them comes up before any writing
+    text = _render(folder, rows)  # bad results raise before anything is written
     chart = folder / "frontier.svg"
     seen = _seen(rows)
     most = max(map(len, seen.values()))
-    whole = {name: own for name, own in seen.items() if len(own) == most}  # so means compare
+    whole = {name: own for name, own in seen.items() if len(own) == most}  # so that means compare
     save(frontier(over(whole), f"mean of the {len(whole)} datasets with every recipe"), chart)
     page = folder.with_name(f"{folder.name}.md")
     write_text(page, text)
@@ -73,20 +73,20 @@ def _seen(rows: dict[str, list[Row]]) -> dict[str, list[Row]]:
 
 
 def _counts(dataset: str, rows: list[Row]) -> tuple[int, int] | None:
-    """How many settings were tried of how many that are to be; None if all were."""
+    """How many settings were tried, and how many are to be; None if all were."""
     wanted = {setting.facts().written for setting in settings(dataset)}
     tried = wanted & {row.recipe for row in rows}
     return None if tried == wanted else (len(tried), len(wanted))
 
 
 def _chosen(rows: list[Row]) -> tuple[Row, Row, Row, Row]:
-    """Plain retraining, the default, and the choices on validation: one served, and any."""
+    """Plain retraining, the default, and what validation chooses: of single models, and of all."""
     plain, default = (next(r for r in rows if r.recipe == name) for name in (CONTROL, DEFAULT))
     return plain, default, choose(r for r in rows if r.served == 1), choose(rows)
 
 
 def _goals(rows: dict[str, list[Row]]) -> str:
-    """A line for each dataset: what is broken by each of four ways."""
+    """A line for each dataset: what each of four ways breaks."""
     lines = []
     for name, own in rows.items():
         plain, default, single, both = _chosen(own)

@@ -27,30 +27,30 @@ class Row:
     served: int  # models, the base among them where it answers too
     measured: dict[str, MeanSd]  # by metric, on the test part
     plain: dict[str, MeanSd]  # of plain retraining
-    less_plain: dict[str, Interval]  # differences by metric; none of plain retraining itself
-    validation: dict[str, float]  # accuracy and bad flips on what was held out
+    less_plain: dict[str, Interval]  # differences from it, by metric; empty for itself
+    validation: dict[str, float]  # accuracy and bad flips on the validation part
 
     def mean(self, metric: str) -> float:
-        """A metric on the test part."""
+        """The mean of a metric on the test part."""
         return self.measured[metric].mean
 
     @property
     def ratio(self) -> float:
-        """Bad flips over plain retraining's; NaN where that has none."""
+        """Bad flips divided by plain retraining's; NaN if it has none."""
         plain = self.plain["bad_flips"].mean
         return self.mean("bad_flips") / plain if plain > 0 else math.nan
 
     @property
     def gain(self) -> float:
-        """Accuracy less plain retraining's."""
+        """Accuracy minus plain retraining's."""
         return self.mean("accuracy") - self.plain["accuracy"].mean
 
     def is_lower(self, metric: str) -> bool:
-        """Whether it is below plain retraining's beyond chance."""
+        """Whether a metric is below plain retraining's beyond chance."""
         return metric in self.less_plain and self.less_plain[metric].high < 0
 
     def is_higher(self, metric: str) -> bool:
-        """Whether it is above plain retraining's beyond chance."""
+        """Whether a metric is above plain retraining's beyond chance."""
         return metric in self.less_plain and self.less_plain[metric].low > 0
 
 
@@ -95,7 +95,7 @@ def cell(row: Row) -> str:
 
 
 def choose(rows: Iterable[Row]) -> Row:
-    """On validation: the fewest bad flips among what is no less accurate than plain retraining."""
+    """The row of fewest bad flips at least as accurate as plain retraining, both on validation."""
     every = list(rows)
     plain = next(row for row in every if row.recipe == CONTROL)
     least = plain.validation["accuracy"]
@@ -112,7 +112,7 @@ class Over:
 
     @property
     def served(self) -> int:
-        """Models that answer."""
+        """How many models answer."""
         return self.rows[0].served
 
     @property
@@ -122,13 +122,13 @@ class Over:
 
     @property
     def ratio(self) -> float:
-        """Mean of bad flips over plain retraining's, of the datasets where that has any."""
+        """The mean `ratio`, over the datasets where plain retraining has bad flips."""
         known = [row.ratio for row in self.rows if not math.isnan(row.ratio)]
         return sum(known) / len(known) if known else math.nan
 
     @property
     def gain(self) -> float:
-        """Mean accuracy less plain retraining's."""
+        """The mean of accuracy minus plain retraining's."""
         return sum(row.gain for row in self.rows) / len(self.rows)
 
     def n_lower(self, metric: str) -> int:
@@ -141,7 +141,7 @@ class Over:
 
 
 def over(rows: dict[str, list[Row]]) -> list[Over]:
-    """Every recipe over the datasets that have it: those of all first, then by bad flips."""
+    """Every recipe over the datasets that have it; most datasets, then fewest bad flips, first."""
     groups: dict[str, list[Row]] = {}
     for own in rows.values():
         for row in own:

@@ -1,8 +1,8 @@
-"""What is tried for upgrades: a base on half of the training data, its successors on all of them.
+"""What is tried for upgrades: a base on half of the training data, its successors on all of it.
 
-Settings are listed beforehand; which of them serves a dataset best is chosen on a part that is held
-out of the training data, and what is reported is of the test part. On FRESH and NEWEST tables, on
-which no recipe for upgrades was ever tried before, only what is or may be the default is tried.
+Settings are listed beforehand. Which of them is best for a dataset is chosen on a part held out of
+the training data, and reported on the test part. On FRESH and NEWEST tables, on which no recipe for
+upgrades was ever tried before, only what is or may be the default is tried.
 """
 
 from __future__ import annotations
@@ -89,8 +89,8 @@ CANDIDATE = f"weight_decay(strength=0.1)+{FORMER}"
 EVERYTHING = (*SINGLE, *BOTH, CANDIDATE)
 ON_FRESH = ("control", "safe_ema", FORMER, FROM_ANSWERS, CANDIDATE)
 IMAGES = tuple(task for task in RECIPES if task != "phishing")
-# Of the above, what images, whose trainings take hours, leave out: settings of which there is
-# another.
+# What images, whose trainings take hours, leave out of the above: settings of which another is
+# tried.
 ONLY_ON_TABLES = (
     "anchor(a=0.2)+safe_ema", "anchor(a=0.8)+safe_ema", "focal(a=0.2)+safe_ema",
     "warm_start(a=0.5)+safe_ema", "warm_start+focal(a=0.1)+safe_ema",
@@ -103,7 +103,7 @@ ONLY_ON_TABLES = (
 
 
 def settings(dataset: str) -> tuple[Setting, ...]:
-    """All that is to be tried on a dataset."""
+    """All settings to be tried on a dataset."""
     tried: Sequence[str] = EVERYTHING
     if dataset in (*FRESH, *NEWEST):
         tried = ON_FRESH
@@ -113,7 +113,7 @@ def settings(dataset: str) -> tuple[Setting, ...]:
 
 
 def experiment(dataset: str, methods: Sequence[str] | None = None) -> Experiment:
-    """All that is to be tried on a dataset, or some methods by name, of all that there are."""
+    """All settings to be tried on a dataset, or some methods by name, from EVERYTHING."""
     check_dataset(UPGRADE, dataset)
     every = tuple(make_setting(text) for text in EVERYTHING)
     tried = settings(dataset) if methods is None else some(UPGRADE, every, methods)
