@@ -1,9 +1,9 @@
 """`unchurn.compare` on two Parquet files against the script that one writes with pandas.
 
-Each reads the same files in a process of its own, in turn, each round begun by another; shown are
-medians over rounds: seconds of the call (imports before it) with the least and the most, processor
+All read the same files, each in a process of its own; they take turns at beginning a round. Shown
+are medians over rounds: the call's seconds (without imports) with the least and the most, processor
 seconds, and the peak memory of the whole process. A ratio is no finer than the spread beside it.
-Both must find the same numbers. "pandas" finds churn, accuracies, bad and good flips with Wilson's
+All must find the same numbers. "pandas" finds churn, accuracies, bad and good flips with Wilson's
 intervals, the mean change of a probability and a table by slice; "pandas, all" finds what compare
 reports beyond that, too: that ids are distinct, Jensen–Shannon divergence, flips by class, and
 churn and accuracies at 19 thresholds.
@@ -45,7 +45,7 @@ class Variant:
 
 
 def write(variant: Variant, folder: Path) -> None:
-    """Two models of two classes, wrong on a few per cent, moved a little between them."""
+    """Write two models' predictions of two classes, wrong on a few per cent and slightly apart."""
     rng, n = np.random.default_rng(0), variant.n
     truth = (rng.random(n) < 0.3).astype(np.int64)
     before = np.clip(np.where(truth == 1, 0.8, 0.2) + 0.2 * rng.normal(size=n), 0, 1)
@@ -66,7 +66,7 @@ def write(variant: Variant, folder: Path) -> None:
 
 
 def ours(base: str, candidate: str) -> Numbers:
-    """One call."""
+    """The numbers of one call of `compare`."""
     from unchurn.comparison.compare import compare
 
     found = compare(base, candidate, slices=["country"]).to_dict()
@@ -141,7 +141,7 @@ def pandas_all(base: str, candidate: str) -> Numbers:
 
 
 def reading_alone(base: str, candidate: str) -> Numbers:
-    """Both files into memory, and nothing else: what no reader can be faster than."""
+    """Read both files into memory, and do nothing else: no reader can be faster."""
     for path in (base, candidate):
         pl.read_parquet(path)
     return {}
@@ -176,7 +176,7 @@ def measure(reader: str, base: str, candidate: str) -> None:
 
 
 def compare_readers(variant: Variant, rounds: int) -> dict[str, Any]:
-    """What each reader needs."""
+    """The time and memory of each reader; all must find the same numbers."""
     readers = ("unchurn", *variant.peers)
     rows: dict[str, list[dict[str, Any]]] = {reader: [] for reader in readers}
     with tempfile.TemporaryDirectory() as folder:
@@ -209,11 +209,11 @@ def _summary(rows: list[dict[str, Any]]) -> dict[str, float]:
 
 
 def main() -> None:
-    """Time every variant; or what a process was started for: write files, measure a reader."""
+    """Time every variant; or, in a process started for it, write files or measure a reader."""
     if sys.argv[1:2] == ["--measure"]:
         measure(*sys.argv[2:])
         return
-    if sys.argv[1:2] == ["--write"]:  # a process's peak memory is passed on to those it starts
+    if sys.argv[1:2] == ["--write"]:  # not in the parent, whose peak memory its children inherit
         write(Variant(**json.loads(sys.argv[2])), Path(sys.argv[3]))
         return
     n, rounds, *_ = [*(int(a) for a in sys.argv[1:]), *(ROWS, 5)[len(sys.argv) - 1 :]]

@@ -25,7 +25,7 @@ WAYS = ("plain retraining", f"always `{FROM_WEIGHTS}`", "`upgrade`")
 
 
 def table(degrees: float, n: int, seed: int) -> tuple[np.ndarray, np.ndarray, int]:
-    """Inputs, labels and where the test rows begin."""
+    """Draw a table: inputs, labels and where the test rows begin."""
     rng = np.random.default_rng([seed, n])
     x = rng.normal(size=(n + N_TEST, 6)).astype(np.float32)
     turn = np.radians(degrees) * np.linspace(0, 1, len(x))
@@ -34,7 +34,7 @@ def table(degrees: float, n: int, seed: int) -> tuple[np.ndarray, np.ndarray, in
 
 
 def measured(degrees: float, n: int, seed: int) -> list[tuple[float, ...]]:
-    """Accuracy, bad flips, and whether another recipe was taken, of each way."""
+    """For each way: accuracy, bad flips, and whether it took another recipe than FROM_WEIGHTS."""
     x, y, cut = table(degrees, n, seed)
     base = StableClassifier(random_state=seed).fit(x[: cut // 2], y[: cut // 2])
     rows: dict[str, Any] = {"X_test": x[cut:], "y_test": y[cut:], "random_state": 1000 + seed}

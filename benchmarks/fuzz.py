@@ -33,15 +33,15 @@ if TYPE_CHECKING:
 
 RECORD = Path(__file__).parent / "fuzz_record.json"
 PAGE = Path(__file__).parent.parent / "docs/reliability.md"
-PATIENCE = 300  # seconds that a case may take; others may need the cores
-MEMORY = 24 << 30  # bytes of addresses: claims of more are refused by the system
+PATIENCE = 300  # seconds that a case may take: other work may need the cores
+MEMORY = 24 << 30  # bytes of address space: the system refuses claims of more
 TRIES = 150  # to make a find smaller
 MEMORY_FOLDER = next((p for p in (Path("/dev/shm"),) if p.is_dir()), None)  # noqa: S108
-TOLD_BY = 40  # cases by whose content others like them are known
+TOLD_BY = 40  # how many cases `kind` hashes
 
 
 class Attack:
-    """All targets, and a folder in which cases are tried."""
+    """All targets, and how cases are drawn, tried and made smaller."""
 
     def __init__(self) -> None:
         from fuzzing.mutations import mutate
@@ -62,7 +62,7 @@ class Attack:
         return target, spoiled, rng.randrange(2**32)
 
     def kind(self) -> str:
-        """What tells these cases from others with the same numbers, by the first of them."""
+        """A hash of the first cases, which tells them from others with the same numbers."""
         digest = hashlib.sha256(repr([(t.name, t.weight) for t in self.targets.values()]).encode())
         for number in range(TOLD_BY):
             target, spoiled, drawn = self.case(0, number)
@@ -94,7 +94,7 @@ class Attack:
         return "answered", ""
 
     def smaller(self, target: "Target", spoiled: dict[str, bytes], seed: int) -> dict[str, bytes]:
-        """The files of a find with as much left out as it stays one, in so many tries."""
+        """The files of a find, with as much left out as TRIES tries allow while it stays a find."""
         tries = 0
         for name in list(spoiled):
             without = {other: content for other, content in spoiled.items() if other != name}
@@ -117,11 +117,11 @@ class Attack:
 
 
 def work(seed: int, first: int, last: int, out: Path) -> None:
-    """Try cases, one after another; tell of each when it begins and how it ended."""
+    """Try cases, one after another; print when each begins and how it ended."""
     import resource
 
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    warnings.simplefilter("ignore")  # of what is spoiled
+    warnings.simplefilter("ignore")  # about spoiled files
     attack = Attack()
     for number in range(first, last):
         print(json.dumps({"begun": number}), flush=True)
@@ -136,7 +136,7 @@ def work(seed: int, first: int, last: int, out: Path) -> None:
 def keep(
     out: Path, target: str, spoiled: dict[str, bytes], drawn: int, said: str, case: str
 ) -> None:
-    """Keep a find as a folder: the spoiled files, and what they are spoiled for."""
+    """Keep a find as a folder: the spoiled files, and find.json, with all it takes to replay it."""
     digest = hashlib.sha256(repr((target, sorted(spoiled.items()), drawn)).encode()).hexdigest()[:8]
     folder = out / "finds" / f"{''.join(c if c.isalnum() else '-' for c in target)}-{digest}"
     for name, content in spoiled.items():
@@ -157,7 +157,7 @@ def replay(attack: Attack, folder: Path) -> tuple[str, str]:
 
 
 def run(seed: int, cases: int, out: Path, kept: Path, minutes: float) -> dict[str, Any]:
-    """Have cases tried by processes, each until one kills it; go on from what was done before."""
+    """Try cases in a process, in a new one if a case kills it; go on from where the record ends."""
     out.mkdir(parents=True, exist_ok=True)
     end = time.monotonic() + 60 * minutes
     entry = record.entry_of(kept, Attack().kind(), seed)
@@ -183,7 +183,7 @@ def run(seed: int, cases: int, out: Path, kept: Path, minutes: float) -> dict[st
 def _again(seed: int, event: dict[str, Any], out: Path) -> dict[str, Any]:
     """Try a case once more whose process died or hung: if it does so again, it is a find.
 
-    Otherwise it was not the case: a process may be killed from outside, or starved of its core.
+    Otherwise the case was not to blame: a process may be killed from outside, or starved.
     """
     number = event["number"]
     print(f"case {number} of {event['target']}: {event['said']}; once more", flush=True)
@@ -196,7 +196,7 @@ def _again(seed: int, event: dict[str, Any], out: Path) -> dict[str, Any]:
 
 
 def _worker(seed: int, first: int, last: int, out: Path) -> Iterator[dict[str, Any]]:
-    """Events of a process that tries cases; the one that it dies of is its last."""
+    """The events of a process that tries cases; if a case kills it, that is the last event."""
     command = [sys.executable, __file__, "--seed", str(seed), "--out", str(out),
                "--work", str(first), str(last)]  # fmt: skip
     # Cases are small: more threads than one only wait for one another.
@@ -233,7 +233,7 @@ def _worker(seed: int, first: int, last: int, out: Path) -> Iterator[dict[str, A
         process.wait()
         if process.returncode == 0:
             return
-        if process.returncode == -signal.SIGTERM:  # no case does that: somebody wants it to end
+        if process.returncode == -signal.SIGTERM:  # no case does that: somebody stopped it
             raise SystemExit("stopped from outside: the same command goes on")
     said = f"no answer in {PATIENCE} s" if not ready else f"ended by {process.returncode}"
     target, _, _ = Attack().case(seed, begun)
@@ -243,7 +243,7 @@ def _worker(seed: int, first: int, last: int, out: Path) -> Iterator[dict[str, A
 
 
 def main() -> None:
-    """Parse what is asked for."""
+    """Do what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=200_000)
     parser.add_argument("--seed", type=int, default=0)

@@ -1,6 +1,6 @@
-"""Ids found by our own hash table against Polars' own join, on ids that have no place each.
+"""Our own hash table against Polars' join, on ids that cannot index an array.
 
-Both find the row of each id in a shuffled copy, in turn, each round begun by the other; shown are
+Both find the row of each id in a shuffled copy; they take turns at beginning a round. Shown are
 medians over rounds of seconds, with the least and the most, and of processor seconds. Both must
 find the same rows.
 

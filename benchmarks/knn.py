@@ -1,12 +1,11 @@
 """k-NN labels side by side with the libraries' neighbour searches, in one run, answers checked.
 
 Every contender gives the mean label of each point's k nearest, with the same number of threads;
-rounds alternate, medians count; peers that the first round shows to be far from the best get no
-other. Above 200,000 rows (brute force, whose queries all cost the same: above 50,000) peers that
-would take more than half a minute answer 5,000 random queries from the full index, and their query
-time is extrapolated (marked *).
-What is measured goes to docs/benchmarks.jsonl, line by line, and all that is there to
-docs/benchmarks.md.
+rounds alternate, medians count; peers that are far from the best in the first round get no other.
+Above 200,000 rows (brute force, whose queries all cost the same: above 50,000) peers that would
+take more than half a minute answer 5,000 random queries from the full index, and their query time
+is extrapolated (marked *). Measurements go to docs/benchmarks.jsonl, line by line, from which
+docs/benchmarks.md is written.
 
 Usage: UNCHURN_DATA=… python benchmarks/knn.py [--rounds 3] [--only mnist] [--no-growth]
 """
@@ -38,7 +37,7 @@ from unchurn.neighbors.search.kdtree import KDTree  # noqa: E402
 from unchurn.neighbors.warmup import warmup  # noqa: E402
 
 KS = (10, 100, 500)
-GOALS = {10: 2, 100: 3, 500: 5}  # times the best peer, up to 16 dimensions; beyond, 1
+GOALS = {10: 2, 100: 3, 500: 5}  # times as fast as the best peer, up to 16 dimensions; beyond, 1
 MANY_ROWS, MANY_FOR_BRUTE, QUERIES = 200_000, 50_000, 5_000
 IN_FULL = 30.0  # seconds, up to which a peer answers all queries of many rows
 BRUTE = ("sklearn brute", "FAISS flat")
@@ -59,7 +58,7 @@ def trained(name: str) -> Callable[[], Data]:
 
 
 def clustered(n: int, d: int, seed: int = 0) -> Data:
-    """What logits look like: a cloud per class, of unequal widths along axes of its own."""
+    """Points that look like logits: a cloud per class, of unequal widths along axes of its own."""
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, max(d, 2), n)
     points = np.empty((n, d), np.float32)
@@ -119,7 +118,7 @@ PEERS: dict[str, tuple[Callable[..., Any], Callable[..., np.ndarray]]] = {
 
 
 def contenders(d: int) -> list[str]:
-    """Kd-trees are hopeless in many dimensions."""
+    """The peers to measure: kd-trees are hopeless in many dimensions."""
     return list(PEERS) if d <= 16 else list(BRUTE)
 
 
@@ -150,7 +149,7 @@ def run_peer(name: str, points: np.ndarray, labels: np.ndarray, k: int, width: i
 
 
 def measure(name: str, rounds: int) -> None:
-    """All k of one case."""
+    """Measure one case for every k."""
     points, labels = CASES[name]()
     labels = labels.astype(np.int64)
     n, d = points.shape
@@ -192,7 +191,7 @@ def measure(name: str, rounds: int) -> None:
 
 
 def parts(points: np.ndarray, labels: np.ndarray, k: int, width: int) -> dict[str, float]:
-    """Seconds of the parts of our search; in many dimensions, of its products at the peak too."""
+    """Seconds of our search's parts; in many dimensions, only of its products at the peak."""
     if points.shape[1] > 16:
         seconds = len(points) ** 2 * points.shape[1] / peak()
         return {"products at the machine's peak": seconds}
@@ -207,7 +206,7 @@ def parts(points: np.ndarray, labels: np.ndarray, k: int, width: int) -> dict[st
 
 
 def growth(d: int, sizes: tuple[int, ...]) -> None:
-    """Rows, seconds and peak GiB at k = 10, each in a process of its own."""
+    """Keep seconds and peak GiB at k = 10 for each number of rows, in a process of its own."""
     for n in sizes:
         command = [sys.executable, __file__, "--one", f"{n},{d}"]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -216,7 +215,7 @@ def growth(d: int, sizes: tuple[int, ...]) -> None:
 
 
 def one(n: int, d: int) -> None:
-    """Print the seconds of one search and the peak memory, of which the data is the caller's."""
+    """Print the seconds of one search and the peak memory, which includes the data."""
     points, labels = clustered(n, d)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     warmup()

@@ -1,4 +1,4 @@
-"""docs/benchmarks.md and its chart, from docs/benchmarks.jsonl: a line for all that was measured.
+"""Write docs/benchmarks.md and its chart from docs/benchmarks.jsonl, a line per measurement.
 
 Usage: python benchmarks/page.py (the benchmarks themselves do it after every line)
 """
@@ -22,9 +22,9 @@ Line = dict[str, Any]
 
 
 def keep(line: Line) -> None:
-    """Add a line to what is measured; a later one replaces an earlier one of the same key."""
+    """Add a line to the measurements, instead of an earlier one of the same key."""
     lines = read()
-    line["load"] = os.getloadavg()[0]  # other work on the machine makes small ratios unsure
+    line["load"] = os.getloadavg()[0]  # other work on the machine blurs small ratios
     lines = [*(old for old in lines if old["key"] != line["key"]), line]
     LINES.write_text("".join(json.dumps(each) + "\n" for each in lines), encoding="utf-8")
     print(json.dumps(line), flush=True)
@@ -32,7 +32,7 @@ def keep(line: Line) -> None:
 
 
 def peak() -> float:
-    """Multiply–adds a second of all cores on large float32 matrices, from what one core does."""
+    """Multiply–adds a second on large float32 matrices: what one core does, times the cores."""
     from threadpoolctl import threadpool_limits
 
     a, b = (np.random.default_rng(i).random((1024, 1024), np.float32) for i in range(2))
@@ -74,7 +74,7 @@ def write() -> None:
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
-    """A Markdown table; columns after the first are aligned to the right but for text."""
+    """A Markdown table, or a sentence if there are no rows."""
     if not rows:
         return "Not measured yet."
     cells = [head, ["---"] * len(head), *rows]

@@ -48,7 +48,7 @@ OnProgress = Callable[[int, int, Any], None]
 
 
 def sweep(trainings: int, epochs: int, seed: int) -> Experiment:
-    """So many retrainings of plain digits."""
+    """An experiment: so many plain retrainings on digits."""
     data = load("digits")
     return Experiment(
         data=data,
@@ -154,7 +154,7 @@ def failures(rounds: int) -> str:
 
 
 def driver(address: str, is_killed: bool) -> float:
-    """Seconds that `unchurn bench` takes in all, if need be started twice."""
+    """Seconds that `unchurn bench` takes in all; killed halfway and started again if asked."""
     trainings, epochs = LONG
     with tempfile.TemporaryDirectory() as folder:
         command = [
@@ -245,7 +245,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     rounds = parser.parse_args().rounds
     load = os.getloadavg()[0]
-    # Ray's workers would let all else on the machine go first.
+    # By default, Ray's workers let everything else on the machine go first.
     os.environ.setdefault("RAY_worker_niceness", "0")
     sections = {
         "Overhead": overhead(rounds),

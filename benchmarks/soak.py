@@ -52,7 +52,7 @@ class Nodes:
     """A Ray cluster of two nodes of one core, and a head on which nothing runs."""
 
     def __init__(self) -> None:
-        # Ray's workers would let all else on the machine go first.
+        # By default, Ray's workers let everything else on the machine go first.
         os.environ.setdefault("RAY_worker_niceness", "0")
         self.cluster = Cluster(initialize_head=True, head_node_args={**NODE, "num_cpus": 0})
         self.nodes = [self.cluster.add_node(**NODE) for _ in range(2)]
@@ -83,7 +83,7 @@ def children(parent: int, name: str) -> list[int]:
 
 
 def forked(driver: int) -> list[int]:
-    """The workers of a driver on this machine: forked from what it starts, or that itself."""
+    """The local workers of a driver: what its processes forked, or these if they forked none."""
     name = "unchurn.core.executors.worker"
     each = [children(first, name) or [first] for first in children(driver, name)]
     return [worker for workers in each for worker in workers]
@@ -103,7 +103,7 @@ class Soak:
     drivers: set[int] = field(default_factory=set)
 
     def run(self, seconds: float) -> None:
-        """Grid after grid, under fire until the time is over."""
+        """Run grid after grid, under fire until the time is over."""
         nodes = Nodes() if self.engine == "ray" else None
         start = time.monotonic()
         while time.monotonic() < start + seconds:
@@ -115,7 +115,7 @@ class Soak:
             nodes.cluster.shutdown()
 
     def _round(self, seed: int, end: float, nodes: Nodes | None) -> None:
-        """One grid, until all of it is there and nothing failed."""
+        """Run one grid, until all of it is there and no run failed as killed."""
         out = self.folder / f"{self.engine}-{seed}"
         fire = self.folder / f"fire-{self.engine}"
         options = ["--engine", self.engine, "--out", str(out), "--seed", str(seed)]
@@ -137,7 +137,7 @@ class Soak:
                 while driver.poll() is None and time.monotonic() < end:
                     self._kill(driver, nodes)
             found = re.search(r"(\d+) of them are in", said.read_text())
-            if re.search(r"^about ", said.read_text(), re.MULTILINE):  # it had come so far
+            if re.search(r"^about ", said.read_text(), re.MULTILINE):  # it got far enough to look
                 self.lost += kept - (int(found[1]) if found else 0)
             if driver.returncode not in (0, -signal.SIGKILL):
                 raise SystemExit(f"the driver failed:\n{said.read_text()}")
@@ -168,31 +168,31 @@ class Soak:
 
 
 def command(folder: Path) -> list[str]:
-    """`unchurn bench` with a network that notes itself in this folder."""
+    """`unchurn bench` with a network that logs itself in this folder."""
     folder.mkdir(exist_ok=True)
     (folder / "noted.py").write_text(NETWORK.format(log=str(folder / "log")))
     return [str(Path(sys.executable).with_name("unchurn")), *COMMAND, "--model", "noted:net"]
 
 
 def n_kept(out: Path) -> int:
-    """Finished runs in a folder."""
+    """Number of finished runs in a folder."""
     return len([*out.glob("runs/[0-9a-f]*")])
 
 
 def n_given_up(out: Path) -> int:
-    """Finished runs that failed as killed."""
+    """Number of finished runs that failed as killed."""
     records = [json.loads(path.read_text())["record"] for path in out.glob("runs/*/record.json")]
     return sum((record["failure"] or "").endswith(KILLED) for record in records)
 
 
 def n_networks(log: Path, drivers: set[int]) -> int:
-    """Networks that were trained: those that drivers make are the plan's probe."""
+    """Number of networks trained; those that drivers make are probes for the plan."""
     return sum(int(pid) not in drivers for pid in log.read_text().split())
 
 
 @cache
 def undisturbed(folder: Path, seed: int) -> int:
-    """The same grid in peace; gives the networks that it needs."""
+    """Run the same grid undisturbed; return the number of networks that it needs."""
     peace = folder / f"peace-{seed}"
     with subprocess.Popen(
         [*command(peace), "--out", "out", "--seed", str(seed)],
@@ -204,13 +204,13 @@ def undisturbed(folder: Path, seed: int) -> int:
 
 
 def same_tables(soak: Soak, seed: int) -> bool:
-    """Whether the tables of a grid are those that it gives in peace."""
+    """Whether the tables of a grid are those of its undisturbed run."""
     one, two = soak.folder / f"peace-{seed}/out", soak.folder / f"{soak.engine}-{seed}"
     return all((one / name).read_bytes() == (two / name).read_bytes() for name in TABLES)
 
 
 def summary(soak: Soak) -> str:
-    """A row of the table."""
+    """The engine's row of the page's table."""
     needed = sum(undisturbed(soak.folder, seed) for seed in range(soak.rounds))
     same = all(same_tables(soak, seed) for seed in range(soak.rounds))
     made = n_networks(soak.folder / f"fire-{soak.engine}/log", soak.drivers)
@@ -225,7 +225,7 @@ def summary(soak: Soak) -> str:
 
 
 def main() -> None:
-    """Under fire, in peace, and the engine's row of the page."""
+    """Run under fire, then undisturbed, and write the engine's row of the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--engine", default="ray", choices=["ray", "local"])
     parser.add_argument("--minutes", type=float, default=20)

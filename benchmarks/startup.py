@@ -40,7 +40,7 @@ class Measured:
 
 
 def measure(arguments: tuple[str, ...], source: Path) -> Measured:
-    """Run a command in an empty folder, of the sources in another."""
+    """Run a command of the sources in `source`, in an empty folder."""
     environment = {**os.environ, "PYTHONPATH": str(source)}
     with tempfile.TemporaryDirectory() as folder:
         start = time.perf_counter()
@@ -63,7 +63,7 @@ def measure(arguments: tuple[str, ...], source: Path) -> Measured:
 
 
 def contenders(case: str, before: Path | None) -> dict[str, tuple[tuple[str, ...], Path]]:
-    """By name: the command, and the sources that it is of."""
+    """By name: the command, and the sources to run it from."""
     sources = {"now": SOURCE} | ({"before": before / "src"} if before else {})
     if case not in ("small", "large"):
         return {name: (CASES[case], source) for name, source in sources.items()}

@@ -170,7 +170,7 @@ CONTENDERS: dict[str, Callable[[str], Measured]] = {
 
 
 def products(task: str) -> float:
-    """Multiply–adds of one example: forward, and twice that back but for its own gradient."""
+    """Multiply–adds of one example: forward, and twice that backward, less the inputs' gradient."""
     if task == "mnist mlp":
         layers = [784 * 256, 256 * 256, 256 * 10]
     else:
@@ -212,7 +212,7 @@ def step_parts(task: str, steps: int = 200) -> dict[str, float]:
 
 
 def grid(task: str, ours_each: float, best_each: float) -> dict[str, Any]:
-    """The `grid` preset: its trainings, shared and not, at these seconds each."""
+    """The hours of the `grid` preset, with shared trainings and without, at these seconds each."""
     from unchurn.paper.published import PAPER_METHODS
     from unchurn.study.api import make_experiment
     from unchurn.study.design.schedule import make_schedule

@@ -46,7 +46,7 @@ WAYS: dict[str, dict[str, Any]] = {
     'a network, by `upgrade(…, model="mlp")`': {"model": "mlp"},
 }
 PER_TABLE, CLEAR = 2, 0.01
-# By trials, from which these recipes were taken.
+# In the trials from which these recipes were taken.
 LOOKED_AT = ("Vehicle", "credit_data", "mlc_churn", "wa_churn", "cells", "hpc_data", "attrition",
              "Satellite", "spam", "stackoverflow", "wine", "Sonar", "Glass", "Ionosphere",
              "breast_cancer")  # fmt: skip
