@@ -124,6 +124,13 @@ def test_ids_of_the_policy_and_of_the_options_are_all_kept(tmp_path):
     policy = read_policy(tmp_path / "gate.toml", {"must_not_flip": ["1999"]})
     assert policy.must_not_flip == [0, "1999"]
     assert decision(policy).decision == "reject"
+    for each in (tmp_path / "gate.toml", {"must_not_flip": [0]}, Policy(must_not_flip=[0])):
+        found = compare(BASE, candidate(40))
+        assert found.gate(must_not_flip=["1999"]).decision == "promote"
+        assert found.gate(each, must_not_flip=("1999",), max_churn=None).decision == "reject"
+        for wrong in ("1999", 1999):
+            with pytest.raises(InputError, match="must_not_flip: input should be a valid list"):
+                found.gate(each, must_not_flip=wrong)
 
 
 def test_small_slices_are_checked_together_and_can_only_reject():

@@ -122,6 +122,14 @@ def test_a_result_that_is_not_ours_is_named(tmp_path, key, value):
         page(tmp_path)
 
 
+def test_a_result_of_another_page_is_named(tmp_path):
+    fabricate(tmp_path, "table2", "phishing", lambda setting: runs(3))
+    path = tmp_path / "table2-phishing.json"
+    path.write_text(path.read_text().replace('"study": "table2"', '"study": "beyond"'))
+    with pytest.raises(InputError, match="table2-phishing is of another page: beyond-page"):
+        page(tmp_path)
+
+
 def test_a_result_half_kept_is_none(tmp_path):
     fabricate(tmp_path, "table2", "phishing", lambda setting: runs(3))
     fabricate(tmp_path, "table1", "phishing", lambda setting: runs(3))

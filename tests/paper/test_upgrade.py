@@ -1,5 +1,7 @@
 """The study of upgrades: its settings, what is kept and read back, its choice and its page."""
 
+import json
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -118,6 +120,20 @@ def test_the_page_says_what_the_rows_say(folder):
     assert f"fall to {100 * default.ratio:.0f} %" in text
     assert all(f"`{recipe}`" in text for recipe in by_recipe if recipe != "control")
     assert default.gain == pytest.approx(default.mean("accuracy") - plain.mean("accuracy"))
+
+
+def test_the_page_says_which_recipe_it_lacks(folder, tmp_path):
+    path, _ = folder
+    (tmp_path / "upgrade").mkdir()
+    for file in path.glob("upgrade-wine.*"):
+        shutil.copy(file, tmp_path / "upgrade")
+    facts = json.loads((path / "upgrade-wine.json").read_text())
+    lost = next(row for row in facts["settings"] if row["method"] == "warm_start+safe_ema")
+    lost["failures"] = ["run 0: lost"]
+    (tmp_path / "upgrade/upgrade-wine.json").write_text(json.dumps(facts))
+    message = r"the page needs results of warm_start\+safe_ema: unchurn reproduce upgrade"
+    with pytest.raises(InputError, match=message):
+        write_upgrade(tmp_path / "upgrade")
 
 
 def row(recipe, accuracy, flips, dataset="a", plain=0.04, served=1):

@@ -27,13 +27,13 @@ def decide(
     policy: Policy | dict[str, Any] | str | Path | None = None,
     **limits: Any,
 ) -> Verdict:
-    """Check a comparison against a policy; `limits` are keys of a policy, and override it."""
+    """Check a comparison against a policy; `limits` override it, but add to `must_not_flip`."""
     if isinstance(policy, str | Path):
         policy = read_policy(Path(policy), limits)
     elif isinstance(policy, Policy):
-        policy = make_policy({**policy.model_dump(exclude_unset=True), **limits})
+        policy = make_policy(policy.model_dump(exclude_unset=True), limits)
     elif policy is None or isinstance(policy, dict):
-        policy = make_policy({**(policy or {}), **limits})
+        policy = make_policy(policy or {}, limits)
     else:
         raise InputError(f"policy must be a dict of limits or a TOML file's path, not {policy!r}")
     slices = take_rare_together(comparison.slice_counts, policy.min_slice)

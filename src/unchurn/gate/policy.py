@@ -14,6 +14,7 @@ from unchurn.core.toml_json import read_plain
 from unchurn.gate.measured import least_units
 from unchurn.report.numbers import limit_percent
 
+LISTS = (list, tuple, set, frozenset)  # of ids, as pydantic takes them
 NO_LIMITS = ("max_missing", "min_slice")  # fields that alone make no policy
 WORDS = {
     "churn": "predictions that change",
@@ -121,21 +122,24 @@ def _least(name: str, limit: float) -> str:
 
 
 def read_policy(path: Path | None, options: dict[str, Any] | None = None) -> Policy:
-    """A policy from a TOML file and options; these override it, but add to its must_not_flip."""
-    fields: dict[str, Any] = {}
-    if path is not None:
-        fields = read_plain(path)
-    given = {name: value for name, value in (options or {}).items() if value is not None}
-    if "must_not_flip" in given and isinstance(fields.get("must_not_flip"), list):
-        given["must_not_flip"] = [*fields["must_not_flip"], *given["must_not_flip"]]
-    fields |= given
-    return make_policy(fields, str(path) if path else "policy")
+    """A policy from a TOML file and options, as `make_policy` joins them."""
+    fields = {} if path is None else read_plain(path)
+    return make_policy(fields, options, str(path) if path else "policy")
 
 
-def make_policy(fields: dict[str, Any], name: str = "policy") -> Policy:
-    """A policy from its fields; InputError if one is wrong, or no limit is set."""
+def make_policy(
+    fields: dict[str, Any], options: dict[str, Any] | None = None, name: str = "policy"
+) -> Policy:
+    """A policy from its fields; InputError if one is wrong, or no limit is set.
+
+    Options override fields, but add to `must_not_flip`; those that are None are not given.
+    """
+    given = {key: value for key, value in (options or {}).items() if value is not None}
+    before, more = (each.get("must_not_flip") for each in (fields, given))
+    if isinstance(before, LISTS) and isinstance(more, LISTS):
+        given["must_not_flip"] = [*before, *more]
     try:
-        policy = Policy(**fields)
+        policy = Policy(**{**fields, **given})
     except InputError as error:
         raise InputError(f"{name}: {error}") from error
     policy.explain()

@@ -65,6 +65,8 @@ def _theorems(folder: Path) -> dict[str, Any]:
 def _render(folder: Path, records: list[Record], theorems: dict[str, Any]) -> str:
     if not records and not theorems:
         raise InputError(f"{folder}: no results are there: unchurn reproduce table1 makes some")
+    if others := [record for record in records if record.study not in STUDIES]:
+        raise InputError(f"{folder}: {others[0].name} is of another page: {others[0].study}-page")
     order = list(RECIPES)
     records = sorted(
         records,

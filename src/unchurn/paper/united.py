@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import reduce
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,14 @@ from unchurn.paper.records import Record, read_all
 from unchurn.study.results.result import SettingResult
 
 SAME = ("model", "training", "scenario", "runs", "seed")  # what all parts of a result share
+
+
+class _WithRecipe(Protocol):
+    @property
+    def recipe(self) -> str: ...
+
+
+R = TypeVar("R", bound=_WithRecipe)
 
 
 def by_dataset(folder: Path, study: str) -> dict[str, Record]:
@@ -36,7 +44,9 @@ def united(parts: Sequence[Record]) -> Record:
     settings: dict[str, tuple[SettingResult, dict[str, Any]]] = {}
     for part in parts:
         for one, facts in zip(part.result.settings, part.facts["settings"], strict=True):
-            settings.setdefault(f"{one.setting.name} {one.setting.text}", (one, facts))
+            key = f"{one.setting.name} {one.setting.text}"
+            if key not in settings or not settings[key][0].runs:  # what failed may be made again
+                settings[key] = one, facts
     # A label that no run of one part got right may be known from another.
     labels = reduce(np.maximum, (part.result.subject.labels["test"] for part in parts))
     return Record(
@@ -47,6 +57,16 @@ def united(parts: Sequence[Record]) -> Record:
             settings=[_with_labels(one, labels) for one, _ in settings.values()],
         ),
         facts={**first.facts, "settings": [facts for _, facts in settings.values()]},
+    )
+
+
+def of_recipe(rows: Iterable[R], recipe: str, study: str) -> R:
+    """The row of a recipe; InputError if there is none."""
+    for row in rows:
+        if row.recipe == recipe:
+            return row
+    raise InputError(
+        f"the page needs results of {recipe}: unchurn reproduce {study} --dataset … makes them"
     )
 
 

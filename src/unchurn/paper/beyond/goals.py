@@ -16,6 +16,8 @@ import numpy.typing as npt
 from unchurn.methods.registry import PLUS
 from unchurn.metrics.churn import ChurnSummary
 from unchurn.paper.beyond.rows import Row
+from unchurn.paper.beyond.tables import BEYOND
+from unchurn.paper.united import of_recipe
 from unchurn.study.design.settings import make_setting
 
 HALVED_BY = 0  # the seed of the halves
@@ -58,7 +60,7 @@ class Goals:
     def __init__(self, rows: Sequence[Row]) -> None:
         self.control = next(row for row in rows if row.churn is None)
         five = make_setting(ENSEMBLE).facts().written
-        self.ensemble = next(row for row in rows if row.recipe == five)
+        self.ensemble = of_recipe(rows, five, BEYOND)
         n = len(self.control.runs.labels)
         first = np.random.default_rng(HALVED_BY).permutation(n) < n // 2
         self._halves = [_on_half(rows, self.control, half) for half in (first, ~first)]

@@ -10,10 +10,11 @@ from unchurn.paper.beyond.tables import TABLES
 from unchurn.paper.markdown import markdown_table, render_page
 from unchurn.paper.records import read_all, write_numbers
 from unchurn.paper.studies import RECIPES
+from unchurn.paper.united import of_recipe
 from unchurn.paper.upgrade.charts import frontier
 from unchurn.paper.upgrade.fresh import on_fresh
 from unchurn.paper.upgrade.rows import Over, Row, cell, choose, over, read_rows
-from unchurn.paper.upgrade.study import settings
+from unchurn.paper.upgrade.study import UPGRADE, settings
 from unchurn.report.numbers import NONE, bare_percent, difference, signed
 from unchurn.study.design.settings import make_setting
 from unchurn.study.results.result import CONTROL
@@ -53,10 +54,10 @@ def _render(folder: Path, rows: dict[str, list[Row]]) -> str:
         tasks=[name for name in there if name in RECIPES],
         missing=[name for name in RECIPES if name not in rows],
         partial={name: counts for name in there if (counts := _counts(name, rows[name]))},
-        default=next(one for one in every if one.recipe == DEFAULT),
-        without=next(one for one in every if one.recipe == WITHOUT_WEIGHTS),
-        longer=next(one for one in every if one.recipe == "longer+safe_ema"),
-        warm=next(one for one in every if one.recipe == "warm_start+safe_ema"),
+        default=of_recipe(every, DEFAULT, UPGRADE),
+        without=of_recipe(every, WITHOUT_WEIGHTS, UPGRADE),
+        longer=of_recipe(every, "longer+safe_ema", UPGRADE),
+        warm=of_recipe(every, "warm_start+safe_ema", UPGRADE),
         goals=_goals(seen),
         reached=_reached(seen),
         fresh=on_fresh(rows),
@@ -81,7 +82,7 @@ def _counts(dataset: str, rows: list[Row]) -> tuple[int, int] | None:
 
 def _chosen(rows: list[Row]) -> tuple[Row, Row, Row, Row]:
     """Plain retraining, the default, and what validation chooses: of single models, and of all."""
-    plain, default = (next(r for r in rows if r.recipe == name) for name in (CONTROL, DEFAULT))
+    plain, default = (of_recipe(rows, name, UPGRADE) for name in (CONTROL, DEFAULT))
     return plain, default, choose(r for r in rows if r.served == 1), choose(rows)
 
 
