@@ -33,10 +33,8 @@ def write_upgrade(folder: Path) -> list[Path]:
     rows = read_rows(folder)
     text = _render(folder, rows)  # bad results raise before anything is written
     chart = folder / "frontier.svg"
-    seen = _seen(rows)
-    most = max(map(len, seen.values()))
-    whole = {name: own for name, own in seen.items() if len(own) == most}  # so that means compare
-    save(frontier(over(whole), f"mean of the {len(whole)} datasets with every recipe"), chart)
+    recipes = _compared(_seen(rows))
+    save(frontier(recipes, f"mean of the {recipes[0].n} datasets with all of these"), chart)
     page = folder.with_name(f"{folder.name}.md")
     write_text(page, text)
     return [chart, *write_numbers(folder, read_all(folder)), page]
@@ -71,6 +69,12 @@ def _render(folder: Path, rows: dict[str, list[Row]]) -> str:
 def _seen(rows: dict[str, list[Row]]) -> dict[str, list[Row]]:
     """The tasks and the tables that every recipe is tried on."""
     return {name: rows[name] for name in (*RECIPES, *TABLES) if name in rows}
+
+
+def _compared(rows: dict[str, list[Row]]) -> list[Over]:
+    """The recipes that all datasets have, so that means compare; datasets in part are left out."""
+    whole = {name: own for name, own in rows.items() if _counts(name, own) is None} or rows
+    return [one for one in over(whole) if one.n == len(whole)]
 
 
 def _counts(dataset: str, rows: list[Row]) -> tuple[int, int] | None:
