@@ -126,7 +126,7 @@ def test_a_result_of_another_page_is_named(tmp_path):
     fabricate(tmp_path, "table2", "phishing", lambda setting: runs(3))
     path = tmp_path / "table2-phishing.json"
     path.write_text(path.read_text().replace('"study": "table2"', '"study": "beyond"'))
-    with pytest.raises(InputError, match="table2-phishing is of another page: beyond-page"):
+    with pytest.raises(InputError, match="phishing is of `unchurn reproduce beyond`, not of"):
         page(tmp_path)
 
 

@@ -66,7 +66,8 @@ def _render(folder: Path, records: list[Record], theorems: dict[str, Any]) -> st
     if not records and not theorems:
         raise InputError(f"{folder}: no results are there: unchurn reproduce table1 makes some")
     if others := [record for record in records if record.study not in STUDIES]:
-        raise InputError(f"{folder}: {others[0].name} is of another page: {others[0].study}-page")
+        study, name = others[0].study, others[0].name
+        raise InputError(f"{folder}: {name} is of `unchurn reproduce {study}`, not of the paper")
     order = list(RECIPES)
     records = sorted(
         records,

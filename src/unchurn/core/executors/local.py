@@ -64,7 +64,7 @@ class Local:
         return START_UP + makespan(seconds, self.workers) < sum(seconds)
 
     def _make_here(self, call: Call) -> Any:
-        """Make a call in this process, with one BLAS thread as in workers: sums may differ else."""
+        """Make a call in this process, with one BLAS thread, so that sums are as in workers."""
         values = [one.value if isinstance(one, Shared) else one for one in call.arguments]
         with threadpool_limits(1, user_api="blas"):
             result = call.function(*values)

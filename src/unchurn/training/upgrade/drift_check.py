@@ -19,7 +19,7 @@ from unchurn.methods import make_method
 from unchurn.methods.reference import Mask
 from unchurn.report.numbers import points
 from unchurn.training.estimator.budget import Tried, earlier, hold_out, measured
-from unchurn.training.learners.base import RemarkWarning
+from unchurn.training.learners.base import RemarkWarning, levels_up
 
 FEWEST = 40  # rows to measure on: fewer are too few to compare accuracies
 
@@ -104,7 +104,9 @@ def _warn_of_plain(recipe: str, tried: Sequence[Tried], breaking: Sequence[Tried
             f"follows them is {points(lost).removeprefix('+')} less accurate"
         )
     warnings.warn(
-        f"{why}; retrained by {recipe}, which does not follow them", RemarkWarning, stacklevel=5
+        f"{why}; retrained by {recipe}, which does not follow them",
+        RemarkWarning,
+        stacklevel=levels_up(),
     )
 
 
@@ -143,5 +145,5 @@ def warn_if_unordered(labels: Array, newer: Newer, plain: Tried) -> None:
             "were in order of time, but the base seems to have been trained on these, too: give "
             "base_saw, true for rows that it was trained on",
             RemarkWarning,
-            stacklevel=4,
+            stacklevel=levels_up(),
         )

@@ -50,7 +50,7 @@ class Networks:
     def _reads_as(self, base: StableClassifier, x: Any) -> bool:
         """Whether the new model has the same inputs as the base."""
         if not is_frame(x):
-            return True  # a dataset's fit; arrays of another shape are refused elsewhere
+            return True  # arrays of another shape are refused elsewhere
         if self.preparation is not None:
             return bool(self.preparation == getattr(base, "preparation_", None))
         return bool(base.shape_ == (len(x.columns),)) and has_same_order(base, x)

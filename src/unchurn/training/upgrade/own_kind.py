@@ -25,7 +25,7 @@ from unchurn.training.estimator.checks import as_seed
 from unchurn.training.estimator.examples import Rows
 from unchurn.training.estimator.frames import prepared
 from unchurn.training.estimator.references import Model, answers_by_name, is_ours
-from unchurn.training.learners.base import RemarkWarning
+from unchurn.training.learners.base import RemarkWarning, levels_up
 from unchurn.training.learners.function import FittedFunction, FunctionLearner, Predict
 from unchurn.training.learners.own_code import called
 from unchurn.training.learners.sklearn import (
@@ -99,7 +99,7 @@ def warn_of_no_weights(estimator: Any) -> None:
         "towards the base's answers: it is retrained plainly. unchurn.Stay(base, new) keeps the "
         "base's answers where it is surer; model='mlp' trains a network",
         RemarkWarning,
-        stacklevel=3,
+        stacklevel=levels_up(),
     )
 
 

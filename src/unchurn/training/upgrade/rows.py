@@ -16,7 +16,7 @@ from unchurn.methods.reference import Mask
 from unchurn.training.estimator.budget import earlier
 from unchurn.training.estimator.checks import as_mask, as_weights
 from unchurn.training.estimator.labels import given_labels
-from unchurn.training.learners.base import RemarkWarning
+from unchurn.training.learners.base import RemarkWarning, levels_up
 
 TEST_SIZE = 0.25  # share of the rows held out for testing if no test rows are given
 
@@ -139,5 +139,5 @@ def _warn_of_seen(how: str) -> None:
         "the base may have seen the rows that it is judged on, and then gets too many of them "
         f"right: give {how}, or X_test and y_test",
         RemarkWarning,
-        stacklevel=5,
+        stacklevel=levels_up(),
     )

@@ -29,7 +29,7 @@ from unchurn.training.estimator.references import (
     open_model,
     predictions,
 )
-from unchurn.training.learners.base import RemarkWarning
+from unchurn.training.learners.base import RemarkWarning, levels_up
 from unchurn.training.upgrade.networks import Networks
 from unchurn.training.upgrade.own_kind import (
     OwnKind,
@@ -212,5 +212,5 @@ def _check_classes(classes: Array, of_base: Array, of_test: Array) -> None:
             f"y_test has {', '.join(map(repr, unknown[:MOST_NAMED]))}, which neither y nor the "
             "base has: both models have these rows wrong",
             RemarkWarning,
-            stacklevel=3,
+            stacklevel=levels_up(),
         )
