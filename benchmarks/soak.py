@@ -200,6 +200,8 @@ def undisturbed(folder: Path, seed: int) -> int:
         stdout=subprocess.DEVNULL,
     ) as driver:
         pass
+    if driver.returncode:
+        raise SystemExit(f"the undisturbed run of seed {seed} failed with {driver.returncode}")
     return n_networks(peace / "log", {driver.pid})
 
 

@@ -86,6 +86,13 @@ def test_one_score_that_never_crosses_one_half_is_a_warning(scores, says):
     assert asked.warnings == ()
 
 
+def test_the_warning_of_one_class_names_what_a_tie_predicts():
+    tie, other = pl.DataFrame({"score": [0.5, 0.6]}), pl.DataFrame({"score": [0.2, 0.8]})
+    (says,) = compare(tie, other, columns=Columns(positive="a")).warnings
+    assert "every row is predicted a, for 'score' is at least 0.5" in says  # a is before not-a
+    assert compare(tie, other).warnings == ()  # 0 is before 1
+
+
 @pytest.mark.parametrize(
     ("name", "shown"),
     [("p", "p (of class 1)"), ("Probability", "Probability (of class 1)"),

@@ -84,7 +84,7 @@ class BenchConfig(BaseModel):
     def _aside(self) -> tuple[str, ...]:
         if isinstance(self.aside, tuple):
             return self.aside
-        return tuple(name.strip() for name in self.aside.split(","))
+        return tuple(name.strip() for name in self.aside.split(",") if name.strip())
 
     @property
     def _budget(self) -> Budget:

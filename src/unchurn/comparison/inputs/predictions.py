@@ -26,7 +26,6 @@ from unchurn.comparison.inputs.columns import (
 from unchurn.comparison.inputs.ids.lookup import ABSENT, alike, find, repeated
 from unchurn.comparison.inputs.own_probabilities import Contradictions, find_contradictions
 from unchurn.comparison.inputs.scores import (
-    HALF,
     REST,
     Rule,
     Scores,
@@ -160,10 +159,11 @@ def read_predictions(
     against = Contradictions()
     if given is not None:
         against = find_contradictions(given, scores.by_class, name)
+    predicted = rule.decide(probabilities) if given is None else rows.kept(given)
     return Predictions(
         name=name,
         ids=kept_ids,
-        predicted=rule.decide(probabilities) if given is None else rows.kept(given),
+        predicted=predicted,
         labels=None if labels is None else rows.kept(labels),
         probabilities=probabilities,
         slices={c: rows.kept(table[c]) for c in chosen.slices},
@@ -180,7 +180,7 @@ def read_predictions(
         spaced=_spaced(table, chosen.prediction if is_given else None, chosen.label),
         one_score=one_score,
         halved=halved,
-        warnings=() if halved is None else _one_sided(halved, probabilities, name),
+        warnings=() if halved is None else _one_sided(halved, probabilities, predicted, name),
         notes=against.notes,
         contradiction=against.doubt,
     )
@@ -248,13 +248,15 @@ def _spaced(table: pl.DataFrame, *columns: str | None) -> str | None:
     return next((one for one in found if one is not None), None)
 
 
-def _one_sided(column: str, probabilities: dict[str, pl.Series], name: str) -> tuple[str, ...]:
+def _one_sided(
+    column: str, probabilities: dict[str, pl.Series], predicted: pl.Series, name: str
+) -> tuple[str, ...]:
     """Warn that a single column of probabilities predicts the same class in every row."""
-    rest, one = probabilities
-    low, high = probabilities[one].min(), probabilities[one].max()
-    if not (isinstance(low, float) and isinstance(high, float)) or low <= HALF < high:
+    if predicted.n_unique() > 1:
         return ()
-    always, end = (rest, f"most {high:.3g}") if high <= HALF else (one, f"least {low:.3g}")
+    _, given = probabilities.values()
+    always = str(predicted[0])
+    end = f"least {given.min():.3g}" if always == [*probabilities][1] else f"most {given.max():.3g}"
     return (
         f"{name}: every row is predicted {always}, for {column!r} is at {end}: is it a logit or in "
         "percent? Or name another threshold",
