@@ -1,12 +1,14 @@
 """Small data and models that tests share: `import toys`."""
 
+import datetime
+
 import numpy as np
 import polars as pl
 import torch
 from sklearn.ensemble import ExtraTreesClassifier
 from torch import nn
 
-from unchurn import Dataset, weighted_rows
+from unchurn import Dataset, StableClassifier, weighted_rows
 from unchurn.core.executors.local import Local
 from unchurn.methods import Batch
 from unchurn.metrics.registry import Runs
@@ -42,6 +44,36 @@ def frame(n=240, *, n_classes=3, **options):
     return pl.DataFrame(
         {"row": [f"r{i}" for i in range(n)], **numbers, "y": np.array([*"abcdef"])[y]}
     )
+
+
+def history(rng, n=200):
+    """The clouds as a table of the first 150 days of 2024: five periods of 30, four releases."""
+    when = rng.permutation(np.arange(n) * 150 // n)
+    return frame(n, distance=1).drop("row").with_columns(pl.Series("day", days(when)))
+
+
+def days(numbers):
+    """Dates, each so many days after the start of 2024."""
+    return [datetime.date(2024, 1, 1) + datetime.timedelta(days=int(number)) for number in numbers]
+
+
+def shop(n=40):
+    """A table with a column of every kind, and the target `bought`."""
+    return pl.DataFrame(
+        {
+            "age": [20 + i for i in range(n)],
+            "height": [1.5 + 0.01 * i for i in range(n)],
+            "colour": [("red", "green", "blue")[i % 3] for i in range(n)],
+            "member": [i % 2 == 0 for i in range(n)],
+            "constant": [7] * n,
+            "bought": [("no", "yes")[i % 4 == 0] for i in range(n)],
+        }
+    )
+
+
+def with_gap(table, column):
+    """The table, with a value missing in its fourth row."""
+    return table.with_columns(pl.when(pl.int_range(pl.len()) != 3).then(column).alias(column))
 
 
 def batch_of(targets, x=None):
@@ -106,6 +138,12 @@ def with_batch_norm(shape, n_classes):
 def fit_run(method, *arguments, **options):
     """One run of a method alone; the arguments are those of `fit_together`."""
     return fit_together([method], *arguments, **options)[0]
+
+
+def classifier(**options):
+    """A classifier that trains for a moment, plainly unless told otherwise."""
+    options = {"method": "control", "epochs": 5, "batch_size": 32, "random_state": 0} | options
+    return StableClassifier(**options)
 
 
 def extra_trees(x, targets, seed):

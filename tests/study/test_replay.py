@@ -1,7 +1,6 @@
 """History played again: a release every period, each held against the one before and the first."""
 
 import datetime
-import json
 
 import numpy as np
 import polars as pl
@@ -14,27 +13,20 @@ from unchurn.methods import Anchor, Control, Reference, WarmStart
 from unchurn.study.api import make_experiment
 from unchurn.study.design.schedule import make_schedule
 from unchurn.study.results.result import Result
-from unchurn.study.scenarios import Replay, make_scenario
+from unchurn.study.scenarios import Replay
 from unchurn.training.learners.base import score_distinct
 from unchurn.training.loop.config import Training
 from unchurn.training.loop.streams import BASE_FIT
 from unchurn.training.networks.factories import mlp
 
-N = 200
 BY_MONTH = Replay(time="day", every="30d")
 SHORT = {"epochs": 2, "batch_size": 16, "workers": 1}
 START = datetime.date(2024, 1, 1)
 
 
-def days(numbers):
-    return [START + datetime.timedelta(days=int(number)) for number in numbers]
-
-
 @pytest.fixture
 def table(rng):
-    """Clouds with a day of the first 150 of 2024: five periods of 30 days, four releases."""
-    when = rng.permutation(np.arange(N) * 150 // N)
-    return toys.frame(N, distance=1).drop("row").with_columns(pl.Series("day", days(when)))
+    return toys.history(rng)
 
 
 def in_time(table):
@@ -101,7 +93,9 @@ def drifting(rng, n=1760):
     when = np.where(late, 90 + rng.integers(0, 60, n), rng.integers(0, 90, n))
     x = rng.normal(size=(n, 2))
     y = (x[:, 0] > 0) ^ late ^ (rng.random(n) < 0.15)
-    return pl.DataFrame({"day": days(when), "x0": x[:, 0], "x1": x[:, 1], "label": y.astype(int)})
+    return pl.DataFrame(
+        {"day": toys.days(when), "x0": x[:, 0], "x1": x[:, 1], "label": y.astype(int)}
+    )
 
 
 def test_a_change_of_the_rule_shows_at_its_date(rng):
@@ -255,227 +249,11 @@ def test_fresh_runs_are_chains_too(table, tmp_path):
     assert loaded.releases().equals(result.releases())
 
 
-@pytest.fixture
-def played(table, tmp_path):
-    methods = ["control", "anchor"]
-    options = {"target": "y", "scenario": BY_MONTH, "runs": 3, "out": tmp_path, **SHORT}
-    return bench(table, methods, **options)
-
-
-def test_a_folder_holds_all_of_it(played, tmp_path):
-    loaded = Result.load(tmp_path)
-    assert loaded.to_dict() == played.to_dict()
-    assert loaded.table() == played.table()
-    assert loaded.subject.scenario == BY_MONTH
-    assert loaded.releases().equals(played.releases())
-    written = pl.read_csv(tmp_path / "releases.csv")
-    assert written.columns == played.releases().columns
-    assert written.height == 2 * 3
-    # The mean over releases, by their rows, is the table's.
-    own = written.filter(method="control")
-    for metric in ("accuracy", "bad_flips", "churn_first", "accuracy_base"):
-        whole = played.subject.scenario.metrics[metric].of(played.settings[0].runs["test"]).mean
-        by_row = (own[metric] * own["tested_on"]).sum() / own["tested_on"].sum()
-        assert by_row == pytest.approx(100 * whole, abs=1e-3)
-    text = " ".join(played.table().split())
-    for said in ("one every 30d by day", "bad flips to first", "bad flips − control's",
-                 "jackknife over chains of releases"):  # fmt: skip
-        assert said in text
-
-
-def test_releases_can_be_measured_again_from_the_predictions(played, tmp_path):
-    written = pl.read_csv(tmp_path / "releases.csv")
-    for method in ("control", "anchor"):
-        found = []
-        for run in range(3):
-            own, base = (
-                pl.read_parquet(tmp_path / f"predictions/{name}-{run}.parquet")
-                for name in (method, f"base-model-of-{method}")
-            )
-            assert own["id"].equals(base["id"])
-            assert own["release"].equals(base["release"])
-            right, before = (one["prediction"] == one["label"] for one in (own, base))
-            found.append(own.select("release", accuracy=right, bad_flips=before & ~right))
-        each = pl.concat(found).group_by("release").agg(pl.all().mean() * 100, n=pl.len() / 3)
-        told = written.filter(method=method).join(each, on="release", suffix="_again")
-        assert told.height == 3
-        assert told["n"].to_list() == told["tested_on"].to_list()
-        for metric in ("accuracy", "bad_flips"):
-            again = told[f"{metric}_again"].to_list()
-            assert told[metric].to_list() == pytest.approx(again, abs=1e-3)
-
-
-def test_an_id_that_is_called_release_is_none_of_ours(table, tmp_path):
-    own = table.with_columns(release=pl.int_range(table.height) + 5000)
-    options = {"target": "y", "scenario": BY_MONTH, "runs": 2, "id": "release", **SHORT}
-    bench(own, ["control"], out=tmp_path, **options)
-    found = pl.read_parquet(tmp_path / "predictions/control-0.parquet")
-    assert set(found["id"]) <= set(own["release"])
-    assert set(found["release"]) == {1, 2, 3}
-
-
-@pytest.mark.parametrize(
-    ("edit", "message"),
-    [
-        (lambda subject: subject.pop("history"), "a history is of the scenario replay"),
-        (lambda subject: subject["history"]["times"].pop(), "3 releases, and 4 numbers of rows"),
-        (
-            lambda subject: (
-                subject["history"]["times"].pop(),
-                subject["history"]["trained_on"].pop(),
-            ),
-            "part is not tested by releases 1 to 2",
-        ),
-        (
-            lambda subject: subject["history"]["times"].__setitem__(0, "<b>soon</b>"),
-            "which is no time",
-        ),
-        (lambda subject: subject["history"]["times"].__setitem__(0, 3), "history.times"),
-        (lambda subject: subject.update(scenario="upgrade"), "a history is of the scenario replay"),
-    ],
-)
-def test_a_folder_that_was_edited(played, tmp_path, edit, message):
-    record = json.loads((tmp_path / "result.json").read_text())
-    edit(record["subject"])
-    (tmp_path / "result.json").write_text(json.dumps(record))
-    with pytest.raises(InputError, match=message):
-        Result.load(tmp_path)
-
-
-def test_a_page_shows_what_happened_over_time_and_escapes_all(table, tmp_path):
-    name = "<b>day</b>"
-    result = bench(
-        table.rename({"day": name}), ["control", "anchor"], target="y", runs=2,
-        scenario=Replay(time=name, every="30d"), **SHORT,
-    )  # fmt: skip
-    result.report(tmp_path / "page.html")
-    page = (tmp_path / "page.html").read_text()
-    assert "<b>day" not in page
-    assert "&lt;b&gt;day" in page
-    for title in (
-        "Accuracy over time",
-        "Bad flips from release to release",
-        "Churn from release to release",
-        "Bad flips against the first release",
-    ):
-        assert f"<h2>{title}</h2>" in page
-    assert "first release, kept" in page
-
-
-def test_charts_have_a_line_for_each_method_over_time(played):
-    (points,) = played.chart_over_time("bad_flips").to_dict()["datasets"].values()
-    assert [(p["method"], p["release"]) for p in points] == [
-        (method, day)
-        for method in ("control", "anchor")
-        for day in ("2024-03-01", "2024-03-31", "2024-04-30")
-    ]
-    first = datetime.datetime(2024, 3, 1, tzinfo=datetime.UTC)
-    assert points[0]["at"] == 1000 * first.timestamp()
-    axis = played.chart_over_time("bad_flips").to_dict()["layer"][0]["encoding"]["x"]["axis"]
-    assert axis["values"] == [p["at"] for p in points[:3]]  # a tick a release
-    own = played.releases().filter(method="anchor")["bad_flips"].to_list()
-    assert [p["bad_flips"] for p in points[3:]] == pytest.approx(own, abs=1e-3)
-    (points,) = played.chart_over_time().to_dict()["datasets"].values()
-    kept = points[-1]
-    assert kept["method"] == "first release, kept"
-    assert kept["accuracy"] == pytest.approx(played.releases()["accuracy_first"][2], abs=1e-3)
-    with pytest.raises(InputError, match="no metric 'speed': there are accuracy, bad_flips"):
-        played.chart_over_time("speed")
-
-
 def test_another_scenario_has_no_releases():
     result = bench(toys.dataset(120), "control", model=toys.extra_trees, runs=2, workers=1)
     for ask in (result.releases, result.chart_over_time):
         with pytest.raises(InputError, match="retrain has no releases: the scenario replay has"):
             ask()
-
-
-def test_a_budget_is_of_the_release_before(played):
-    assert list(played.choose(max_bad_flips=0.9, max_churn=0.9)) == ["control", "anchor"]
-
-
-@pytest.mark.parametrize(
-    ("parameters", "text"),
-    [
-        ({"time": "day", "every": "30d"}, "replay(time='day', every='30d')"),
-        ({"time": "day", "every": " 2W "}, "replay(time='day', every='2w')"),
-        ({"time": "day", "every": "500"}, "replay(time='day', every=500)"),
-        ({"time": "a b", "every": 12}, "replay(time='a b', every=12)"),
-    ],
-)
-def test_it_is_written_with_its_parameters(parameters, text):
-    scenario = make_scenario("replay", **parameters)
-    assert scenario.text == text
-    assert make_scenario(text) == scenario == Replay(**parameters)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({}, "which column has the time of a row\\? Give time="),
-        ({"time": "day"}, "how often is there a release\\? Give every= a length such as 30d"),
-        ({"time": "day", "every": "monthly"}, "every is a length such as 30d, .*not 'monthly'"),
-        ({"time": "day", "every": "0d"}, "every is a length such as 30d"),
-        ({"time": "day", "every": 0}, "every must be a whole number of at least 1"),
-        ({"time": "day", "every": -3}, "every is a length such as 30d"),
-        ({"time": "day", "every": True}, "every is a length such as 30d"),
-        ({"time": "day", "every": 2.5}, "every is a length such as 30d"),
-        (
-            {"time": "day", "every": "30d", "split": 3},
-            "replay takes no split: it takes time, every",
-        ),
-    ],
-)
-def test_what_cannot_be_played(parameters, message):
-    with pytest.raises(InputError, match=message):
-        make_scenario("replay", **parameters)
-
-
-@pytest.mark.parametrize(
-    ("every", "message"),
-    [
-        ("80d", "column 'day' has 2 periods of 80d, and it takes 3, .*: give every= less"),
-        ("900w", "column 'day' has 1 period of 900w"),
-        ("1d", "column 'day' has 150 periods of 1d, .* give every= more, such as 3d"),
-        (2, "column 'day' has 1[0-9][0-9] periods of 2 rows, .* give every= more, such as [46]"),
-    ],
-)
-def test_too_few_and_too_many_releases(table, every, message):
-    with pytest.raises(InputError, match=message):
-        bench(table, target="y", scenario=Replay(time="day", every=every))
-
-
-def test_a_first_release_of_one_class_is_refused(table):
-    early = table.with_columns(
-        day=pl.when(pl.col("y") == "a").then("day").otherwise(datetime.date(2024, 5, 1))
-    )
-    with pytest.raises(
-        InputError, match=r"at least 2 classes: .* came before 2024-01-31, all of class a: "
-    ):
-        bench(early, target="y", scenario=BY_MONTH)
-
-
-def test_other_columns_and_data_that_have_no_time(table):
-    for options, message in (
-        ({"time": "y", "every": "30d"}, "'y' is to be predicted: it cannot be aside"),
-        (
-            {"time": "x0", "every": "30d"},
-            "every '30d' is a length of time, and column 'x0' has num",
-        ),
-        ({"time": "nowhere", "every": 5}, "no column 'nowhere': there are"),
-    ):
-        with pytest.raises(InputError, match=message):
-            bench(
-                table.with_columns(pl.col("day").cast(pl.String)),
-                target="y",
-                aside="day",
-                scenario=Replay(**options),
-            )
-    gap = table.with_columns(day=pl.when(pl.int_range(N) == 7).then(None).otherwise("day"))
-    with pytest.raises(InputError, match="column 'day' has None in row 7: no date"):
-        bench(gap, target="y", scenario=BY_MONTH)
-    with pytest.raises(InputError, match="only a table of your own has such columns"):
-        bench("digits", scenario=BY_MONTH)
 
 
 def test_identities_go_by_the_rows_and_not_by_how_they_are_told(table):

@@ -13,11 +13,6 @@ from unchurn.training.learners.base import RemarkWarning
 from unchurn.training.upgrade.recipes import FROM_WEIGHTS
 
 
-def model(**options):
-    options = {"method": "control", "epochs": 5, "batch_size": 32, "random_state": 0} | options
-    return StableClassifier(**options)
-
-
 def table_of(values):
     """A table whose target has these values."""
     numbers = np.array([*"ab"])
@@ -29,7 +24,7 @@ def table_of(values):
 def test_a_model_of_a_table_predicts_values_of_its_target(tmp_path, values):
     table = table_of(values)
     data = load_table(table, "y")
-    fitted = model().fit(data)
+    fitted = toys.classifier().fit(data)
     fitted.save(tmp_path / "m.safetensors")
     for one in (fitted, StableClassifier.load(tmp_path / "m.safetensors")):
         said = pl.Series(one.predict(table))
@@ -37,22 +32,22 @@ def test_a_model_of_a_table_predicts_values_of_its_target(tmp_path, values):
         assert set(said) <= set(values)
         assert one.score(table, table["y"].to_numpy()) == (said == table["y"]).mean() > 0.5
         assert one.score(data) == np.mean(one.predict(data.x_test) == data.labels[data.y_test])
-    by_number = model().fit(data.x_train, data.y_train)
+    by_number = toys.classifier().fit(data.x_train, data.y_train)
     assert by_number.score(data) == fitted.score(data)
 
 
 def test_class_numbers_in_the_place_of_labels_are_told():
     data = load_table(table_of([1, 2]), "y")
     with pytest.warns(RemarkWarning, match=r"y has 0, which is none of the classes \[1, 2\]: of"):
-        model().fit(data).score(data.x_test, data.y_test)
+        toys.classifier().fit(data).score(data.x_test, data.y_test)
 
 
 def test_a_model_saved_when_labels_were_text_is_still_a_reference():
     data = load_table(table_of([1, 2]), "y")
-    before = model().fit(data)
-    anchored = model(method="anchor", reference=before).fit(data)
+    before = toys.classifier().fit(data)
+    anchored = toys.classifier(method="anchor", reference=before).fit(data)
     before.classes_ = np.array(data.classes)
-    again = model(method="anchor", reference=before).fit(data)
+    again = toys.classifier(method="anchor", reference=before).fit(data)
     np.testing.assert_array_equal(
         again.predict_proba(data.x_test), anchored.predict_proba(data.x_test)
     )
@@ -82,7 +77,7 @@ BOOLEANS, NUMBERS, FLOATS, DIGITS = [False, True], [0, 1], [0.0, 1.0], ["0", "1"
 def test_true_is_1_whatever_type_holds_it(kind, own, new):
     """A successor of another type of labels is the one of the same type, bit for bit."""
     x, y = toys.blobs(280, n_classes=2)
-    blank = model() if kind == "ours" else LogisticRegression()
+    blank = toys.classifier() if kind == "ours" else LogisticRegression()
     base = blank.fit(x[:100], np.array(own)[y[:100]])
     few = {"random_state": 0} | ({"epochs": 2} if kind == "ours" else {})
     found, same = (upgrade(base, x, np.array(values)[y], **few) for values in (new, own))
@@ -101,7 +96,7 @@ def test_classes_that_cannot_be_matched_are_told_before_any_training(own, monkey
     monkeypatch.setattr("unchurn.training.estimator.fitting.fit_together", untrained)
     for call in (
         lambda: upgrade(base, x, y > 0, **few),
-        lambda: model(method="anchor", reference=base).fit(x, y > 0),
+        lambda: toys.classifier(method="anchor", reference=base).fit(x, y > 0),
     ):
         with pytest.raises(InputError) as error:
             call()
@@ -136,8 +131,8 @@ def test_missing_labels_are_told(y):
     x, whole = toys.blobs(120, n_classes=2)
     base = LogisticRegression().fit(x, whole)
     for call in (
-        lambda: model().fit(x, y),
-        lambda: model().fit(x, whole).score(x, y),
+        lambda: toys.classifier().fit(x, y),
+        lambda: toys.classifier().fit(x, whole).score(x, y),
         lambda: upgrade(base, x, y),
         lambda: upgrade(base, x, whole, X_test=x, y_test=y),
     ):
@@ -161,7 +156,7 @@ def test_labels_as_a_column_are_upgraded_to_and_others_refused():
 def test_dates_are_classes_that_are_saved(tmp_path):
     x, y = toys.blobs(60, n_classes=2)
     days = np.array(["2024-01-31", "2024-02-29"], "datetime64[D]")
-    fitted = model().fit(x, days[y])
+    fitted = toys.classifier().fit(x, days[y])
     fitted.save(tmp_path / "model")
     loaded = StableClassifier.load(tmp_path / "model")
     assert loaded.classes_.dtype == days.dtype
