@@ -154,14 +154,21 @@ def test_project_keeps_its_budget_on_the_rows_it_was_given(budget):
 
 
 def test_project_counts_what_the_base_was_not_trained_on():
-    """Of two held-out rows, the base has seen the one that flips: it does not count."""
+    """Of two held-out rows, the base has seen the one that flips, or it weighs nothing."""
     net = mlp((4,), 3)
     served = {"kept": [net]}
     logits = np.array([[0, 1, 0], [1, 0, 0]], np.float32)  # the first flips, the second does not
-    held = HeldOut(rows=np.array([0, 1]), logits=lambda nets: [logits])
     said = np.array([[1, 0, 0], [1, 0, 0]], np.float32)
     labels = np.array([0, 0])
-    for seen, is_kept in (([True, False], True), ([False, False], False)):
+    for seen, weights, is_kept in (
+        ([True, False], [1, 1], True),
+        ([False, False], [0, 2], True),
+        ([False, False], [1, 1], False),
+        ([True, True], [1, 0], False),  # nothing else to count: all count
+    ):
+        held = HeldOut(
+            rows=np.array([0, 1]), weights=np.float32(weights), logits=lambda nets: [logits]
+        )
         reference = Reference(lambda: said, labels, weights=BASE.weights, seen=np.array(seen))
         found = Project(max_bad_flips=0.1).settle(served["kept"], reference, held)
         assert (found[0] is net) == is_kept

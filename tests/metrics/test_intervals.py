@@ -85,6 +85,7 @@ def test_mcnemar_is_the_binomial_test():
         if gained + lost:
             assert exact == pytest.approx(binomtest(gained, gained + lost).pvalue)
         assert mid <= exact
+    assert mcnemar(0, 0) == (1, 1)
     assert mcnemar(0, 9)[1] == pytest.approx(0.5**9)  # twice the half of the one outcome there is
 
 

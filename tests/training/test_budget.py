@@ -9,10 +9,11 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
 import toys
-from unchurn import StableClassifier, upgrade
+from unchurn import StableClassifier, load_table, upgrade
 from unchurn.core.errors import InputError
 from unchurn.methods import Anchor, Control, Ema, KnnLS, make_method
 from unchurn.methods.registry import written
+from unchurn.training.estimator import budget as module
 from unchurn.training.estimator.budget import hold_out, settings_of
 from unchurn.training.learners.base import RemarkWarning
 from unchurn.training.networks.factories import mlp
@@ -57,6 +58,13 @@ def test_a_fifth_is_held_out_of_every_class():
     lonely = np.array([0] * 9 + [1])  # a class of one row cannot be in both parts
     assert [len(part) for part in hold_out(lonely, 0)] == [8, 2]
     assert [len(part) for part in hold_out(np.arange(10), 0)] == [8, 2]
+
+
+def test_rows_that_weigh_nothing_are_not_held_out():
+    weights = (np.arange(300) % 3 > 0).astype(np.float32)
+    assert (weights[hold_out(Y, 3, weights=weights)[1]] == 1).all()
+    saw = weights > 0  # the base has seen all others: better these than none
+    assert (weights[hold_out(Y, 3, saw, weights)[1]] == 1).all()
 
 
 def test_what_came_last_is_held_out_where_nobody_says_what_the_reference_saw():
@@ -254,3 +262,33 @@ def test_an_upgrade_within_a_budget_searches_how_much_to_anchor():
     assert {one.method.decay for one in given.model.tried_} == {0.99, 0.999}
     saw = np.arange(len(X)) < 100
     assert upgrade(first, X, NAMES, base_saw=saw, **rows).method == FROM_WEIGHTS
+
+
+def test_a_budget_is_of_weights(base):
+    """Settings are measured on what the held-out rows weigh."""
+    weights = np.where(NAMES == "eel", 3.0, 0.5)
+    model = StableClassifier(method="anchor(a=0.5)", reference=base, max_bad_flips=1, **SHORT)
+    (tried,) = model.fit(X, NAMES, weights).tried_
+    again = StableClassifier(method=Anchor(a=0.5), reference=base, **SHORT)
+    after = again.fit(X[KEPT], NAMES[KEPT], weights[KEPT]).predict(X[HELD])
+    right = np.average(after == NAMES[HELD], weights=weights[HELD])
+    assert tried.accuracy == pytest.approx(right)
+    assert tried.churn == pytest.approx(
+        np.average(after != base.predict(X[HELD]), weights=weights[HELD])
+    )
+
+
+def test_a_table_is_held_out_by_its_order(monkeypatch):
+    """Its rows were shuffled: those that came last are new to the reference."""
+    data = load_table(toys.frame(300), "y", aside="row")
+    held = []
+    original = module.hold_out
+    monkeypatch.setattr(
+        module, "hold_out", lambda *given: held.append(original(*given)) or held[-1]
+    )
+    reference = toys.classifier(epochs=1).fit(data)
+    toys.classifier(method="anchor(a=0.5)", epochs=1, reference=reference, max_bad_flips=1).fit(
+        data
+    )
+    numbers = np.array([int(row[1:]) for row in data.aside["row"]])[held[0][1]]
+    assert numbers.min() > 150  # the last two fifths of each class

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
-from unchurn import StableClassifier, load_table, upgrade
+from unchurn import Dataset, StableClassifier, load_table, upgrade
 from unchurn.core.errors import InputError
 from unchurn.methods import Control
 from unchurn.training.estimator.budget import earlier, measured
@@ -267,3 +267,48 @@ def test_that_the_base_knows_the_last_rows_is_warned_of_where_rows_to_test_on_ar
         upgrade(fitted, x, y, X_test=x[:50], y_test=y[:50], model="mlp", random_state=1)
     said = [one for one in found if "as if rows were in order of time" in str(one.message)]
     assert len(said) == is_warned
+
+
+def test_rows_that_weigh_nothing_are_no_witnesses(outdated):
+    """Most of the newer rows have labels by the old rule, which are not trusted."""
+    base, x, y = outdated
+    new, is_trusted = np.arange(N) > N // 2, np.arange(N) % 3 == 0
+    given = np.where(new & ~is_trusted, base.predict(x), y)
+    rows = {"X_test": x[new], "y_test": y[new], "random_state": 1}
+    assert upgrade(base, x, given, **rows).method == FROM_WEIGHTS
+    with pytest.warns(RemarkWarning, match="outdated"):
+        found = upgrade(base, x, given, sample_weight=np.where(new, is_trusted, 0.1), **rows)
+    assert found.method == RECIPES[-1]
+
+
+def test_a_loss_counts_by_its_rows_weights():
+    labels = np.zeros(400, int)
+    weights = np.where(np.arange(400) % 2, 1.9, 0.1).astype(np.float32)
+    newer = newer_rows(labels, lambda rows: labels[rows], seed=0, saw=None, weights=weights)
+    assert newer.weights.mean() == pytest.approx(1)
+    is_light = newer.weights < 1
+    assert 10 < is_light.sum() < len(newer.held)
+
+    def with_wrong(rows):
+        def predict(recipe, newer):
+            answers = np.zeros(len(newer.held), int)
+            answers[np.flatnonzero(rows)[:10]] = recipe != RECIPES[-1]
+            return answers
+
+        return predict
+
+    recipe, tried = as_accurate(RECIPES, newer, with_wrong(is_light))
+    assert recipe == RECIPES[0]
+    share = newer.weights[is_light][:10].sum() / newer.weights.sum()
+    assert tried[1].accuracy == pytest.approx(1 - share)
+    assert tried[1].bad_flips == tried[1].churn == pytest.approx(share)
+    with pytest.warns(RemarkWarning, match="outdated"):
+        assert as_accurate(RECIPES, newer, with_wrong(~is_light))[0] == RECIPES[-1]
+
+
+def test_a_dataset_whose_order_is_unknown_is_warned_of_too(rng):
+    x, y = noisy(rng)
+    data = Dataset("noisy", x[:500], y[:500], x[500:], y[500:], ("0", "1"))
+    base = clone(BY_HEART).fit(x[:500], data.labels[y[:500]])
+    with pytest.warns(RemarkWarning, match="as if rows were in order of time"):
+        upgrade(base, data, model="mlp", random_state=1)

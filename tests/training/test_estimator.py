@@ -12,9 +12,10 @@ from sklearn.utils.estimator_checks import check_estimator
 from torch import nn
 
 import toys
-from unchurn import StableClassifier, load
+from unchurn import StableClassifier, load, load_table
 from unchurn.core.errors import InputError
-from unchurn.methods import Control, KnnLS, LabelSmoothing
+from unchurn.methods import Anchor, Control, KnnLS, LabelSmoothing
+from unchurn.training.learners.base import RemarkWarning
 from unchurn.training.networks.factories import mlp
 
 X, Y = toys.blobs(120, distance=2)
@@ -184,3 +185,36 @@ def test_a_dataset_is_scored_on_its_test_part():
     assert by_number.score(data) == by_number.score(data.x_test, data.y_test) == expected
     with pytest.raises(InputError, match="y has numbers, and the classes have names"):
         by_name.score(data.x_test, data.y_test)
+
+
+def test_a_failed_refit_leaves_the_model_as_it_was():
+    fitted = toys.classifier().fit(X, Y)
+    before = fitted.predict_proba(X)
+    with pytest.raises(InputError, match="1 class"):
+        fitted.fit(np.hstack([X, X]), np.zeros(len(X)))
+    with pytest.raises(InputError, match="1 class"):
+        fitted.fit(pd.DataFrame(X, columns=[*"abcd"]), np.zeros(len(X)))
+    assert fitted.predict_proba(X).tobytes() == before.tobytes()
+    assert not hasattr(fitted, "feature_names_in_")
+
+
+def test_a_method_and_its_parameter_are_set_at_once():
+    found = toys.classifier().set_params(method="anchor", method__a=0.3)
+    assert found.method == Anchor(a=0.3)
+    grid = {"method": ["label_smoothing"], "method__a": [0.1, 0.5]}
+    GridSearchCV(toys.classifier(epochs=1), grid, cv=2).fit(X, Y)
+
+
+def test_a_method_by_name_suits_a_short_training():
+    """Two networks that meet at step 1,000 would never meet."""
+    short = toys.classifier(method="codistill_ce").fit(X, Y)
+    assert short.method_.n_warm < 20
+    with pytest.warns(RemarkWarning, match="n_warm=1000 is never reached") as found:
+        toys.classifier(method="codistill_ce(n_warm=1000)").fit(X, Y)
+    assert found[0].filename == __file__
+
+
+def test_a_dataset_is_prepared_already():
+    data = load_table(toys.frame(60), "y", aside="row")
+    with pytest.raises(InputError, match="its own labels and preparation: give it alone"):
+        toys.classifier().fit(data, preparation=data.preparation)

@@ -215,3 +215,38 @@ def test_weighted_rows_keep_every_bit_of_weight(rng):
 def test_only_what_is_handed_on_is_looked_for_in_what_an_estimator_is_derived_from():
     assert "estimator" not in parameter_names(ExtraTreesClassifier)  # of the class it derives from
     assert "n_estimators" in parameter_names(ExtraTreesClassifier)
+
+
+def test_catboost_has_a_seed_and_is_quiet_whatever_it_was_given():
+    """It tells only of parameters that were set, so a seed that was not must be given by name."""
+
+    class Boosting(BaseEstimator):
+        __module__ = "catboost.core"
+
+        def __init__(self, **given):
+            self.given = given
+
+        def get_params(self, deep=True):
+            return dict(self.given)
+
+        def set_params(self, **given):
+            self.given |= given
+            return self
+
+        def fit(self, x, y):
+            seen.append(dict(self.given))
+            self.classes_ = np.unique(y)
+            return self
+
+        def predict_proba(self, x):
+            return np.full((len(x), 3), 1 / 3)
+
+    seen = []
+    quiet = {"verbose": 0, "allow_writing_files": False, "thread_count": 1}
+    targets = np.eye(3, dtype=np.float32)[Y]
+    SklearnLearner(Boosting(depth=3)).train(X, targets, 5)
+    SklearnLearner(Boosting(random_seed=7, silent=True)).train(X, targets, 5)
+    assert seen == [
+        {"depth": 3, "random_state": 5, **quiet},
+        {"random_seed": 5, "silent": True, "allow_writing_files": False, "thread_count": 1},
+    ]

@@ -17,6 +17,7 @@ from unchurn.methods import (
     KnnLS,
     Method,
     Reference,
+    Swa,
     make_method,
 )
 from unchurn.training.learners.base import DivergedError, score_distinct
@@ -246,6 +247,15 @@ def test_more_neighbours_than_examples_is_said_before_training(streams):
     with pytest.raises(InputError, match="k must be from 1 to the number of points, 90, not 91"):
         run(KnnLS(k=91))
     assert streams == []
+
+
+def test_a_batch_that_batch_norm_skips_is_no_step():
+    """An average over the last part of training would wait for a step that never comes."""
+    x, y = toys.blobs(33, distance=2)  # a batch of 32, and one example that is left out
+    with_one = run(Swa(part=0.5), x=x, y=y, factory=toys.with_batch_norm)
+    plain = run(Control(), x=x, y=y, factory=toys.with_batch_norm)
+    of_last, of_average = (one.members[0][0].parameters() for one in (plain, with_one))
+    assert all(map(torch.equal, of_last, of_average))  # the last half of two steps is the last
 
 
 def test_every_example_is_seen_once_an_epoch():

@@ -1,6 +1,7 @@
 """`upgrade`, and references of every kind."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -250,7 +251,11 @@ def test_methods_are_told_what_the_base_has_seen(rng):
     assert rows.reference.seen.tolist() == saw.tolist()
     assert rows.take(np.array([2, 1])).reference.seen.tolist() == [True, False]
     more = rows.with_unlabelled(X[4:6], Answers(logits=said.logits[:2]))
-    assert more.reference.seen.tolist() == [*saw, False, False]
+    # What it labelled itself says as little of it as what it was trained on.
+    assert more.reference.seen.tolist() == [*saw, True, True]
+    unknown = replace(rows, saw=None).with_unlabelled(X[4:6], Answers(logits=said.logits[:2]))
+    assert unknown.reference.seen.tolist() == [False] * 4 + [True] * 2
+    assert unknown.take(np.array([3, 4])).reference.seen.tolist() == [False, True]
 
 
 def test_a_frame_without_its_target_is_prepared_by_the_base_too():

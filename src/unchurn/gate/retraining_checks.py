@@ -1,8 +1,8 @@
 """Checks of a candidate's churn and loss of accuracy beyond those of retraining alone.
 
 The interval of an excess is for this candidate. A retraining is itself a random draw, whose excess
-is above zero half of the time: a candidate is rejected only if it lies beyond the prediction
-interval of one more retraining, which needs three retrainings or more.
+is above zero half of the time: with three retrainings or more, which give a prediction interval of
+one more, a candidate is rejected only if it lies beyond that, too.
 """
 
 from __future__ import annotations

@@ -34,6 +34,7 @@ class HeldOut:
     """Examples that a fit was not trained on, and a function that scores them."""
 
     rows: Rows  # the examples' numbers in the training data
+    weights: Float32  # of the examples
     logits: Callable[[Sequence[nn.Module]], list[Float32]]  # networks -> (n, L) logits of each
 
 

@@ -90,8 +90,8 @@ class CodistillCE(_Codistill):
     """Train two networks that pull each other together by cross-entropy; serve the first.
 
     The loss is L(f₁) + L(f₂) + a·Ψ(f₁, f₂) with Ψ = −Σ p₁ log p₂, which starts at step `n_warm`
-    (scaled down in short trainings). It costs two trainings. With `stop_gradient`, each network is
-    drawn towards the other's fixed predictions.
+    (scaled down in short trainings if it is not given). It costs two trainings. With
+    `stop_gradient`, each network is drawn towards the other's fixed predictions.
     """
 
     kind: ClassVar[Kind] = "ce"

@@ -29,8 +29,9 @@ class Project(WarmStart):
     held-out share `part` of the examples, which training misses. If it is known which examples the
     reference was trained on, only the others count, because it gets too many of its own right. The
     weights move in 20 equal steps and stop at the first that keeps the budget. The last step is
-    the reference itself, so the budget is always kept on the held-out examples; with few of them,
-    it may be missed on others. With a budget of 1, this is a warm start alone.
+    the reference itself, so the budget is always kept on the held-out examples, unless the method
+    changes the network (`smelu`) and the reference's was not changed; with few of them, it may be
+    missed on others. With a budget of 1, this is a warm start alone.
     """
 
     a: float = 1.0
@@ -63,9 +64,9 @@ class Project(WarmStart):
     def settle(self, nets: list[nn.Module], reference: Reference, held: HeldOut) -> list[nn.Module]:
         if not self._projects:
             return nets
-        counted = ~reference.seen[held.rows]
+        counted = held.weights * ~reference.seen[held.rows]
         if not counted.any():  # the reference has seen all of them: better than counting nothing
-            counted[:] = True
+            counted = np.ones_like(counted)
         labels, was_right = reference.labels[held.rows], reference.is_right[held.rows]
         for step in range(STEPS + 1):
             stepped = [copy.deepcopy(net) for net in nets] if step else nets
@@ -73,6 +74,6 @@ class Project(WarmStart):
                 move_weights(net, reference.weights, step / STEPS)
             (logits,) = held.logits(stepped)
             flips = was_right & (logits.argmax(axis=1) != labels)
-            if np.mean(flips[counted]) <= self.max_bad_flips:
+            if np.average(flips, weights=counted) <= self.max_bad_flips:
                 break
         return stepped

@@ -163,7 +163,8 @@ def with_unusual(name: str, own: dict[str, Any]) -> str:
 
 
 def _as_code(value: Any) -> str:
-    return f"{value:g}" if type(value) in (int, float) else repr(value)
+    short = f"{value:g}" if type(value) is float else repr(value)
+    return short if type(value) is not float or float(short) == value else repr(value)
 
 
 def _parse_part(text: str) -> tuple[str, dict[str, Any]]:

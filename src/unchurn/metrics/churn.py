@@ -149,6 +149,8 @@ def churn_summary(
       churn correct    18.06 %  (sd 6.36 over 3 pairs)
       churn incorrect  75.00 %  (sd 43.30 over 3 pairs)
     """
+    if given not in ("either", "first"):
+        raise InputError(f"given must be 'either' or 'first', not {given!r}")
     codes, truth = _codes(predictions, labels)
     correct = codes == truth
     n_runs, n = codes.shape

@@ -252,10 +252,12 @@ def _logit(events: Array, sizes: Array) -> Float64:
 
 
 def mcnemar(gained: int, lost: int) -> tuple[float, float]:
-    """Exact and mid p-values for "as many gained as lost"."""
+    """Exact and mid p-values for "as many gained as lost"; 1 if there are none of either."""
     from scipy.stats import binom
 
     n, fewer = gained + lost, min(gained, lost)
+    if n == 0:  # the mid p-value would be 0.5, by half of a certainty
+        return 1.0, 1.0
     exact = min(1.0, 2 * float(binom.cdf(fewer, n, 0.5)))
     if gained == lost:
         return exact, 1 - float(binom.pmf(fewer, n, 0.5)) / 2

@@ -254,9 +254,9 @@ def _one_sided(
     """Warn that a single column of probabilities predicts the same class in every row."""
     if predicted.n_unique() > 1:
         return ()
-    _, given = probabilities.values()
-    always = str(predicted[0])
-    end = f"least {given.min():.3g}" if always == [*probabilities][1] else f"most {given.max():.3g}"
+    (_, one), always = probabilities, str(predicted[0])
+    given = probabilities[one].to_numpy()
+    end = f"least {given.min():.3g}" if always == one else f"most {given.max():.3g}"
     return (
         f"{name}: every row is predicted {always}, for {column!r} is at {end}: is it a logit or in "
         "percent? Or name another threshold",

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.special import softmax
 
-from unchurn.core.arrays import Array, IntArray
+from unchurn.core.arrays import Array, Float32, FloatArray, IntArray
 from unchurn.core.errors import InputError
 from unchurn.methods import Method, combine, make_method
 from unchurn.methods.grid import worth_trying
@@ -31,7 +31,7 @@ RECENT = 0.4  # share of the rows, the last ones, assumed to be new to the refer
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Tried:
-    """A setting, and its measures on the held-out rows, as shares of them."""
+    """A setting, and its measures on the held-out rows, as shares of them or of their weights."""
 
     method: Method
     accuracy: float = math.nan
@@ -68,21 +68,27 @@ def settings_of(method: str | Method, n_steps: int | None) -> list[Method]:
     return list({repr(one): one for one in settings}.values())
 
 
-def hold_out(numbers: IntArray, seed: int, saw: Mask | None = None) -> tuple[IntArray, IntArray]:
+def hold_out(
+    numbers: IntArray, seed: int, saw: Mask | None = None, weights: Float32 | None = None
+) -> tuple[IntArray, IntArray]:
     """The rows to train settings on, and a fifth to measure them on, with every class if possible.
 
     Only rows that the reference was not trained on are held out, and at most half of them: it gets
     too many of the rows that it has memorised right. If it is unknown which these are, rows are
-    assumed to be in order of time; if they are not, no harm is done.
+    assumed to be in order of time; if they are not, no harm is done. Rows of weight 0, whose labels
+    mean nothing, are not held out either.
     """
     from sklearn.model_selection import train_test_split
 
     n = len(numbers)
     known = earlier(numbers) if saw is None else saw
-    unseen = np.arange(n) if known.sum() > n - 2 else np.flatnonzero(~known)
+    counts = np.full(n, True) if weights is None else weights > 0
+    unseen = np.flatnonzero(counts & ~known)
+    if len(unseen) < 2:
+        unseen = np.flatnonzero(counts) if counts.sum() > 1 else np.arange(n)
     n_held = min(math.ceil(HELD_OUT * n), math.ceil(len(unseen) / 2))
-    counts = np.unique(numbers[unseen], return_counts=True)[1]
-    can = counts.min() > 1 and len(counts) <= min(n_held, len(unseen) - n_held)
+    sizes = np.unique(numbers[unseen], return_counts=True)[1]
+    can = sizes.min() > 1 and len(sizes) <= min(n_held, len(unseen) - n_held)
     draw = int(Stream(seed, 0, 0).generator("budget").integers(np.iinfo(np.int32).max))
     _, held = train_test_split(
         unseen, test_size=n_held, random_state=draw, stratify=numbers[unseen] if can else None
@@ -114,8 +120,8 @@ def choose_setting(
     are trained on in every trial.
     """
     settings = settings_of(method, fitting.n_steps(len(rows.inputs)))
-    saw = None if rows.saw is None else rows.saw[:n_labelled]
-    kept, held = hold_out(rows.numbers[:n_labelled], fitting.seed, saw)
+    labelled = rows.take(np.arange(n_labelled))
+    kept, held = hold_out(labelled.numbers, fitting.seed, labelled.saw, labelled.weights)
     seen = rows.take(np.append(kept, np.arange(n_labelled, len(rows.inputs))))
     tried = _try_all(settings, seen, rows.take(held), fitting)
     good = [one for one in tried if not one.failure]
@@ -198,17 +204,23 @@ def _measured(method: Method, fitted: Predictor, held: Rows) -> Tried:
     if held.said is None:
         raise ValueError("there is no reference to hold it against")
     new, before = fitted.probabilities(held.inputs), held.said.logits
-    found = measured(method, new.argmax(axis=1), held.numbers, before.argmax(axis=1))
+    found = measured(method, new.argmax(axis=1), held.numbers, before.argmax(axis=1), held.weights)
     moved = np.abs(new - softmax(before.astype(np.float64), axis=1)).sum(axis=1) / 2
-    return replace(found, distance=float(moved.mean()))
+    return replace(found, distance=float(np.average(moved, weights=held.weights)))
 
 
-def measured(method: Method, answers: Array, labels: Array, before: Array) -> Tried:
+def measured(
+    method: Method, answers: Array, labels: Array, before: Array, weights: FloatArray | None = None
+) -> Tried:
     """Accuracy, bad flips and churn of answers (n,) compared with an older model's (n,)."""
     runs = Runs(predictions=answers[None], labels=labels, base=before[None])
+
+    def share(mask: Mask) -> float:
+        return float(np.average(mask[0], weights=weights))
+
     return Tried(
         method=method,
-        accuracy=float(against_base.right(runs).mean()),
-        bad_flips=float(against_base.bad_flips(runs).mean()),
-        churn=float(against_base.moved(runs).mean()),
+        accuracy=share(against_base.right(runs)),
+        bad_flips=share(against_base.bad_flips(runs)),
+        churn=share(against_base.moved(runs)),
     )

@@ -15,7 +15,7 @@ from unchurn.methods.base import overrides
 from unchurn.methods.registry import name_of
 from unchurn.metrics.budget import Budget
 from unchurn.training.estimator.references import Model
-from unchurn.training.learners.base import RemarkWarning
+from unchurn.training.learners.base import RemarkWarning, levels_up
 
 LARGE = 1000.0  # larger inputs, beyond any pixel's, keep a user's own network from learning
 LOOK_AT_ONE = "anchor, rcp, focal, warm_start, project, knn_ls, distill and elodi"
@@ -45,6 +45,8 @@ def as_weights(sample_weight: npt.ArrayLike, n: int) -> npt.NDArray[np.float32]:
 def as_seed(random_state: int | np.random.RandomState | None) -> int:
     """A seed for the streams: an integer as it is, otherwise drawn from the random state."""
     if isinstance(random_state, int | np.integer):
+        if random_state < 0:
+            raise InputError(f"random_state must be 0 or more, not {random_state}")
         return int(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
@@ -77,7 +79,7 @@ def check_reference(
         warnings.warn(
             f"reference is not used: {name} looks at none; {LOOK_AT_ONE} do",
             RemarkWarning,
-            stacklevel=3,
+            stacklevel=levels_up(),
         )
 
 
@@ -88,5 +90,5 @@ def warn_if_large(inputs: Array) -> None:
             f"X has numbers up to {size:.3g}, and a network of your own takes them as they are: "
             "scale them before, as by StandardScaler",
             RemarkWarning,
-            stacklevel=4,
+            stacklevel=levels_up(),
         )

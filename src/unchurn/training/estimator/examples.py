@@ -25,6 +25,7 @@ class Rows:
     said: Answers | None = None  # the reference's predictions
     targets: Float32 | None = None  # the one-hot labels if not given
     saw: Mask | None = None  # the rows that the reference was trained on; None if unknown
+    is_taught: Mask | None = None  # the rows that the reference labelled; None if the user did all
 
     def take(self, rows: IntArray) -> Rows:
         """Some of the rows."""
@@ -39,6 +40,7 @@ class Rows:
             said=said,
             targets=None if self.targets is None else self.targets[rows],
             saw=None if self.saw is None else self.saw[rows],
+            is_taught=None if self.is_taught is None else self.is_taught[rows],
         )
 
     def with_unlabelled(self, inputs: Array, said: Answers) -> Rows:
@@ -56,7 +58,8 @@ class Rows:
             weights=np.concatenate([own, np.ones(len(inputs), np.float32)]),
             said=before,
             targets=np.concatenate([one_hot, taught]),
-            saw=None if self.saw is None else np.append(self.saw, np.zeros(len(inputs), np.bool_)),
+            saw=None if self.saw is None else np.append(self.saw, np.full(len(inputs), True)),
+            is_taught=np.repeat([False, True], [len(self.inputs), len(inputs)]),
         )
 
     @cached_property
@@ -69,5 +72,6 @@ class Rows:
             self.numbers,
             weights=said.weights,
             known=said.known,
-            seen=self.saw,
+            # Its own answers say as little of bad flips as rows that it was trained on.
+            seen=self.is_taught if self.saw is None else self.saw,
         )

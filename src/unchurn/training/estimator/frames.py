@@ -20,7 +20,7 @@ from unchurn.datasets.preparation import (
 )
 from unchurn.report.numbers import percent
 from unchurn.training.estimator.references import Model, is_ours
-from unchurn.training.learners.base import RemarkWarning
+from unchurn.training.learners.base import RemarkWarning, levels_up
 
 if TYPE_CHECKING:
     import polars as pl
@@ -60,11 +60,11 @@ def learn_preparation(
         return None
     if ids and len(ids) < frame.width:
         for name in ids:
-            warnings.warn(no_feature(name), RemarkWarning, stacklevel=3)
+            warnings.warn(no_feature(name), RemarkWarning, stacklevel=levels_up())
         frame = frame.drop(ids)
     for column in frame:
         if column.dtype == pl.String and (note := note_on_id(column)) is not None:
-            warnings.warn(f"{note}, drop it from X", RemarkWarning, stacklevel=3)
+            warnings.warn(f"{note}, drop it from X", RemarkWarning, stacklevel=levels_up())
     if reference is None:
         return prepare(frame, np.arange(frame.height), how_left_out="drop {it} from X")
     if is_ours(reference) and not is_anew:
@@ -79,7 +79,7 @@ def learn_preparation(
         warnings.warn(
             f"{left_out}: left out of what the new model learns from, unless turned into numbers",
             RemarkWarning,
-            stacklevel=3,
+            stacklevel=levels_up(),
         )
     return preparation
 
@@ -107,7 +107,9 @@ def _is_new_to(before: Preparation, frame: pl.DataFrame, *, needs_weights: bool)
         else "the new model learns from these, too, and so cannot start from its weights"
     )
     warnings.warn(
-        f"the reference has not learned from {', '.join(new)}: {what}", RemarkWarning, stacklevel=4
+        f"the reference has not learned from {', '.join(new)}: {what}",
+        RemarkWarning,
+        stacklevel=levels_up(),
     )
     return not needs_weights
 

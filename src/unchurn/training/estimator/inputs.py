@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,10 +20,9 @@ from sklearn.utils.validation import validate_data
 from unchurn.core.arrays import Array, Float32
 from unchurn.core.errors import InputError
 from unchurn.core.frames import is_frame
-from unchurn.datasets.base import Dataset
 from unchurn.datasets.preparation import Preparation
 from unchurn.training.estimator.frames import check_numbers, prepared
-from unchurn.training.learners.base import RemarkWarning
+from unchurn.training.learners.base import RemarkWarning, levels_up
 
 if TYPE_CHECKING:
     from unchurn.training.estimator.stable_classifier import StableClassifier
@@ -37,8 +37,8 @@ def checked_examples(
 ) -> tuple[Float32, Array]:
     """Inputs (already prepared if there is a preparation) and labels to fit, checked."""
     if preparation is None:
-        with _naming_gaps():
-            inputs, labels = validate_data(model, x, y, **KIND)
+        with _naming_gaps():  # a copy: if the fit fails, the model keeps the columns it has
+            inputs, labels = validate_data(copy(model), x, y, **KIND)
     else:
         inputs, labels = check_X_y(x, y, estimator=model, **KIND)
     return inputs, labels
@@ -80,7 +80,7 @@ def checked_inputs(
             f"X has numbers that look raw, up to {np.abs(inputs).max():.3g}, and an array is taken "
             f"for rows as they were prepared{hint}",
             RemarkWarning,
-            stacklevel=4,
+            stacklevel=levels_up(),
         )
     return np.asarray(inputs)
 
@@ -98,11 +98,12 @@ def _are_raw(inputs: Float32) -> bool:
 
 
 def remember_columns(model: StableClassifier, x: Any, preparation: Preparation | None) -> None:
-    """Record the columns of a prepared table; for other inputs, `validate_data` has done so."""
+    """Record the columns of a table before it was prepared, or of other inputs as they are."""
     if preparation is None:
+        validate_data(model, x, skip_check_array=True)
         return
     model.n_features_in_ = len(preparation.names)
-    if isinstance(x, Dataset) or all(isinstance(name, str) for name in x.columns):
+    if not is_frame(x) or all(isinstance(name, str) for name in x.columns):
         model.feature_names_in_ = np.array(preparation.names, object)
     elif hasattr(model, "feature_names_in_"):  # left from an earlier fit
         del model.feature_names_in_

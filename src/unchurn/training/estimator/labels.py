@@ -14,7 +14,7 @@ from unchurn.core.errors import InputError
 from unchurn.core.frames import as_frame, is_frame, n_rows
 from unchurn.datasets.base import Dataset
 from unchurn.datasets.leaks import copies_of
-from unchurn.training.learners.base import RemarkWarning
+from unchurn.training.learners.base import RemarkWarning, levels_up
 
 
 def given_labels(y: Any, name: str, x: Any, of: str) -> Array:
@@ -50,7 +50,7 @@ def warn_of_labels_in(x: Any, labels: Array) -> None:
         warnings.warn(
             f"column {name!r} of X is y itself: drop it, or the model learns nothing else",
             RemarkWarning,
-            stacklevel=3,
+            stacklevel=levels_up(),
         )
 
 
@@ -76,10 +76,15 @@ def labels_of_test_part(data: Dataset, classes: Array) -> Array:
 
     They are class numbers if the model was fitted to class numbers.
     """
-    is_text = classes.dtype.kind == "U"
+    is_text = _are_text(classes)
     labels = np.array(data.classes) if is_text else data.labels
     is_known = is_text or set(classes.tolist()) <= set(labels.tolist())
     return labels[data.y_test] if is_known else data.y_test
+
+
+def _are_text(classes: Array) -> bool:
+    """Whether all classes are text, also in an array of objects, as pandas gives it."""
+    return all(isinstance(name, str) for name in classes.tolist())
 
 
 def check_true_labels(y: Any, classes: Array, *, is_of_table: bool) -> None:
@@ -88,7 +93,7 @@ def check_true_labels(y: Any, classes: Array, *, is_of_table: bool) -> None:
     given = np.asarray(y)
     if given.dtype.kind not in "iu":
         return
-    if classes.dtype.kind == "U":
+    if _are_text(classes):
         raise InputError("y has numbers, and the classes have names: give a dataset alone")
     unknown = np.setdiff1d(given, classes)
     if is_of_table and unknown.size and given.max() < len(classes):
@@ -96,5 +101,5 @@ def check_true_labels(y: Any, classes: Array, *, is_of_table: bool) -> None:
             f"y has {unknown[0]}, which is none of the classes {classes.tolist()}: of class "
             "numbers, as y_test of a dataset has them, give the dataset alone",
             RemarkWarning,
-            stacklevel=3,
+            stacklevel=levels_up(),
         )

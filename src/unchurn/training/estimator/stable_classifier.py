@@ -14,10 +14,11 @@ from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError
 from unchurn.datasets.base import Dataset
 from unchurn.datasets.preparation import Preparation
-from unchurn.methods import Method, make_method
-from unchurn.methods.registry import DEFAULT
+from unchurn.methods import Method, combine, make_method
+from unchurn.methods.grid import as_written
+from unchurn.methods.registry import DEFAULT, parse_method
 from unchurn.metrics.budget import Budget
-from unchurn.training.estimator.budget import Tried, choose_setting
+from unchurn.training.estimator.budget import Tried, choose_setting, earlier
 from unchurn.training.estimator.checks import (
     as_mask,
     as_seed,
@@ -199,8 +200,8 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             `reference` prepares it; otherwise the preparation is learned from these rows.
         """
         data = X if isinstance(X, Dataset) else None
-        if data is not None and y is not None:
-            raise InputError("a dataset has its own labels: give it alone")
+        if data is not None and not (y is None and preparation is None):
+            raise InputError("a dataset has its own labels and preparation: give it alone")
         method, factory = make_method(self.method), make_factory(self.module)
         budget = Budget(max_bad_flips=self.max_bad_flips, max_churn=self.max_churn)
         given = (reference_logits, reference_probabilities)
@@ -238,6 +239,8 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         saw = reference_saw
         if saw is not None:
             saw = as_mask(saw, len(inputs), "reference_saw")
+        elif data is not None and data.order is not None:  # a table's rows were shuffled
+            saw = earlier(numbers, data.order[: len(numbers)])
         rows = Rows(
             inputs=scale(scaling, inputs),
             numbers=numbers,
@@ -256,11 +259,14 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             method, tried = choose_setting(
                 self.method, budget, rows=rows, n_labelled=len(inputs), fitting=fitting
             )
+        elif isinstance(self.method, str):
+            suited = as_written(parse_method(self.method), fitting.n_steps(len(rows.inputs)))
+            method = combine(*(one for _, one in suited))
         (fitted,) = fitting.fit([method], rows)
         # Only now, all together: an interrupted fit leaves the model as it was.
         self.fitted_, self.classes_, self.shape_ = fitted, classes, inputs.shape[1:]
         self.preparation_, self.scaling_, self.tried_ = preparation, scaling, tried
-        remember_columns(self, X, preparation)
+        remember_columns(self, X if data is None else data.x_train, preparation)
         return self
 
     @property
@@ -315,8 +321,8 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, including those of a method that was given by name: `method__a`."""
-        if isinstance(self.method, str) and any(name.startswith("method__") for name in params):
-            self.method = make_method(self.method)
+        if any(name.startswith("method__") for name in params):
+            self.method = make_method(params.pop("method", self.method))
         super().set_params(**params)
         return self
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any, Protocol
 
 from unchurn.core.arrays import Array, Float32, IntArray, distinct_rows
@@ -29,9 +30,14 @@ class RemarkWarning(UserWarning):
 def levels_up() -> int:
     """The `stacklevel` of its caller's warnings that points at the line that called unchurn."""
     frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals["__name__"].partition(".")[0] == "unchurn":
+    while frame.f_back is not None and _package(frame) == "unchurn":
         frame, level = frame.f_back, level + 1
     return level
+
+
+def _package(frame: FrameType) -> str:
+    """The package whose code a frame runs; code without a name, as in `exec`, has none."""
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
 
 
 class Predictor(Protocol):

@@ -12,20 +12,26 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import VotingClassifier
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import threadpool_limits
 
 from unchurn.core.arrays import Array, Float32
 from unchurn.core.errors import InputError
-from unchurn.core.frames import taken
 from unchurn.methods import Method
 from unchurn.methods.base import overrides
 from unchurn.training.learners.function import FunctionLearner, Predict
 from unchurn.training.learners.own_code import code_identity
+from unchurn.training.learners.soft_targets import fit_to_targets, takes_weights
 
+# Values of parameters, each with its other names, that a library's estimators get in a run.
+UNLESS_SET: dict[str, list[tuple[tuple[str, ...], Any]]] = {
+    "lightgbm": [(("verbose", "verbosity"), -1)],
+    "catboost": [
+        (("verbose", "verbose_eval", "logging_level", "silent"), 0),
+        (("allow_writing_files",), False),
+        (("thread_count",), 1),
+    ],
+}
+SEEDS = ("random_state", "random_seed")
 LIKE = 0.8  # difflib's ratio for names that are alike: about one letter in five differs
 
 
@@ -59,61 +65,6 @@ def unfitted(estimator: Any) -> Any:
         return type(estimator)(**deepcopy(estimator.get_params(deep=False)))
 
 
-def fit_to_targets(model: Any, x: Any, targets: Float32, classes: Array) -> None:
-    """Fit an estimator to rows, of an array or a frame, whose (n, L) targets may be soft."""
-    is_hard = (targets.max(axis=1) == 1).all()
-    if not (is_hard or takes_weights(model)):
-        raise InputError(
-            f"{type(model).__name__}.fit takes no sample_weight, which weights and rows without "
-            "labels need: leave them out"
-        )
-    try:
-        if is_hard:  # fit as without unchurn
-            model.fit(x, classes[targets.argmax(axis=1)])
-        else:
-            _fit_to_weighted_rows(model, x, targets, classes)
-    except (ValueError, TypeError) as error:  # the estimator rejects its parameters or data
-        what = " ".join(str(error).split())
-        raise InputError(f"{type(model).__name__}: {what}") from error
-
-
-def _fit_to_weighted_rows(model: Any, x: Any, targets: Float32, classes: Array) -> None:
-    """Fit to a row for every class with a nonzero target, as `weighted_rows`; X may be a frame.
-
-    Steps of a pipeline before the last take no weights, so they are fitted to each row once, with
-    its likeliest class. A row for every class would hide from them what tells classes apart.
-    """
-    if isinstance(model, Pipeline):
-        if len(model.steps) > 1:
-            used = np.flatnonzero(targets.any(axis=1))
-            steps, targets = model[:-1], targets[used]
-            x = steps.fit_transform(taken(x, used), classes[targets.argmax(axis=1)])
-            model.steps[:-1] = steps.steps  # others than the model's if the pipeline has a memory
-        _fit_to_weighted_rows(model.steps[-1][1], x, targets, classes)
-        return
-    row, label = np.nonzero(targets)
-    model.fit(taken(x, row), classes[label], sample_weight=targets[row, label])
-
-
-def takes_weights(estimator: Any) -> bool:
-    """Whether an estimator can be fitted to weighted rows, a pipeline by its last step.
-
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn.pipeline import make_pipeline
-    >>> takes_weights(make_pipeline(LogisticRegression()))
-    True
-    """
-    if isinstance(estimator, Pipeline):
-        return takes_weights(estimator.steps[-1][1])
-    if isinstance(estimator, VotingClassifier):  # hands them on to its members
-        members = [member for _, member in estimator.estimators if member != "drop"]
-        return all(has_fit_parameter(member, "sample_weight") for member in members)
-    if isinstance(estimator, CalibratedClassifierCV) and estimator.estimator is not None:
-        # It takes them in any case, but then trains what it calibrates without them.
-        estimator = estimator.estimator
-    return bool(has_fit_parameter(estimator, "sample_weight"))
-
-
 def _one_thread() -> threadpool_limits:
     """Limit OpenMP and BLAS to one thread, since several runs share the cores.
 
@@ -127,7 +78,7 @@ def _one_thread() -> threadpool_limits:
 def _run_parameters(model: Any, seed: int) -> dict[str, Any]:
     """Parameters for one run: the seed wherever one is taken, and one core, as runs share cores.
 
-    LightGBM, which prints several lines in every run, is made quiet unless its verbosity is set.
+    Libraries that print or write files in every run are made quiet unless the user set that.
     """
     own, found = model.get_params(), seed_parameters(model, seed)
     for name, value in own.items():
@@ -136,17 +87,25 @@ def _run_parameters(model: Any, seed: int) -> dict[str, Any]:
             found[name] = 1
     for name, part in {"": model, **own}.items():
         before = f"{name}__" if name else ""
-        if type(part).__module__.startswith("lightgbm.") and not any(
-            f"{before}{word}" in own for word in ("verbose", "verbosity")
-        ):
-            found[f"{before}verbose"] = -1
+        library = type(part).__module__.partition(".")[0]
+        for words, value in UNLESS_SET.get(library, ()):
+            if not any(f"{before}{word}" in own for word in words):
+                found[f"{before}{words[0]}"] = value
     return found
 
 
 def seed_parameters(model: Any, seed: int) -> dict[str, Any]:
-    """The seed for every parameter of an estimator and its parts that takes one."""
-    names = model.get_params()
-    return {name: seed for name in names if name.rpartition("__")[2] == "random_state"}
+    """The seed for every parameter of an estimator and its parts that takes one.
+
+    CatBoost, whose `get_params` has only what was set, calls it `random_seed`, too.
+    """
+    own = model.get_params()
+    names = [name for name in own if name.rpartition("__")[2] in SEEDS]
+    for name, part in {"": model, **own}.items():
+        before = f"{name}__" if name else ""
+        if type(part).__module__.startswith("catboost.") and f"{before}random_seed" not in own:
+            names.append(f"{before}random_state")
+    return dict.fromkeys(names, seed)
 
 
 def _takes_all_cores(estimator: Any, n_jobs: int | None) -> bool:

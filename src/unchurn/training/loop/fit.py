@@ -127,7 +127,7 @@ def fit_together(
     targets
         (n, L) targets to begin with, instead of one-hot labels.
     on_epoch
-        Called after every epoch of every network trained.
+        Called after every epoch of every fit; networks trained in tandem are one fit.
     """
     check_neighbours(methods[0], len(x))  # before training a reference
     one_hot = np.eye(n_classes, dtype=np.float32)[y] if targets is None else targets
@@ -228,7 +228,8 @@ class _Run:
         weights = known.weights if need is not None and need.weights else None
         make = partial(self._network, method, weights)
         served = train_networks(together, make, examples, self.training, streams, self.on_epoch)
-        unseen = HeldOut(rows=held, logits=partial(self._logits, held))
+        logits = partial(self._logits, held)
+        unseen = HeldOut(rows=held, weights=self.weights[held], logits=logits)
         each = zip(together, served, strict=True)
         return [one.settle(nets, known, unseen) for one, nets in each]
 

@@ -16,7 +16,7 @@ from unchurn.core.arrays import Array, Float32
 from unchurn.core.errors import InputError
 from unchurn.methods import Batch, Extras, Method, cross_entropy
 from unchurn.methods.base import Rows
-from unchurn.training.learners.base import DivergedError, RemarkWarning
+from unchurn.training.learners.base import DivergedError, RemarkWarning, levels_up
 from unchurn.training.loop.adam import Adam
 from unchurn.training.loop.config import Training
 from unchurn.training.loop.determinism import (
@@ -98,9 +98,6 @@ def train_networks(
     order, mixing = streams[0].generator("order"), streams[0].generator("mixing")
     device, seen = training.device, examples.seen
     training = replace(training, epochs=method.epochs(training.epochs))
-    n_steps = training.n_steps(len(seen))
-    if (remark := method.remark(n_steps)) is not None:
-        warnings.warn(remark, RemarkWarning, stacklevel=5)
     tensors = _Tensors(examples, device)
     is_held = examples.weights[examples.held].any()
     held_loss = partial(tensors.loss, examples.held) if is_held else None
@@ -112,6 +109,11 @@ def train_networks(
             nets.append(make_net().to(device).train())
             states.append(random_state(device))  # each network draws its own dropout from here on
         set_random_state(device, states[0])
+        n_steps = training.epochs * len(
+            _batches(torch.arange(len(seen)), training.batch_size, nets)
+        )
+        if (remark := method.remark(n_steps)) is not None:
+            warnings.warn(remark, RemarkWarning, stacklevel=levels_up())
         parameters = [parameter for net in nets for parameter in net.parameters()]
         optimizer = Adam(parameters, epsilon=training.epsilon, decay=method.weight_decay())
         fits = [one.begin(nets, n_steps) for one in methods]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unchurn.core.arrays import Array, IntArray
+from unchurn.core.arrays import Array, Float32, Float64, IntArray
 from unchurn.methods import make_method
 from unchurn.methods.reference import Mask
 from unchurn.report.numbers import points
@@ -31,11 +31,17 @@ class Newer:
     kept: IntArray
     held: IntArray
     labels: Array
+    weights: Float64  # 1 on average
     before: Callable[[IntArray], Array]  # the base's answers for some rows
 
 
 def newer_rows(
-    labels: Array, before: Callable[[IntArray], Array], *, seed: int, saw: Mask | None
+    labels: Array,
+    before: Callable[[IntArray], Array],
+    *,
+    seed: int,
+    saw: Mask | None,
+    weights: Float32 | None = None,
 ) -> Newer | None:
     """Hold out up to a fifth of the rows, all new to the base; None if too few are.
 
@@ -45,14 +51,17 @@ def newer_rows(
     n = len(labels)
     numbers = np.unique(labels, return_inverse=True)[1]
     known = earlier(numbers) if saw is None else saw
-    if (~known).sum() < 2 * FEWEST:
+    usable = ~known if weights is None else ~known & (weights > 0)
+    if usable.sum() < 2 * FEWEST:
         return None
-    kept, held = hold_out(numbers, seed, known)
+    kept, held = hold_out(numbers, seed, known, weights)
     held = held[np.isin(numbers[held], numbers[kept])]  # a class must be in the rows to train on
     if len(held) < FEWEST:
         return None
     kept = np.setdiff1d(np.arange(n), held)
-    return Newer(kept=kept, held=held, labels=labels[held], before=before)
+    own = np.ones(n) if weights is None else weights.astype(np.float64)
+    own = own[held] / own[held].mean()
+    return Newer(kept=kept, held=held, labels=labels[held], weights=own, before=before)
 
 
 def as_accurate(
@@ -72,14 +81,14 @@ def as_accurate(
     before = newer.before(newer.held)  # asked only now: the fits have checked the rows
 
     def measure(recipe: str, said: Array) -> Tried:
-        return measured(make_method(recipe), said, newer.labels, before)
+        return measured(make_method(recipe), said, newer.labels, before, newer.weights)
 
     tried = [measure(recipes[-1], plain)]
     breaking = []  # as accurate as plain retraining, with more bad flips
     for recipe in recipes[:-1]:
         said = first if recipe == recipes[0] else predict(recipe, newer)
         tried.append(measure(recipe, said))
-        if _is_less_accurate(said, plain, newer.labels):
+        if _is_less_accurate(said, plain, newer):
             continue
         if not must_not_break_more or tried[-1].bad_flips <= tried[0].bad_flips:
             return recipe, tuple(tried)
@@ -110,18 +119,19 @@ def _warn_of_plain(recipe: str, tried: Sequence[Tried], breaking: Sequence[Tried
     )
 
 
-def _is_less_accurate(answers: Array, plain: Array, labels: Array) -> bool:
-    """Whether answers are less accurate than plain retraining's, by more than a standard error.
+def _is_less_accurate(answers: Array, plain: Array, newer: Newer) -> bool:
+    """Whether answers are less accurate than plain retraining's, by more than a standard error."""
+    right, plain_right = answers == newer.labels, plain == newer.labels
+    lost = newer.weights * (plain_right.astype(np.float64) - right)
+    return _is_beyond_error(lost.sum(), (lost**2).sum())
 
-    The standard error is that of McNemar's test with Edwards' correction. A stricter test would not
-    notice a loss of half a point on 5,000 rows.
+
+def _is_beyond_error(lost: float, variance: float) -> bool:
+    """Whether a loss of rows exceeds its standard error, by McNemar's test as Edwards corrects it.
+
+    A stricter test would not notice a loss of half a point on 5,000 rows.
     """
-    right, plain_right = answers == labels, plain == labels
-    return _is_more(int((plain_right & ~right).sum()), int((right & ~plain_right).sum()))
-
-
-def _is_more(lost: int, gained: int) -> bool:
-    return lost - gained - 1 > math.sqrt(lost + gained)
+    return lost - 1 > math.sqrt(max(variance, 0))
 
 
 def warn_if_unordered(labels: Array, newer: Newer, plain: Tried) -> None:
@@ -136,10 +146,10 @@ def warn_if_unordered(labels: Array, newer: Newer, plain: Tried) -> None:
     right = newer.before(np.arange(len(labels))) == labels
     old, new = right[known], right[~known]
     deviation = math.sqrt(old.var() / len(old) + new.var() / len(new))
-    n = len(newer.held)
-    lost = round(plain.bad_flips * n)
-    gained = round(plain.accuracy * n) + lost - int(right[newer.held].sum())
-    if old.mean() - new.mean() <= deviation and _is_more(lost, gained):
+    n, before = len(newer.held), np.average(right[newer.held], weights=newer.weights)
+    lost = before - plain.accuracy  # by plain retraining
+    is_lost = _is_beyond_error(n * lost, n * (2 * plain.bad_flips - lost))
+    if old.mean() - new.mean() <= deviation and is_lost:
         warnings.warn(
             "the last rows were used to check whether the base's answers are outdated, as if rows "
             "were in order of time, but the base seems to have been trained on these, too: give "

@@ -28,13 +28,8 @@ from unchurn.training.estimator.references import Model, answers_by_name, is_our
 from unchurn.training.learners.base import RemarkWarning, levels_up
 from unchurn.training.learners.function import FittedFunction, FunctionLearner, Predict
 from unchurn.training.learners.own_code import called
-from unchurn.training.learners.sklearn import (
-    fit_to_targets,
-    seed_parameters,
-    takes_weights,
-    unfitted,
-    why_not,
-)
+from unchurn.training.learners.sklearn import seed_parameters, unfitted, why_not
+from unchurn.training.learners.soft_targets import fit_to_targets, takes_weights
 from unchurn.training.upgrade.recipes import OWN_KIND
 from unchurn.training.upgrade.rows import UpgradeRows
 

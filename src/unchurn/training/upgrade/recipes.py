@@ -44,20 +44,19 @@ def without_loss(
     answers: Callable[[Any], Array],
     fit: Callable[[str, UpgradeRows], Fitted],
     seed: int,
-    *,
-    is_warned: bool,
 ) -> tuple[str, tuple[Tried, ...]]:
     """The recipe that follows the base most closely without losing accuracy on newer rows.
 
-    `answers` are the base's. `is_warned`: the user has been warned already that it is unknown which
-    rows the base has seen.
+    `answers` are the base's.
     """
     recipes, is_estimator = INSTEAD[usual], usual == OWN_KIND
 
     def before(rows: IntArray) -> Array:
         return _named(answers(taken(train.x, rows)))
 
-    newer = newer_rows(_named(train.labels), before, seed=seed, saw=train.saw)
+    newer = newer_rows(
+        _named(train.labels), before, seed=seed, saw=train.saw, weights=train.weights
+    )
     if newer is None:  # unchecked, leaning costs trees of few rows more than it is worth
         return recipes[-1 if is_estimator else 0], ()
 
@@ -70,7 +69,7 @@ def without_loss(
 
     # Soft labels can harm boosted trees on rows that they had right: there, both are asked for.
     recipe, tried = as_accurate(recipes, newer, predict, must_not_break_more=is_estimator)
-    if train.saw is None and recipe != recipes[-1] and not is_warned:
+    if train.saw is None and recipe != recipes[-1] and not train.is_warned:
         warn_if_unordered(_named(train.labels), newer, tried[0])
     return recipe, tried
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ class UpgradeRows:
     saw: Mask | None  # true for rows that the base was trained on; None if unknown
     weights: Float32 | None
     data: Dataset | None = None  # the dataset whose training part they are
+    is_warned: bool = False  # the user, that the base may have seen the rows it is judged on
 
     @property
     def classes(self) -> Array:
@@ -40,7 +41,8 @@ class UpgradeRows:
 
     def take(self, rows: IntArray) -> UpgradeRows:
         """Some of the rows."""
-        return UpgradeRows(
+        return replace(
+            self,
             x=taken(self.x, rows),
             labels=self.labels[rows],
             saw=None if self.saw is None else self.saw[rows],
@@ -77,6 +79,7 @@ def _of_dataset(data: Dataset, weights: Any) -> tuple[UpgradeRows, tuple[Array, 
         saw=saw,
         weights=None if weights is None else as_weights(weights, len(data.y_train)),
         data=data,
+        is_warned=saw is not None,
     )
     return train, (data.x_test, data.labels[data.y_test])
 
@@ -98,13 +101,14 @@ def _of_rows(
         labels=labels,
         saw=None if saw is None else as_mask(saw, len(labels), "base_saw"),
         weights=None if weights is None else as_weights(weights, len(labels)),
+        is_warned=saw is None and x_test is None,
     )
     if x_test is not None:
         return every, (x_test, given_labels(y_test, "y_test", x_test, "X_test"))
     unseen = np.arange(len(labels)) if every.saw is None else np.flatnonzero(~every.saw)
     if len(unseen) == 0:
         raise InputError("the base has seen every row: give X_test and y_test")
-    if every.saw is None:
+    if every.is_warned:
         _warn_of_seen("base_saw")
     try:
         _, test, _, held = split(unseen, labels[unseen], test_size=TEST_SIZE, stratify=True)

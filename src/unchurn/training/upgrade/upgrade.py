@@ -95,7 +95,8 @@ def upgrade(
         rows, because the base gets too many of its own training rows right. If not given, the last
         two fifths of the rows of each class are taken to be new to the base.
     sample_weight
-        The weight of each row of X; all equal if not given.
+        The weight of each row of X, in training and in what is measured on held-out rows; all equal
+        if not given.
     method
         How to train. By default, labels are anchored to the base's answers; an estimator gets them
         as weighted rows. Of networks, weights are averaged, too. If the base is the same network
@@ -177,7 +178,7 @@ def upgrade(
             method = WITHIN_BUDGET[usual]
         else:
             seed = as_seed(options.get("random_state"))
-            method, tried = without_loss(usual, train, answers, fit, seed, is_warned=X_test is None)
+            method, tried = without_loss(usual, train, answers, fit, seed)
     new, trained_by, tried_within = fit(method, train)
     before, after = answers(x_test), predictions(new, x_test, classes, type(new).__name__)
     return Upgraded(
