@@ -316,3 +316,10 @@ def test_what_few_runs_say_of_a_budget_is_little(n_runs):
     for limit in (0.001, 0.03, 0.5):  # kept by none, by one, by both
         text = advice(toys.result(rows, LABELS, budget=Budget(max_churn=limit)))
         assert text.endswith("2 runs are too few: train 5 runs or more.") is (n_runs == 2)
+
+
+def test_what_is_steady_by_a_shared_reference_is_said_to_need_one():
+    text = said(control=(60,), anchor=(20,))
+    assert text.startswith("Use anchor: ")
+    assert text.endswith("only if each is given the same model as reference=.")
+    assert "reference" not in said(control=(60,), mixup=(20,))

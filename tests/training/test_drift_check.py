@@ -52,7 +52,7 @@ def test_a_rule_that_stays_is_leaned_on(rng):
 def test_outdated_answers_are_not_leaned_on(outdated):
     base, x, y = outdated
     with pytest.warns(
-        RemarkWarning, match=r"the base's answers look outdated, or .*: on \d+ newer rows"
+        RemarkWarning, match=r"on \d+ newer rows, .* less accurate: they may be outdated, memorised"
     ):
         found = upgrade(base, x, y, random_state=1)
     assert found.method == RECIPES[-1]

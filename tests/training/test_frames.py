@@ -339,3 +339,9 @@ def test_text_in_an_array_is_refused_with_a_way_out():
 def test_more_columns_of_an_array_are_refused_with_a_way_out():
     with pytest.raises(InputError, match=r"inputs of \(2,\), not \(4,\): give frames, of which"):
         upgrade(model().fit(X[:, :2], Y), X, Y, X_test=X, y_test=Y, epochs=1)
+
+
+def test_a_frame_without_rows_is_said_to_have_none():
+    fitted = model().fit(numbers(c=np.where(X[:, 0] > 0, "u", "v")), Y)
+    with pytest.raises(InputError, match="X has no rows"):
+        fitted.predict(numbers(c="u")[:0])

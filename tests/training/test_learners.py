@@ -2,6 +2,7 @@
 
 import lightgbm as lgb
 import numpy as np
+import pandas as pd
 import pytest
 from lightgbm import LGBMClassifier
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -250,3 +251,10 @@ def test_catboost_has_a_seed_and_is_quiet_whatever_it_was_given():
         {"depth": 3, "random_state": 5, **quiet},
         {"random_seed": 5, "silent": True, "allow_writing_files": False, "thread_count": 1},
     ]
+
+
+def test_rows_of_a_frame_are_weighted_too():
+    frame = pd.DataFrame({"a": [5, 6]})
+    rows, labels, weights = weighted_rows(frame, np.float32([[0.75, 0.25], [0, 1]]))
+    assert rows["a"].tolist() == [5, 5, 6]
+    assert (labels.tolist(), weights.tolist()) == ([0, 1, 1], [0.75, 0.25, 1])

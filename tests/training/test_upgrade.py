@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -327,4 +328,27 @@ def test_classes_to_test_on_that_neither_model_knows_are_told(base):
     # A class of the base's alone is none of these.
     rest = NAMES != "eel"
     given["base_saw"] = given["base_saw"][rest]
-    upgrade(base, X[rest], NAMES[rest], X_test=X[:40], y_test=NAMES[:40], **given)
+    with pytest.warns(RemarkWarning, match="the base knows 'eel', of which") as found:
+        upgrade(base, X[rest], NAMES[rest], X_test=X[:40], y_test=NAMES[:40], **given)
+    assert len(found) == 1
+
+
+def test_a_class_that_is_gone_is_warned_of(base):
+    rest = NAMES != "eel"
+    with pytest.warns(RemarkWarning, match="the base knows 'eel', of which there are no rows"):
+        found = upgrade(base, X[rest], NAMES[rest], base_saw=np.arange(240)[rest] < 120, **FEW)
+    assert found.model.classes_.tolist() == ["cat", "dog"]
+
+
+def test_a_misspelt_option_is_named(base):
+    for model in (None, LogisticRegression()):
+        with pytest.raises(InputError, match=r"'max_badflips' \(did you mean 'max_bad_flips'\?\)"):
+            upgrade(base, X, NAMES, model=model, max_badflips=0.01)
+
+
+def test_labels_of_two_types_are_refused(base):
+    mixed = NAMES.astype(object)
+    mixed[3] = 1
+    for fit in (partial(upgrade, base), StableClassifier(**FEW).fit):
+        with pytest.raises(InputError, match="y has labels of several types, int and str"):
+            fit(X, mixed)

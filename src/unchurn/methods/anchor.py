@@ -10,7 +10,7 @@ import numpy as np
 from unchurn.core.arrays import Float32, as_fraction
 from unchurn.methods.base import Method
 from unchurn.methods.control import Control
-from unchurn.methods.reference import Need, Reference
+from unchurn.methods.reference import SHARED, Need, Reference
 
 
 def anchor_labels(t: Float32, reference_logits: Float32, a: float) -> Float32:
@@ -48,7 +48,7 @@ class Anchor(Method):
     def note(self) -> str | None:
         if self.a == 0 or not self.fixed_reference:
             return None
-        return "Anchor's runs share one reference, as in the paper: not quite independent."
+        return SHARED.format("Anchor")
 
     def reference(self) -> Need | None:
         return Need(is_fixed=self.fixed_reference) if self.a > 0 else None

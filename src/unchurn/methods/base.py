@@ -131,7 +131,7 @@ class Method:
         return self
 
     def note(self) -> str | None:
-        """A note for readers of its results, such as that runs are not quite independent."""
+        """A note for readers of its results, such as that its runs are not independent."""
         return None
 
     def __str__(self) -> str:

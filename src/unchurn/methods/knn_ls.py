@@ -12,7 +12,7 @@ from typing import ClassVar
 from unchurn.core.arrays import Float32, as_fraction, as_whole
 from unchurn.methods.base import Method
 from unchurn.methods.label_smoothing import LabelSmoothing
-from unchurn.methods.reference import Need, Reference
+from unchurn.methods.reference import SHARED, Need, Reference
 from unchurn.neighbors.soft_labels import blend_knn_targets, smooth_targets
 
 
@@ -49,7 +49,7 @@ class KnnLS(Method):
     def note(self) -> str | None:
         if self.reference() is None or not self.fixed_reference:
             return None
-        return "knn_ls's runs share one reference: not quite independent."
+        return SHARED.format("knn_ls")
 
     def reference(self) -> Need | None:
         if self.a == 0 or self.b == 1:  # the neighbours have no weight

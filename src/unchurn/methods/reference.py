@@ -16,8 +16,8 @@ from unchurn.neighbors import knn_labels
 Weights = Mapping[str, Array]  # a network's weights by name, as in its `state_dict`
 Mask = npt.NDArray[np.bool_]
 SHARED = (
-    "{}'s runs share one reference, plainly trained for them, as no model in production is there "
-    "(the scenario upgrade has one): not quite independent."
+    "{}'s runs share one reference, which makes them agree: retrainings of yours agree as much "
+    "only if each is given the same model as reference=."
 )
 
 
@@ -74,8 +74,8 @@ class Reference:
         """The weights of the first model, by name; InputError if they are unknown."""
         if self._make_weights is None:
             raise InputError(
-                "the reference's weights are not known: it must be a network of the same kind "
-                "(a StableClassifier with the same module)"
+                "the reference's weights are not known: it must be a network of the same kind, a "
+                "StableClassifier with the same module, for the same classes"
             )
         return self._make_weights()
 

@@ -59,6 +59,7 @@ def _render(folder: Path, rows: dict[str, list[Row]]) -> str:
         goals=_goals(seen),
         reached=_reached(seen),
         fresh=on_fresh(rows),
+        rare=_rare(rows),
         recipes=_recipes(every),
         dataset_tables={name: _dataset_table(rows[name]) for name in there if name in RECIPES},
         percent=bare_percent,
@@ -117,6 +118,23 @@ def _reached(rows: dict[str, list[Row]]) -> dict[str, Any]:
             if row.ratio <= most and row.gain >= 0:
                 found[kind].append(name)
     return found
+
+
+def _rare(rows: dict[str, list[Row]]) -> dict[str, Any] | None:
+    """What the default finds of rare classes, over all datasets that have one; None if none has."""
+    defaults = [row for own in rows.values() for row in own if row.recipe == DEFAULT]
+    known = sorted(
+        ((row.dataset, row.rare) for row in defaults if row.rare is not None),
+        key=lambda one: one[1].successor,
+    )
+    if not known:
+        return None
+    return {
+        "n": len(known),
+        "successor": sum(found.successor for _, found in known) / len(known),
+        "base": sum(found.base for _, found in known) / len(known),
+        "least": known[:3],
+    }
 
 
 def _recipes(every: list[Over]) -> str:

@@ -13,6 +13,7 @@ from unchurn.metrics.churn import MeanSd
 from unchurn.metrics.intervals import Interval
 from unchurn.paper.records import Record
 from unchurn.paper.united import by_dataset
+from unchurn.paper.upgrade.rare import Finds, finds
 from unchurn.paper.upgrade.study import UPGRADE
 from unchurn.report.numbers import NONE, bare_percent
 from unchurn.study.results.result import CONTROL, SettingResult
@@ -29,6 +30,7 @@ class Row:
     plain: dict[str, MeanSd]  # of plain retraining
     less_plain: dict[str, Interval]  # differences from it, by metric; empty for itself
     validation: dict[str, float]  # accuracy and bad flips on the validation part
+    rare: Finds | None = None  # of the rarest class
 
     def mean(self, metric: str) -> float:
         """The mean of a metric on the test part."""
@@ -81,6 +83,7 @@ def _row(record: Record, one: SettingResult, plain: SettingResult, facts: dict[s
         plain={name: metric.of(theirs) for name, metric in scenario.metrics.items()},
         less_plain={} if one is plain else scenario.differences(ours, theirs),
         validation=facts["validation"],
+        rare=finds(ours, theirs),
     )
 
 

@@ -81,7 +81,7 @@ def _recommended(result: Result) -> str:
     )
     if result.chosen_on == "test":  # the best of several methods, at that
         text += ON_TEST
-    return f"{text}."
+    return f"{text}. {best.setting.note}".rstrip()
 
 
 def _within_budget(result: Result, chosen: dict[str, SettingResult]) -> str:

@@ -19,7 +19,7 @@ from sklearn.utils.validation import validate_data
 
 from unchurn.core.arrays import Array, Float32
 from unchurn.core.errors import InputError
-from unchurn.core.frames import is_frame
+from unchurn.core.frames import is_frame, n_rows
 from unchurn.datasets.preparation import Preparation
 from unchurn.training.estimator.frames import check_numbers, prepared
 from unchurn.training.learners.base import RemarkWarning, levels_up
@@ -63,6 +63,8 @@ def checked_inputs(
 ) -> Float32:
     """Inputs for a model that takes this shape, checked; rows of a table are prepared first."""
     rows, hint = prepared(x, preparation), ""
+    if is_frame(x) and not n_rows(rows):
+        raise InputError("X has no rows")
     if preparation is None:
         names = getattr(model, "feature_names_in_", None)
         check_numbers(rows, names)

@@ -30,7 +30,10 @@ def given_labels(y: Any, name: str, x: Any, of: str) -> Array:
 
 
 def check_classes(labels: Array) -> None:
-    """Refuse labels that are not classes, such as numbers with fractions."""
+    """Refuse labels that are not classes, such as numbers with fractions, or of several kinds."""
+    if labels.dtype.kind == "O" and len({isinstance(label, str) for label in labels}) > 1:
+        named = " and ".join(sorted({type(label).__name__ for label in labels}))
+        raise InputError(f"y has labels of several types, {named}: give one, as by y.astype(str)")
     try:
         check_classification_targets(labels)
     except ValueError as error:

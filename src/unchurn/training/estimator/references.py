@@ -266,7 +266,8 @@ def _said_by_arrays(
         array = np.stack([np.zeros_like(array), array], axis=1)  # as of our decision_function
     if array.shape != (n, n_classes) or not np.isfinite(array).all():
         shape = (n, n_classes)
-        raise InputError(f"{name} must be finite numbers of shape {shape}, not {array.shape}")
+        found = "some that are not finite" if array.shape == shape else f"{array.shape}"
+        raise InputError(f"{name} must be finite numbers of shape {shape}, not {found}")
     if logits is not None:
         return Answers(logits=array)
     if (array < 0).any() or not np.allclose(array.sum(axis=1), 1, atol=1e-3):

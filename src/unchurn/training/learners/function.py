@@ -16,6 +16,7 @@ import numpy as np
 
 from unchurn.core.arrays import Array, Float32, IntArray
 from unchurn.core.errors import InputError
+from unchurn.core.frames import taken
 from unchurn.methods import Method, Reference
 from unchurn.methods.base import Rows
 from unchurn.methods.reference import Weights
@@ -36,8 +37,10 @@ CLIP = 1e-12  # least probability before taking logarithms, which stand in for l
 PROBE_ROWS = 2000
 
 
-def weighted_rows(x: Array, targets: Float32) -> tuple[Array, IntArray, Float32]:
+def weighted_rows(x: Any, targets: Float32) -> tuple[Any, IntArray, Float32]:
     """Turn soft targets into weighted rows: one row for every class with a nonzero target.
+
+    The rows may be an array or a frame.
 
     >>> x, targets = np.array([[5], [6]]), np.array([[0.75, 0.25], [0, 1]])
     >>> rows, labels, weights = weighted_rows(x, targets)
@@ -45,7 +48,7 @@ def weighted_rows(x: Array, targets: Float32) -> tuple[Array, IntArray, Float32]
     ([5, 5, 6], [0, 1, 1], [0.75, 0.25, 1.0])
     """
     row, label = np.nonzero(targets)
-    return x[row], label, targets[row, label]
+    return taken(x, row), label, targets[row, label]
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,14 @@ import numpy as np
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
-from unchurn.core.arrays import Array, Float32
+from unchurn.core.arrays import Array, Float32, IntArray
 from unchurn.core.errors import InputError
 from unchurn.methods import Method
 from unchurn.methods.base import overrides
-from unchurn.training.learners.function import FunctionLearner, Predict
+from unchurn.training.learners.class_weights import with_class_weights
+from unchurn.training.learners.function import FittedFunction, FunctionLearner, Predict
 from unchurn.training.learners.own_code import code_identity
-from unchurn.training.learners.soft_targets import fit_to_targets, takes_weights
+from unchurn.training.learners.soft_targets import fit_to_targets, why_no_weights
 
 # Values of parameters, each with its other names, that a library's estimators get in a run.
 UNLESS_SET: dict[str, list[tuple[tuple[str, ...], Any]]] = {
@@ -186,6 +187,20 @@ class SklearnLearner(FunctionLearner):
                 )
         return None
 
+    def fit(
+        self,
+        method: Method,
+        x: Float32,
+        y: IntArray,
+        *arguments: Any,
+        weights: Float32 | None = None,
+        **options: Any,
+    ) -> FittedFunction:
+        """Train one run; for soft targets, the estimator's class weights become weights of rows."""
+        if softens(method) or weights is not None:
+            weights = with_class_weights(self.train.estimator, y, weights)
+        return super().fit(method, x, y, *arguments, weights=weights, **options)
+
     def why_not(self, method: Method) -> str | None:
         """Why not: soft targets become weighted rows, and the estimator must accept weights."""
         return why_not(self.train.estimator, method)
@@ -193,10 +208,14 @@ class SklearnLearner(FunctionLearner):
 
 def why_not(estimator: Any, method: Method) -> str | None:
     """Why an estimator cannot be trained by a method; None if it can."""
-    softens = overrides(method, "targets") or overrides(method, "weights")
-    if softens and not takes_weights(estimator):
-        return f"softens targets: {type(estimator).__name__}.fit takes no sample_weight"
+    if softens(method) and (reason := why_no_weights(estimator)):
+        return f"softens targets: {reason}"
     return None if method.changes == "targets" else "changes more than the targets"
+
+
+def softens(method: Method) -> bool:
+    """Whether a method changes targets or weights, so that rows are copied for several classes."""
+    return overrides(method, "targets") or overrides(method, "weights")
 
 
 def parameter_names(kind: type) -> list[str]:

@@ -6,7 +6,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import HistGradientBoostingClassifier, VotingClassifier
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    StackingClassifier,
+    VotingClassifier,
+)
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
@@ -14,6 +18,11 @@ from sklearn.utils.validation import has_fit_parameter
 from unchurn.core.arrays import Array, Float32, IntArray
 from unchurn.core.errors import InputError
 from unchurn.core.frames import taken
+from unchurn.training.learners.class_weights import (
+    are_alike,
+    class_weights,
+    without_class_weights,
+)
 
 STOPS_EARLY_ABOVE = 10_000  # rows, by scikit-learn's early_stopping="auto"
 
@@ -21,16 +30,14 @@ STOPS_EARLY_ABOVE = 10_000  # rows, by scikit-learn's early_stopping="auto"
 def fit_to_targets(model: Any, x: Any, targets: Float32, classes: Array) -> None:
     """Fit an estimator to rows, of an array or a frame, whose (n, L) targets may be soft."""
     is_hard = (targets.max(axis=1) == 1).all() and (np.count_nonzero(targets, axis=1) == 1).all()
-    if not (is_hard or takes_weights(model)):
-        raise InputError(
-            f"{type(model).__name__}.fit takes no sample_weight, which weights and rows without "
-            "labels need: leave them out"
-        )
+    if not is_hard and (reason := why_no_weights(model)):
+        raise InputError(f"{reason}, which weights and rows without labels need: leave them out")
     try:
         if is_hard:  # fit as without unchurn
             model.fit(x, classes[targets.argmax(axis=1)])
-        else:
-            _fit_to_weighted_rows(model, x, targets, classes)
+        else:  # with weights of rows in the targets, those of classes among them
+            with without_class_weights(model):
+                _fit_to_weighted_rows(model, x, targets, classes)
     except (ValueError, TypeError) as error:  # the estimator rejects its parameters or data
         what = " ".join(str(error).split())
         raise InputError(f"{type(model).__name__}: {what}") from error
@@ -90,20 +97,25 @@ def _fit_boosting(
         model.early_stopping = asked
 
 
-def takes_weights(estimator: Any) -> bool:
-    """Whether an estimator can be fitted to weighted rows, a pipeline by its last step.
+def why_no_weights(estimator: Any) -> str | None:
+    """Why an estimator cannot be fitted to weighted copies of rows; None if it can.
 
-    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.neighbors import KNeighborsClassifier
     >>> from sklearn.pipeline import make_pipeline
-    >>> takes_weights(make_pipeline(LogisticRegression()))
-    True
+    >>> why_no_weights(make_pipeline(KNeighborsClassifier()))
+    'KNeighborsClassifier.fit takes no sample_weight'
     """
+    if not are_alike(class_weights(estimator)):
+        return f"the parts of {type(estimator).__name__} have different class weights"
     if isinstance(estimator, Pipeline):
-        return takes_weights(estimator.steps[-1][1])
+        return why_no_weights(estimator.steps[-1][1])
+    if isinstance(estimator, StackingClassifier):
+        return "StackingClassifier would cross-validate with copies of a row on both sides"
+    given = [estimator]
     if isinstance(estimator, VotingClassifier):  # hands them on to its members
-        members = [member for _, member in estimator.estimators if member != "drop"]
-        return all(has_fit_parameter(member, "sample_weight") for member in members)
-    if isinstance(estimator, CalibratedClassifierCV) and estimator.estimator is not None:
+        given = [member for _, member in estimator.estimators if member != "drop"]
+    elif isinstance(estimator, CalibratedClassifierCV) and estimator.estimator is not None:
         # It takes them in any case, but then trains what it calibrates without them.
-        estimator = estimator.estimator
-    return bool(has_fit_parameter(estimator, "sample_weight"))
+        given = [estimator.estimator]
+    without = [type(one).__name__ for one in given if not has_fit_parameter(one, "sample_weight")]
+    return f"{without[0]}.fit takes no sample_weight" if without else None

@@ -109,8 +109,9 @@ def _warn_of_plain(recipe: str, tried: Sequence[Tried], breaking: Sequence[Tried
     else:
         lost = plain.accuracy - max(one.accuracy for one in others)
         why = (
-            f"the base's answers look outdated, or memorised: on {n:,} newer rows, a model that "
-            f"follows them is {points(lost).removeprefix('+')} less accurate"
+            f"on {n:,} newer rows, a model that follows the base's answers is "
+            f"{points(lost).removeprefix('+')} less accurate: they may be outdated, memorised, or "
+            "those of a weaker model"
         )
     warnings.warn(
         f"{why}; retrained by {recipe}, which does not follow them",

@@ -14,6 +14,7 @@ from unchurn.metrics.budget import Budget
 from unchurn.training.estimator.budget import Tried
 from unchurn.training.estimator.references import Model, alike, has_same_order, is_ours
 from unchurn.training.estimator.stable_classifier import StableClassifier
+from unchurn.training.upgrade.options import check_options
 from unchurn.training.upgrade.recipes import FROM_ANSWERS, FROM_WEIGHTS
 from unchurn.training.upgrade.rows import UpgradeRows
 
@@ -35,6 +36,7 @@ class Networks:
         cls, base: Model, budget: Budget, options: dict[str, Any], preparation: Preparation | None
     ) -> Networks:
         """Networks that are trained as the base was, if it is one, but for what options say."""
+        check_options(options)
         own = {name: getattr(base, name) for name in KEPT} if is_ours(base) else {}
         return cls(base=base, budget=budget, options={**own, **options}, preparation=preparation)
 

@@ -26,10 +26,12 @@ from unchurn.training.estimator.examples import Rows
 from unchurn.training.estimator.frames import prepared
 from unchurn.training.estimator.references import Model, answers_by_name, is_ours
 from unchurn.training.learners.base import RemarkWarning, levels_up
+from unchurn.training.learners.class_weights import with_class_weights
 from unchurn.training.learners.function import FittedFunction, FunctionLearner, Predict
 from unchurn.training.learners.own_code import called
-from unchurn.training.learners.sklearn import seed_parameters, unfitted, why_not
-from unchurn.training.learners.soft_targets import fit_to_targets, takes_weights
+from unchurn.training.learners.sklearn import seed_parameters, softens, unfitted, why_not
+from unchurn.training.learners.soft_targets import fit_to_targets, why_no_weights
+from unchurn.training.upgrade.options import check_options
 from unchurn.training.upgrade.recipes import OWN_KIND
 from unchurn.training.upgrade.rows import UpgradeRows
 
@@ -90,8 +92,8 @@ def _kind(x: Any) -> str:
 def warn_of_no_weights(estimator: Any) -> None:
     """Say why the successor does not lean on the base, and what can be done."""
     warnings.warn(
-        f"{type(estimator).__name__}.fit takes no sample_weight, by which labels would lean "
-        "towards the base's answers: it is retrained plainly. unchurn.Stay(base, new) keeps the "
+        f"labels cannot lean towards the base's answers, by weighted rows: "
+        f"{why_no_weights(estimator)}. It is retrained plainly. unchurn.Stay(base, new) keeps the "
         "base's answers where it is surer; model='mlp' trains a network",
         RemarkWarning,
         stacklevel=levels_up(),
@@ -114,6 +116,7 @@ class OwnKind:
     ) -> OwnKind:
         """Clones of an estimator; options that only networks have are refused."""
         if odd := [name for name in options if name not in OPTIONS]:
+            check_options(odd)
             raise InputError(
                 f"{odd[0]} is for networks, and the successor is a {type(estimator).__name__}, as "
                 "the base is or as model= says: give model='mlp' for a network"
@@ -126,7 +129,7 @@ class OwnKind:
     @property
     def can_lean(self) -> bool:
         """Whether labels can lean towards the base's answers: by the weights of rows."""
-        return takes_weights(self.estimator)
+        return why_no_weights(self.estimator) is None
 
     def usual(self, x: Any, classes: Array) -> str:
         """The recipe for estimators, whatever their inputs."""
@@ -199,7 +202,8 @@ class _Fitting:
 
     def fit(self, methods: Sequence[Method], rows: Rows) -> list[FittedFunction]:
         """Train each method by itself."""
-        learner = FunctionLearner(self.train)
+        learner, labels = FunctionLearner(self.train), self.kind.classes[rows.numbers]
+        by_class = with_class_weights(self.kind.estimator, labels, rows.weights)
         return [
             learner.fit(
                 method,
@@ -208,7 +212,7 @@ class _Fitting:
                 rows.n_classes,
                 seed=self.seed,
                 run=0,
-                weights=rows.weights,
+                weights=by_class if softens(method) or rows.weights is not None else None,
                 reference=rows.reference,
                 targets=rows.targets,
             )

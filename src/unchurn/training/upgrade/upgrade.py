@@ -199,9 +199,19 @@ def _check_base(base: Model) -> None:
 
 
 def _check_classes(classes: Array, of_base: Array, of_test: Array) -> None:
-    """Refuse classes that have nothing in common; warn of test rows whose class nobody knows."""
+    """Refuse classes that have nothing in common; warn of those that a model cannot answer."""
     check_in_common("the base knows", of_base, classes)
     check_in_common("y_test has", of_test, classes)
+    own, new = alike(of_base, classes)
+    if lost := [
+        label for label, name in zip(of_base.tolist(), own, strict=True) if name not in new
+    ]:
+        warnings.warn(
+            f"the base knows {_some(lost)}, of which there are no rows to train on: the new model "
+            "cannot answer that",
+            RemarkWarning,
+            stacklevel=levels_up(),
+        )
     names = [alike(of_test, known) for known in (classes, of_base)]
     unknown = [
         label
@@ -210,8 +220,14 @@ def _check_classes(classes: Array, of_base: Array, of_test: Array) -> None:
     ]
     if unknown:
         warnings.warn(
-            f"y_test has {', '.join(map(repr, unknown[:MOST_NAMED]))}, which neither y nor the "
+            f"y_test has {_some(unknown)}, which neither y nor the "
             "base has: both models have these rows wrong",
             RemarkWarning,
             stacklevel=levels_up(),
         )
+
+
+def _some(labels: list[Any]) -> str:
+    """The first labels, as a user writes them."""
+    more = f" and {len(labels) - MOST_NAMED} more" if len(labels) > MOST_NAMED else ""
+    return f"{', '.join(map(repr, labels[:MOST_NAMED]))}{more}"
