@@ -135,3 +135,11 @@ def test_models_of_one_task_may_differ_in_every_row():
     assert compare([0, 1], [2, 3], labels=[1, 2]).estimates["churn"].value == 1
     before = np.array([[0.7, 0.1, 0.1, 0.1], [0.1, 0.7, 0.1, 0.1]])
     assert compare(before, before[:, ::-1]).estimates["churn"].value == 1
+
+
+def test_a_column_that_is_no_prediction_is_named():
+    """A file without a prediction, whose only other column is taken for it."""
+    base = pl.DataFrame({"id": [1, 2], "prediction": ["cat", "dog"], "label": ["cat", "dog"]})
+    other = pl.DataFrame({"id": [1, 2], "seg": ["a", "b"], "label": ["cat", "dog"]})
+    with pytest.raises(InputError, match="from columns 'prediction' and 'seg': name others with"):
+        compare(base, other)

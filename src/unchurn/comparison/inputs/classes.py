@@ -74,12 +74,13 @@ def check_classes(
     *,
     are_places: bool = False,
     scored: Collection[str] = (),
+    hint: str = "",
 ) -> list[str]:
     """Notes on classes that only one side has; InputError if sides have none in common.
 
     `are_places` says that numbers may be positions of columns of probabilities. `score` is the
     single column of probabilities, whose class is unknown. `scored` are the classes of which both
-    models have probabilities.
+    models have probabilities. An error ends with `hint` if nothing else is known of its cause.
     """
     before, after = coded.has(coded.base), coded.has(coded.candidate)
     names = np.array(coded.classes)
@@ -88,6 +89,7 @@ def check_classes(
     if not (before & after).any():
         case = "" if fix else _but_for_case(names[before], names[after])
         must_share = bool(case) or not _may_differ(coded, before, after, scored)
+        case = case or ("" if fix else hint)
     notes = _unshared(names, (base, before), (candidate, after), fix + case, must_share=must_share)
     if coded.labels is not None:
         labels = ("the labels", coded.has(coded.labels))

@@ -147,6 +147,7 @@ def pair(
         score,
         are_places=are_places,
         scored=base.probabilities.keys() & candidate.probabilities.keys(),
+        hint=_other_column(base, candidate),
     )
     scored_classes = _scored_classes(base, candidate)
     if not scored_classes and base.probabilities and candidate.probabilities:
@@ -301,6 +302,14 @@ def _probabilities(
         return Probabilities(tuple(c.to_numpy() for c in columns), at, has_gaps)
 
     return (of(base, rows.base), of(candidate, rows.candidate)) if classes else None
+
+
+def _other_column(base: Predictions, candidate: Predictions) -> str:
+    """A hint for an error if predictions are from columns of different names; else empty."""
+    one, two = (model.taken["prediction"] for model in (base, candidate))
+    if one == two or one not in base.all_columns or two not in candidate.all_columns:
+        return ""
+    return f". Predictions are from columns {one!r} and {two!r}: name others with prediction="
 
 
 def _groups(
