@@ -23,8 +23,12 @@ def test_what_is_split_is_what_was_joined(names):
 
 
 @pytest.mark.parametrize(
-    "text", ["longer(times=2)+anchor(a=0.8)+safe_ema", "focal(tau=5)", "control"]
-)
+    "text",
+    [
+        "longer(times=2)+anchor(a=0.8)+safe_ema", "focal(tau=5)", "control", "knn_ls(k=1000000)",
+        "anchor(a=0.1234567)",
+    ],
+)  # fmt: skip
 def test_methods_are_written_as_they_are_read(text):
     assert written(make_method(text)) == text
 

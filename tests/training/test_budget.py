@@ -63,6 +63,8 @@ def test_a_fifth_is_held_out_of_every_class():
 def test_rows_that_weigh_nothing_are_not_held_out():
     weights = (np.arange(300) % 3 > 0).astype(np.float32)
     assert (weights[hold_out(Y, 3, weights=weights)[1]] == 1).all()
+    with pytest.raises(InputError, match="above 0 for one row alone"):
+        hold_out(Y, 3, weights=(np.arange(300) == 7).astype(np.float32))
     saw = weights > 0  # the base has seen all others: better these than none
     assert (weights[hold_out(Y, 3, saw, weights)[1]] == 1).all()
 

@@ -163,8 +163,8 @@ def with_unusual(name: str, own: dict[str, Any]) -> str:
 
 
 def _as_code(value: Any) -> str:
-    short = f"{value:g}" if type(value) is float else repr(value)
-    return short if type(value) is not float or float(short) == value else repr(value)
+    is_short = type(value) is float and float(f"{value:g}") == value
+    return f"{value:g}" if is_short else repr(value)
 
 
 def _parse_part(text: str) -> tuple[str, dict[str, Any]]:

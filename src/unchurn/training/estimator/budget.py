@@ -83,9 +83,11 @@ def hold_out(
     n = len(numbers)
     known = earlier(numbers) if saw is None else saw
     counts = np.full(n, True) if weights is None else weights > 0
+    if counts.sum() < 2:
+        raise InputError("sample_weight is above 0 for one row alone: nothing to measure on")
     unseen = np.flatnonzero(counts & ~known)
     if len(unseen) < 2:
-        unseen = np.flatnonzero(counts) if counts.sum() > 1 else np.arange(n)
+        unseen = np.flatnonzero(counts)
     n_held = min(math.ceil(HELD_OUT * n), math.ceil(len(unseen) / 2))
     sizes = np.unique(numbers[unseen], return_counts=True)[1]
     can = sizes.min() > 1 and len(sizes) <= min(n_held, len(unseen) - n_held)
