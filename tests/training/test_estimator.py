@@ -1,4 +1,5 @@
 import warnings
+from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
@@ -167,6 +168,24 @@ def test_an_interrupted_refit_leaves_the_model_as_it_was(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         fitted.fit(X, np.array(["x", "y", "z"])[Y])
     assert (fitted.predict(X) == before).all()
+
+
+@pytest.mark.parametrize("method", ["control", "longer(times=2)+anchor", "ensemble(m=2)", "twin"])
+@pytest.mark.parametrize("has_reference", [False, True])
+def test_progress_ends_at_its_total(method, has_reference, monkeypatch):
+    seen = []
+
+    @contextmanager
+    def bar(text, total, *, show):
+        seen.append(total)
+        yield seen.append
+
+    monkeypatch.setattr("unchurn.training.estimator.fitting.progress_bar", bar)
+    model = toys.classifier(method=method, epochs=3)
+    given = {"reference_logits": np.eye(3)[Y]} if has_reference and "anchor" in method else {}
+    model.fit(X, Y, **given)
+    total, *steps = seen
+    assert sum(steps) == total
 
 
 def test_progress_when_verbose_only_on_a_terminal(capsys):

@@ -46,9 +46,10 @@ class Fitting:
     def fit(self, methods: Sequence[Method], rows: Rows) -> list[Fitted]:
         """Train methods that share one training (`Method.trained`), at the cost of one."""
         method, reference = methods[0], rows.reference
-        need = method.reference()
-        n_given = 0 if need is None or reference is None else need.m
-        n_epochs = method.epochs(self.training.epochs) * (n_fits(method) - n_given)
+        n_references = 0 if (need := method.reference()) is None else need.m
+        n_epochs = method.epochs(self.training.epochs) * (n_fits(method) - n_references)
+        if reference is None:  # they are trained, too, plainly
+            n_epochs += self.training.epochs * n_references
         with progress_bar(f"fitting {method}", n_epochs, show=self.show) as advance:
             return fit_together(
                 methods,
