@@ -110,7 +110,7 @@ def test_a_class_that_is_gone_beside_true_and_false():
     base = LogisticRegression().fit(x, y)
     rows, labels = x[y < 2], y[y < 2] == 1
     with pytest.warns(RemarkWarning, match="the base knows 2, of which there are no rows"):
-        found = upgrade(base, rows, labels, X_test=rows, y_test=labels, random_state=0)
+        found = upgrade(base, rows, labels, X_test=rows, y_test=labels, method="control")
     accuracy = np.mean(base.predict(rows) == labels)
     assert found.comparison.estimates["accuracy_base"].value == pytest.approx(accuracy)
 
@@ -145,7 +145,7 @@ def test_missing_labels_are_told(y):
 def test_labels_as_a_column_are_upgraded_to_and_others_refused():
     x, y = toys.blobs(120, n_classes=2)
     base = LogisticRegression().fit(x, y)
-    few = {"random_state": 0}
+    few = {"random_state": 0, "method": "control"}
     column, flat = (upgrade(base, x, labels, **few) for labels in (pd.DataFrame({"y": y}), y))
     assert column.comparison.estimates == flat.comparison.estimates
     with pytest.raises(InputError, match="X_test has 120 rows and y_test 9 labels"):

@@ -100,7 +100,8 @@ def test_by_default_the_first_recipe_that_costs_no_accuracy_is_taken(base):
     found = upgrade(base, *TRAIN, base_saw=SAW, random_state=0, **TEST)
     assert found.method in INSTEAD[OWN_KIND]
     assert [str(one.method) for one in found.tried[:2]] == ["control", "anchor"]
-    few = upgrade(base, X[:150], NAMES[:150], random_state=0, **TEST)
+    with pytest.warns(RemarkWarning, match="too few rows that are new to the base to check"):
+        few = upgrade(base, X[:150], NAMES[:150], random_state=0, **TEST)
     assert (few.method, few.tried) == ("control", ())
 
 

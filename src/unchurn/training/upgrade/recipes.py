@@ -13,7 +13,7 @@ from unchurn.core.frames import taken
 from unchurn.methods import Method
 from unchurn.training.estimator.budget import Tried
 from unchurn.training.estimator.references import predictions
-from unchurn.training.learners.base import RemarkWarning
+from unchurn.training.learners.base import RemarkWarning, levels_up
 from unchurn.training.upgrade.drift_check import Newer, as_accurate, newer_rows, warn_if_unordered
 from unchurn.training.upgrade.rows import UpgradeRows
 
@@ -57,8 +57,16 @@ def without_loss(
     newer = newer_rows(
         _named(train.labels), before, seed=seed, saw=train.saw, weights=train.weights
     )
+    if newer is None and not is_estimator:
+        return recipes[0], ()
     if newer is None:  # unchecked, leaning costs trees of few rows more than it is worth
-        return recipes[-1 if is_estimator else 0], ()
+        warnings.warn(
+            "there are too few rows that are new to the base to check whether following its "
+            "answers costs accuracy: it is retrained plainly. Name a method= to follow them anyway",
+            RemarkWarning,
+            stacklevel=levels_up(),
+        )
+        return recipes[-1], ()
 
     def predict(recipe: str, newer: Newer) -> Array:
         with warnings.catch_warnings():
