@@ -49,3 +49,9 @@ def test_what_is_missing_is_named():
     gap = BASE.with_columns(day=pl.Series([1, None, 1, 2]))
     with pytest.raises(InputError, match=r"base: 1 rows have no 'day'"):
         compare(gap, CANDIDATE, columns=TOGETHER)
+
+
+def test_a_separator_within_an_id_is_no_separator():
+    one = pl.DataFrame({"shop": ["a, b", "x"], "day": ["c", "y"], "prediction": [0, 1]})
+    two = pl.DataFrame({"shop": ["a", "x"], "day": ["b, c", "y"], "prediction": [0, 1]})
+    assert compare(one, two, columns=TOGETHER).n == 1

@@ -105,3 +105,19 @@ def test_the_sentences_say_on_how_many_examples_and_on_which_side_of_the_range(r
         moves, has = words.sentences(result)[1:]
         assert moves.startswith("Retraining alone moves, on the 1,499 examples that all have, ")
         assert has.endswith(f", and the candidate's is {where} that.")
+
+
+@pytest.mark.parametrize("kind", ["polars", "pandas", "array"])
+def test_one_retraining_needs_no_list(kind):
+    """Its columns are no retrainings, of which one would be the true labels."""
+    truth = np.arange(200) % 2
+    base, candidate, again = (np.where(np.arange(200) < n, 1 - truth, truth) for n in (9, 20, 30))
+
+    def of(said):
+        frame = pl.DataFrame({"prediction": said, "label": truth})
+        return {"polars": frame, "pandas": frame.to_pandas(), "array": said}[kind]
+
+    one, several = (
+        compare(of(base), of(candidate), retrains=given).floor for given in (of(again), [of(again)])
+    )
+    assert one.each == several.each == (21 / 200,)

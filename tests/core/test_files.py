@@ -83,6 +83,11 @@ def test_other_cells_stay_as_they_are(text):
     assert safe_cell(text) == text
 
 
+def test_a_quote_before_a_formula_is_told_from_one_that_was_added():
+    given = ["=x", "'=x", "'x", "''=x"]
+    assert [safe_cell(text) for text in given] == ["'=x", "''=x", "'x", f"'{given[-1]}"]
+
+
 def saved_by(name):
     """Writers of all libraries that write for us, of about a megabyte."""
     array = np.random.default_rng(0).random(100_000)

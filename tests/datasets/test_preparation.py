@@ -113,3 +113,12 @@ def test_a_preparation_shows_its_first_values():
     shown = repr(load_table(frame, "y").preparation)
     assert "'c00', 'c01'" in shown
     assert "c50" not in shown
+
+
+def test_a_column_that_is_new_to_a_given_preparation_is_noted():
+    data = load_table(TABLE, "bought")
+    more = TABLE.with_columns(shoe=pl.int_range(N) % 5)
+    found = load_table(more, "bought", preparation=data.preparation)
+    assert found.x_train.shape == data.x_train.shape
+    assert "column 'shoe' is new to the given preparation: it is no feature" in found.notes
+    assert not any("new to" in note for note in data.notes)

@@ -26,7 +26,8 @@ from unchurn.study.design.settings import make_setting
 from unchurn.training.learners.make import make_learner
 
 DATA = toys.dataset(200)
-QUICK = {"runs": 2, "epochs": 1, "workers": 1}
+FEW = {"runs": 2, "workers": 1}
+QUICK = {"epochs": 1, **FEW}  # of networks
 
 
 def test_defaults_are_the_same():
@@ -60,13 +61,11 @@ def test_both_leave_the_same_folder(tmp_path, monkeypatch):
 def test_an_estimator_is_benched_by_name_class_or_object(tmp_path):
     name = "sklearn.ensemble:ExtraTreesClassifier"
     given = {"n_estimators": 5, "max_depth": 4}
-    by_name = bench(DATA, ["control", "knn_ls(k=5)"], model=name, model_args=given, **QUICK)
+    by_name = bench(DATA, ["control", "knn_ls(k=5)"], model=name, model_args=given, **FEW)
     by_class = bench(
-        DATA, ["control", "knn_ls(k=5)"], model=ExtraTreesClassifier, model_args=given, **QUICK
+        DATA, ["control", "knn_ls(k=5)"], model=ExtraTreesClassifier, model_args=given, **FEW
     )
-    of_object = bench(
-        DATA, ["control", "knn_ls(k=5)"], model=ExtraTreesClassifier(**given), **QUICK
-    )
+    of_object = bench(DATA, ["control", "knn_ls(k=5)"], model=ExtraTreesClassifier(**given), **FEW)
     assert by_name.table("csv") == by_class.table("csv") == of_object.table("csv")
     assert by_name.subject.learner_label == "ExtraTreesClassifier"
     assert "n_estimators=5" in by_name.subject.learner_facts["estimator"]
@@ -75,7 +74,7 @@ def test_an_estimator_is_benched_by_name_class_or_object(tmp_path):
 def test_every_step_of_a_pipeline_has_the_runs_seed():
     pipeline = make_pipeline(StandardScaler(), ExtraTreesClassifier(3, random_state=0))
     methods = ["control", "ensemble(m=2)"]
-    one, two = (bench(DATA, methods, model=pipeline, **QUICK) for _ in range(2))
+    one, two = (bench(DATA, methods, model=pipeline, **FEW) for _ in range(2))
     assert one.table("csv") == two.table("csv")
     assert one.settings[0].summary["test"].churn.mean > 0
     assert pipeline.get_params()["extratreesclassifier__random_state"] == 0  # it is the user's
@@ -106,12 +105,12 @@ def test_a_training_function_may_have_defaults_and_arguments():
         assert depth in (3, 5)
         return toys.extra_trees(x, targets, seed)
 
-    bench(DATA, ["control"], learner=train, **QUICK)
+    bench(DATA, ["control"], learner=train, **FEW)
 
     def needs(x, targets, seed, depth=3):
         return train(x, targets, seed, depth)
 
-    assert bench(DATA, ["control"], model=needs, model_args={"depth": 5}, **QUICK).choose()
+    assert bench(DATA, ["control"], model=needs, model_args={"depth": 5}, **FEW).choose()
     with pytest.raises(InputError, match="a model or a learner, not both"):
         bench(DATA, ["control"], model="lenet5", learner=train, **QUICK)
 
@@ -124,7 +123,7 @@ def test_a_built_in_network_takes_arguments():
 
 
 def test_a_model_that_ignores_its_seed_is_said_to():
-    result = bench(DATA, ["control"], model=GaussianNB(), **QUICK)
+    result = bench(DATA, ["control"], model=GaussianNB(), **FEW)
     said = " ".join(result.table().split())
     n = len(DATA.y_test)
     assert f"All runs of control agree on all {n} test rows: as far as they tell, plain" in said
@@ -152,7 +151,7 @@ def test_a_result_is_a_frame_and_a_chart():
 
 
 def test_without_methods_it_tries_what_the_model_can():
-    result = bench(DATA, model=ExtraTreesClassifier(3), **QUICK)
+    result = bench(DATA, model=ExtraTreesClassifier(3), **FEW)
     assert list(result.by_method) == ["control", "ensemble", "bagging"]
 
 
@@ -160,7 +159,7 @@ def test_an_estimators_plain_fit_is_its_own(tmp_path):
     """Retrained by hand with the stream's seed, it predicts the same."""
     from unchurn.training.loop.streams import Stream
 
-    result = bench(DATA, ["control"], model=ExtraTreesClassifier(3), validation=False, **QUICK)
+    result = bench(DATA, ["control"], model=ExtraTreesClassifier(3), validation=False, **FEW)
     for run in range(2):
         seed = int(Stream(0, run, 0).generator("weights").integers(2**31))
         alone = ExtraTreesClassifier(3, random_state=seed).fit(DATA.x_train, DATA.y_train)
@@ -202,7 +201,7 @@ def test_classes_that_training_never_saw_have_a_column():
 )
 def test_bad_input_is_named(options, message):
     with pytest.raises(InputError, match=message):
-        bench(DATA, options.pop("methods", ["control"]), **options, **QUICK)
+        bench(DATA, options.pop("methods", ["control"]), **options, **FEW)
 
 
 def test_an_estimator_without_weights_takes_no_soft_targets():
@@ -267,3 +266,9 @@ def test_a_setting_that_is_given_twice_is_tried_once():
     given = ["control", "ema(decay=0.9)", Control(), "control", Ema(decay=0.9), "ema(decay=0.99)"]
     found = make_experiment(DATA, given).settings
     assert [str(one.method) for one in found] == ["control", "ema(decay=0.9)", "ema(decay=0.99)"]
+
+
+def test_options_of_networks_are_refused_for_trees():
+    for name, value in (("epochs", 3), ("batch_size", 7), ("learning_rate", 5.0)):
+        with pytest.raises(InputError, match=f"{name} is for networks, and extra_trees is none"):
+            bench(toys.dataset(60), "control", model=toys.extra_trees, **{name: value})

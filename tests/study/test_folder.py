@@ -14,6 +14,7 @@ import toys
 from unchurn import bench
 from unchurn.core.errors import InputError
 from unchurn.study.results.result import Result
+from unchurn.study.scenarios import Resample, Upgrade
 
 METHODS = ["control", "label_smoothing(a=0.3)+ema(decay=0.9)", "ensemble(m=2)"]
 
@@ -208,3 +209,21 @@ def test_a_report_loads_no_code_that_a_result_names(folder, tmp_path):
     command = [sys.executable, "-m", "unchurn", "bench", "--model", "trap:net", "--dry-run"]
     subprocess.run(command, cwd=tmp_path, capture_output=True)
     assert (tmp_path / "sprung").exists()
+
+
+def test_what_is_left_in_part_is_made_again(folder, tmp_path):
+    """All trainings are there, but not the arrays."""
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "result.npz").unlink()
+    bench(toys.dataset(200), METHODS, runs=3, epochs=2, workers=1, out=tmp_path)
+    assert Result.load(tmp_path).table() == Result.load(folder).table()
+
+
+def test_numpys_numbers_are_written_and_read(tmp_path):
+    numbers = {"runs": np.int64(2), "seed": np.int64(1), "epochs": np.int64(1)}
+    scenario = Resample(share=np.float64(0.9))
+    bench(toys.dataset(60), "control", workers=1, out=tmp_path, scenario=scenario, **numbers)
+    assert Result.load(tmp_path).subject.scenario == Resample(share=0.9)
+    given = {"per_base": np.int64(2), "time": "day", "split": np.float64(0.5)}
+    assert Upgrade(**given).text == "upgrade(per_base=2, time='day', split=0.5)"
+    assert Upgrade(base_share=np.float64(0.25)).text == "upgrade(base_share=0.25)"

@@ -15,7 +15,8 @@ from unchurn.study.design.settings import make_setting
 from unchurn.study.report.table import OPTIMISM, chosen_table
 from unchurn.study.results.collect import collect
 from unchurn.study.results.result import Result
-from unchurn.study.trainings.fresh_runs import expected_schedule
+from unchurn.study.scenarios import Upgrade
+from unchurn.study.trainings.fresh_runs import _schedule, expected_schedule
 from unchurn.study.trainings.run import carry_out
 from unchurn.study.trainings.store import Store
 from unchurn.training.learners.base import DivergedError
@@ -171,3 +172,17 @@ def test_a_winner_whose_fresh_run_fails_is_none(tmp_path):
     assert other.fresh is not None
     assert f"run {RUNS}: no luck" in result.table("csv")
     assert Result.load(tmp_path).table() == result.table()
+
+
+@pytest.mark.parametrize(
+    ("runs", "per_base", "first"), [(5, 2, 6), (6, 2, 6), (5, 1, 5), (2, 5, 5)]
+)
+def test_fresh_runs_of_an_upgrade_have_bases_of_their_own(runs, per_base, first):
+    made = make_experiment(toys.dataset(120), scenario=Upgrade(per_base=per_base), runs=runs)
+    fresh = _schedule(made, made.settings[:1]).experiment.run_numbers
+    assert fresh == range(first, first + runs)
+
+
+def test_where_no_run_has_a_base_of_its_own_fresh_runs_are_the_next():
+    made = make_experiment(toys.dataset(120), runs=3)
+    assert _schedule(made, made.settings[:1]).experiment.run_numbers == range(3, 6)

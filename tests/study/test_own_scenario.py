@@ -11,7 +11,6 @@ from unchurn.metrics.registry import METRICS, Metric
 from unchurn.study.design.job import Job
 from unchurn.study.design.settings import make_setting
 from unchurn.study.results.collect import collect
-from unchurn.study.scenarios import Scenario
 from unchurn.study.scenarios.retrain import Retrain
 from unchurn.study.trainings.store import Store
 from unchurn.training.networks.factories import mlp
@@ -21,7 +20,6 @@ class Bootstrap(Retrain):
     """Every run sees its own sample: a scenario in one class."""
 
     name = "bootstrap"
-    identity = Scenario.identity
 
     def rows(self, seed, run, fit, n):
         return np.random.default_rng((seed, run)).integers(0, n, n)

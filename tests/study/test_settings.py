@@ -1,3 +1,4 @@
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -5,8 +6,8 @@ import pytest
 
 from unchurn import METHODS
 from unchurn.core.errors import InputError
-from unchurn.methods import Ema, KnnLS, Method
-from unchurn.study.design.settings import Setting, make_setting
+from unchurn.methods import Ema, KnnLS, Method, Stay
+from unchurn.study.design.settings import Setting, make_setting, plain_parameters
 
 
 def test_text_names_what_is_tried_and_unusual_others():
@@ -67,3 +68,8 @@ def test_what_is_written_is_read_as_the_same(name):
 @pytest.mark.parametrize("text", ["focal(tau=5)+ema", "anchor(fixed_reference=False)"])
 def test_also_what_is_not_searched_is_written(text):
     assert make_setting(text).facts().written == text
+
+
+def test_a_study_keeps_only_finite_parameters():
+    with pytest.raises(InputError, match="ratio of Stay must be finite, not inf"):
+        plain_parameters(Stay(ratio=math.inf))

@@ -32,6 +32,7 @@ from unchurn.comparison.noise.floor import retraining_files
 from unchurn.comparison.noise.kind_of_noise import kinds_of_noise, note_on
 from unchurn.core.arrays import as_fraction, have_one_index
 from unchurn.core.errors import InputError
+from unchurn.core.frames import is_frame
 from unchurn.core.tables import TextForm
 
 
@@ -163,11 +164,17 @@ def _retrainings(given: Any, base: Any, candidate: Any) -> list[Any]:
         return []
     if not isinstance(given, Iterable | Path):
         raise InputError(f"retrains must be a list of retrainings, or a folder, not {given!r}")
-    several = [given] if isinstance(given, str | Path) else list(given)
+    several = [given] if isinstance(given, str | Path) or _is_one(given) else list(given)
     paths = [Path(one) for one in several if isinstance(one, str | Path)]
     models = [Path(one) if isinstance(one, str | Path) else None for one in (base, candidate)]
     others = [one for one in several if not isinstance(one, str | Path)]
     return [*(retraining_files(paths, *models) if paths else []), *others]
+
+
+def _is_one(given: Any) -> bool:
+    """Whether these are predictions of a single model: a frame, an Arrow table or a column."""
+    is_column = len(getattr(given, "shape", ())) == 1
+    return is_column or is_frame(given) or hasattr(given, "column_names")
 
 
 def _called(retraining: Any, number: int) -> str:

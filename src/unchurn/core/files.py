@@ -100,15 +100,21 @@ def safe_cell(text: str) -> str:
     Tables that programs join by id, as `write_table` writes them, keep their cells: an added quote
     could not be told from one that belongs to the id.
     """
+    # With a quote of its own, it would be read as one that was added here: it gets another.
+    return f"'{text}" if _is_formula(text.lstrip("'")) else text
+
+
+def _is_formula(text: str) -> bool:
+    """Whether a spreadsheet may take a text for a formula."""
     # Some programs skip spaces, line feeds and invisible marks before they look.
     seen = text.lstrip(WHITE)
     if not seen.startswith(FORMULAS) and not text.startswith(("\t", "\r", "\n")):
-        return text
+        return False
     try:
         float(text)
     except ValueError:
-        return f"'{text}"
-    return text
+        return True
+    return False
 
 
 @contextmanager

@@ -146,7 +146,7 @@ def load_table(
         x_test=x[test],
         y_test=y_test,
         classes=classes,
-        notes=_notes(features, frame[target], index, ids, aside),
+        notes=(*_notes(features, frame[target], index, ids, aside), *_new(features, known)),
         test_rows=features[test],
         preparation=preparation,
         train_rows=features[train],
@@ -206,6 +206,12 @@ def _notes(
         more = f" and {len(filled) - 5} more columns" if len(filled) > 5 else ""
         notes.append(f"missing values were filled: {shown}{more}")
     return tuple(notes)
+
+
+def _new(features: pl.DataFrame, known: Sequence[str]) -> list[str]:
+    """Notes on columns that a given preparation, which knows some, leaves out."""
+    new = [name for name in features.columns if known and name not in known]
+    return [f"column {name!r} is new to the given preparation: it is no feature" for name in new]
 
 
 def _classes(column: pl.Series) -> tuple[tuple[str, ...], Array]:

@@ -25,8 +25,12 @@ def training_cost(method: Method) -> int:
     """
     need = method.reference()
     nets = [one.n_nets for member in method.members() for one in member.candidates()]
-    longer = method.epochs(PLAIN) / PLAIN
-    return math.ceil(sum(nets) * longer) + (0 if need is None else need.m)
+    return math.ceil(sum(nets) * longer(method)) + (0 if need is None else need.m)
+
+
+def longer(method: Method) -> float:
+    """How many times as many epochs as plain training a method takes."""
+    return method.epochs(PLAIN) / PLAIN
 
 
 def serving_cost(method: Method) -> int:

@@ -34,7 +34,7 @@ from unchurn.study.trainings.store import Store
 from unchurn.study.trainings.tally import trainings_of
 from unchurn.training.learners.base import Learner, RemarkWarning
 from unchurn.training.learners.function import FunctionLearner
-from unchurn.training.learners.make import make_learner
+from unchurn.training.learners.make import OF_NETWORKS, check_for_networks, make_learner
 from unchurn.training.loop.config import Training
 
 
@@ -147,6 +147,7 @@ def bench(
     check_asked(methods, preset, scenario, budget)
     training = Training(epochs, batch_size, learning_rate, device=device)
     learner = _learner(model, learner, training, model_args)
+    check_for_networks([name for name in OF_NETWORKS if _differs(training, name)], learner)
     experiment = make_experiment(
         load_data(data, target, form, scenario, aside, id),
         methods,
@@ -212,6 +213,10 @@ def _learner(
     if model != "mlp" or arguments:
         raise InputError("give a model or a learner, not both")
     return FunctionLearner(train)
+
+
+def _differs(training: Training, name: str) -> bool:
+    return bool(getattr(training, name) != getattr(Training(), name))
 
 
 def check_asked(

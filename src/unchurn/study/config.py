@@ -16,15 +16,12 @@ from unchurn.study.api import check_asked, joining, make_experiment
 from unchurn.study.design.data import is_table, load_data
 from unchurn.study.design.experiment import Experiment
 from unchurn.study.scenarios import Retrain, Scenario, make_scenario
-from unchurn.training.learners.base import Learner
-from unchurn.training.learners.make import make_learner
-from unchurn.training.learners.torch import TorchLearner
+from unchurn.training.learners.make import OF_NETWORKS, check_for_networks, make_learner
 from unchurn.training.loop.config import Training
 
 # Fields that are parameters of scenarios.
 OF_SCENARIOS = ("share", "same_seed", "base_share", "per_base", "base_column", "time", "split",
                 "base", "every")  # fmt: skip
-OF_NETWORKS = ("epochs", "batch_size", "learning_rate", "device")
 
 
 class BenchConfig(BaseModel):
@@ -97,7 +94,7 @@ class BenchConfig(BaseModel):
         form = TextForm(delimiter=self.delimiter, decimal=self.decimal, encoding=self.encoding)
         training = Training(self.epochs, self.batch_size, self.learning_rate, device=self.device)
         learner = make_learner(self.model, training, self.model_args)
-        self._check_for_networks(learner)
+        check_for_networks([n for n in OF_NETWORKS if n in self.model_fields_set], learner)
         return make_experiment(
             load_data(self.data, self.target, form, scenario, self._aside, self.id),
             self.methods,
@@ -111,15 +108,6 @@ class BenchConfig(BaseModel):
             form=form,
             id=self.id,
         )
-
-    def _check_for_networks(self, learner: Learner) -> None:
-        """Refuse options of networks if the model is not a network: they would be ignored."""
-        given = [name for name in OF_NETWORKS if name in self.model_fields_set]
-        if given and not isinstance(learner, TorchLearner):
-            raise InputError(
-                f"{given[0]} is for networks, and {learner.label} is none: leave it out, or give "
-                "model_args= what it takes by name"
-            )
 
     def _scenario(self) -> Scenario:
         """The scenario, with the parameters that were given."""

@@ -128,8 +128,8 @@ def _on_the_base(result: Result) -> str:
     runs = [row.reported.runs["test"] for row in result.chosen.values()]
     if not runs or runs[0].base is None:
         return ""
-    base = metrics["accuracy_base"].of(runs[0]).mean
     best = max(runs, key=lambda own: metrics["accuracy"].of(own).mean)
+    base = metrics["accuracy_base"].of(best).mean
     if base <= metrics["accuracy"].of(best).mean:
         return ""
     lost = right_before(best).mean(axis=0) - right(best).mean(axis=0)  # of each test row
@@ -289,7 +289,8 @@ def _few(result: Result) -> str:
         return f"{runs} runs tell little: try {FEW_RUNS} or more." if runs < FEW_RUNS else ""
     n = scenario.n_units(runs)
     units = "runs" if n == runs else "older models"
-    enough = next(more for more in count(FEW_RUNS) if not scenario.are_too_few(more))
+    first = max(FEW_RUNS, runs + 1)
+    enough = next(more for more in count(first) if not scenario.are_too_few(more))
     return f"{n} {units} are too few: train {enough} runs or more."
 
 

@@ -26,7 +26,7 @@ def all_agree(result: Result) -> bool:
     control = result.chosen.get("control")
     if control is None:
         return False
-    runs = control.predictions["test"]
+    runs = control.reported.predictions["test"]
     return bool((runs == runs[0]).all())
 
 

@@ -42,8 +42,10 @@ class Experiment:
     id: str | None = None  # the id column that the user named; does not affect runs
 
     def __post_init__(self) -> None:
-        as_whole(self.seed, 0, "seed")
-        if as_whole(self.runs, 1, "runs") < 2:
+        # NumPy's numbers become plain ones, which can be written.
+        object.__setattr__(self, "seed", as_whole(self.seed, 0, "seed"))
+        object.__setattr__(self, "runs", as_whole(self.runs, 1, "runs"))
+        if self.runs < 2:
             raise InputError(f"churn needs at least 2 runs, not {self.runs}")
         if self.runs > MOST_RUNS:
             raise InputError(f"runs must be at most {MOST_RUNS:,}, not {self.runs:,}")

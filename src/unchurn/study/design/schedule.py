@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from unchurn.methods import Control
-from unchurn.methods.cost import n_fits
+from unchurn.methods.cost import longer, n_fits
 from unchurn.study.design.costs import Costs
 from unchurn.study.design.experiment import Experiment
 from unchurn.study.design.job import Job
@@ -68,7 +68,8 @@ class Schedule:
 
     def seconds(self, keys: Sequence[Key], costs: Costs) -> float:
         """Estimated seconds of one training that serves all these jobs."""
-        nets = sum(one.n_nets for one in self.jobs[keys[0]].method.candidates())
+        method = self.jobs[keys[0]].method
+        nets = sum(one.n_nets for one in method.candidates()) * longer(method)
         kept = sum(self.keeps(key).logits for key in keys)
         fit = costs.fit * self._share_seen(keys[0])
         return fit * nets + costs.scoring * len(keys) + costs.keeping_logits * kept

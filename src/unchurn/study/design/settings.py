@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import MISSING, dataclass, fields
@@ -143,6 +144,8 @@ def plain_parameters(method: Method) -> dict[str, Any]:
                 f"{name} of {type(method).__name__} must be a number, a text or a boolean, not "
                 f"{type(value).__name__}"
             )
+        if isinstance(value, float) and not math.isfinite(value):
+            raise InputError(f"{name} of {type(method).__name__} must be finite, not {value}")
     return plain
 
 

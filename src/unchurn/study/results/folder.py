@@ -117,7 +117,7 @@ def other_study(folder: Path, experiment: Experiment) -> Result | None:
     """
     try:
         there = load(folder)
-    except InputError:  # no result, or an unreadable one
+    except (InputError, OSError):  # no result, one in part, or an unreadable one
         return None
     old, new = there.subject, subject_of(experiment)
     settings = [setting.facts(experiment.scenario) for setting in experiment.settings]

@@ -32,13 +32,17 @@ class Resample(Retrain):
     name: ClassVar[str] = "resample"
 
     def __post_init__(self) -> None:
-        if self.share is not None and as_fraction(self.share, "share") in (0, 1):
+        if self.share is not None:
+            object.__setattr__(self, "share", as_fraction(self.share, "share"))
+        if self.share in (0, 1):
             raise InputError(f"share must be above 0 and below 1, not {self.share!r}")
         if not isinstance(self.same_seed, bool):
             raise InputError(f"same_seed must be true or false, not {self.same_seed!r}")
 
     def identity(self) -> dict[str, Any]:
-        """How samples are drawn, and whether seeds differ."""
+        """How samples are drawn, and whether seeds differ; a subclass may draw otherwise."""
+        if type(self) is not Resample:
+            return super().identity()
         return {"scenario": {"name": self.name, "share": self.share, "same_seed": self.same_seed}}
 
     def seeded_by(self, run: int) -> int:

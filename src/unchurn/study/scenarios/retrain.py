@@ -21,8 +21,8 @@ class Retrain(Scenario):
     }
 
     def identity(self) -> dict[str, Any]:
-        """Empty, so that runs stored before there were scenarios belong to this one."""
-        return {}
+        """Empty, so that runs stored before there were scenarios belong to this one alone."""
+        return {} if type(self) is Retrain else super().identity()
 
     @property
     def metrics(self) -> Mapping[str, Metric]:

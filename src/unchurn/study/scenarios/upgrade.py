@@ -68,7 +68,8 @@ class Upgrade(Scenario):
     time, split
         A base is trained on the rows whose column `time` is before `split`, a date or a number.
         Tests are on the test rows from then on, as they are more like future rows. With a given
-        `base`, these say which rows it was trained on.
+        `base`, these say which rows it was trained on. Numbers are scaled once, by rows of all
+        times, so that training can start from the base's weights.
     per_base
         Number of runs that share a base, 2 by default: no result depends on a single lucky base,
         and churn between runs of one base is measured, too. Bases differ in their seed.
@@ -91,7 +92,7 @@ class Upgrade(Scenario):
     per_base: int | None = None
     base_column: str | None = None
     time: str | None = None
-    split: str | float | datetime.date | None = None
+    split: str | float | datetime.date | np.generic | None = None
     base: Any = None
     id: str | None = None
     # Set by `scene`: the base's rows, and a given base's predictions.
@@ -122,9 +123,15 @@ class Upgrade(Scenario):
     )  # fmt: skip
 
     def __post_init__(self) -> None:
-        if as_fraction(self._share, "base_share") == 0:
+        # NumPy's numbers become plain ones, which the scenario's text can have.
+        if self.base_share is not None:
+            object.__setattr__(self, "base_share", as_fraction(self.base_share, "base_share"))
+        if self.base_share == 0:
             raise InputError("base_share must be above 0: a base is trained on something")
-        as_whole(self._per_base, 1, "per_base")
+        if self.per_base is not None:
+            object.__setattr__(self, "per_base", as_whole(self.per_base, 1, "per_base"))
+        if isinstance(self.split, np.generic):
+            object.__setattr__(self, "split", self.split.item())
         ways = [way for way in WAYS if getattr(self, way) is not None]
         if len(ways) > 1 and ways != ["time", "base"]:  # a given base may have a date
             raise InputError(f"{ways[0]} and {ways[1]} both say what the base is: give one of them")

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
-from unchurn.study.design.experiment import Experiment
+from unchurn.study.design.experiment import MOST_RUNS, Experiment
 from unchurn.study.design.schedule import Schedule, make_schedule
 from unchurn.study.design.settings import Setting
 from unchurn.study.results.collect import collect
@@ -73,7 +73,15 @@ def with_fresh_runs(
 
 def _schedule(experiment: Experiment, settings: tuple[Setting, ...]) -> Schedule:
     """The schedule of fresh runs of some settings."""
-    return make_schedule(replace(experiment, settings=settings, first_run=experiment.runs))
+    return make_schedule(replace(experiment, settings=settings, first_run=_first_fresh(experiment)))
+
+
+def _first_fresh(experiment: Experiment) -> int:
+    """The first run whose older model no run had that settings were chosen by; else the next."""
+    scenario, first = experiment.scenario, experiment.runs
+    used = {scenario.base_of(run) for run in range(first)}
+    later = range(first, first + MOST_RUNS)
+    return next((run for run in later if scenario.base_of(run) not in used), first)
 
 
 def _without_fresh(result: Result) -> list[int]:

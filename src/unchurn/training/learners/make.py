@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -16,6 +17,9 @@ from unchurn.training.loop.config import Training
 
 # Libraries that can be given by name alone.
 SHORT = {"lightgbm": "lightgbm:LGBMClassifier", "xgboost": "xgboost:XGBClassifier"}
+
+
+OF_NETWORKS = ("epochs", "batch_size", "learning_rate", "device")  # options that only they have
 
 
 def make_learner(
@@ -105,3 +109,12 @@ def _n_required(function: Any, given: dict[str, Any]) -> int:
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     needed = [p for p in parameters if p.kind in kinds and p.default is p.empty]
     return sum(p.name not in given for p in needed)
+
+
+def check_for_networks(given: Sequence[str], learner: Learner) -> None:
+    """Refuse options of networks if the model is not a network: they would be ignored."""
+    if given and not isinstance(learner, TorchLearner):
+        raise InputError(
+            f"{given[0]} is for networks, and {learner.label} is none: leave it out, or give "
+            "model_args= what it takes by name"
+        )

@@ -35,7 +35,11 @@ def with_joint_id(source: Source, asked: str | None) -> Source:
         for part, ids in zip(parts, each, strict=True):
             if ids.null_count():
                 raise InputError(f"{source.name}: {ids.null_count():,} rows have no {part!r}")
-        texts = [ids.cast(pl.String) for ids in each]
+        # A separator within an id is doubled: "a, b" and "c" are not "a" and "b, c".
+        doubled = f",{BETWEEN}"
+        texts = [
+            ids.cast(pl.String).str.replace_all(BETWEEN, doubled, literal=True) for ids in each
+        ]
         return pl.select(pl.concat_str(texts, separator=BETWEEN)).to_series().alias(asked)
 
     return replace(source, names=(*source.names, asked), made={**source.made, asked: joint})
