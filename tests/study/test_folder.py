@@ -226,4 +226,6 @@ def test_numpys_numbers_are_written_and_read(tmp_path):
     assert Result.load(tmp_path).subject.scenario == Resample(share=0.9)
     given = {"per_base": np.int64(2), "time": "day", "split": np.float64(0.5)}
     assert Upgrade(**given).text == "upgrade(per_base=2, time='day', split=0.5)"
+    day = Upgrade(time="day", split=np.datetime64("2024-05-01"))
+    assert day == Upgrade(time="day", split="2024-05-01")
     assert Upgrade(base_share=np.float64(0.25)).text == "upgrade(base_share=0.25)"

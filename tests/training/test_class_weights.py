@@ -75,6 +75,7 @@ def test_what_other_libraries_call_them():
         return pytest.approx(with_class_weights(Boosting(**given), labels, None).tolist())
 
     assert weights(class_weights=[5, 1]) == [5, 1, 1, 1]
+    assert weights(class_weights=np.array([5, 1])) == [5, 1, 1, 1]
     assert weights(auto_class_weights="Balanced") == [2, 2 / 3, 2 / 3, 2 / 3]
     assert weights(auto_class_weights="SqrtBalanced") == np.sqrt([2, 2 / 3, 2 / 3, 2 / 3]).tolist()
     assert weights(is_unbalance=True) == [3, 1, 1, 1]

@@ -1,5 +1,7 @@
 """A model of a table predicts what the table's target has: text, numbers or booleans."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -150,8 +152,9 @@ def test_labels_as_a_column_are_upgraded_to_and_others_refused():
     assert column.comparison.estimates == flat.comparison.estimates
     with pytest.raises(InputError, match="X_test has 120 rows and y_test 9 labels"):
         upgrade(base, x, y, X_test=x, y_test=y[:9])
-    with pytest.raises(InputError, match="labels of several types, int and str"):
-        upgrade(base, x, np.array([1, "a"] * 60, object))
+    for fit in (partial(upgrade, base), toys.classifier().fit):
+        with pytest.raises(InputError, match="y has labels of several types, int and str"):
+            fit(x, np.array([1, "a"] * 60, object))
 
 
 def test_dates_are_classes_that_are_saved(tmp_path):

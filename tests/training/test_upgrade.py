@@ -2,7 +2,6 @@
 
 import warnings
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -344,11 +343,3 @@ def test_a_misspelt_option_is_named(base):
     for model in (None, LogisticRegression()):
         with pytest.raises(InputError, match=r"'max_badflips' \(did you mean 'max_bad_flips'\?\)"):
             upgrade(base, X, NAMES, model=model, max_badflips=0.01)
-
-
-def test_labels_of_two_types_are_refused(base):
-    mixed = NAMES.astype(object)
-    mixed[3] = 1
-    for fit in (partial(upgrade, base), StableClassifier(**FEW).fit):
-        with pytest.raises(InputError, match="y has labels of several types, int and str"):
-            fit(X, mixed)

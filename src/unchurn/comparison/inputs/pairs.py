@@ -19,7 +19,13 @@ from unchurn.comparison.inputs.classes import (
 from unchurn.comparison.inputs.columns import Columns
 from unchurn.comparison.inputs.differing_groups import in_words, n_that_differ
 from unchurn.comparison.inputs.ids.lookup import alike, find, n_shared, written_otherwise
-from unchurn.comparison.inputs.predictions import Groups, Labels, Predictions, no_column
+from unchurn.comparison.inputs.predictions import (
+    Groups,
+    Labels,
+    Predictions,
+    no_column,
+    other_column,
+)
 from unchurn.comparison.inputs.scores import REST
 from unchurn.core.arrays import IntArray
 from unchurn.core.errors import InputError
@@ -147,7 +153,7 @@ def pair(
         score,
         are_places=are_places,
         scored=base.probabilities.keys() & candidate.probabilities.keys(),
-        hint=_other_column(base, candidate),
+        hint=other_column(base, candidate),
     )
     scored_classes = _scored_classes(base, candidate)
     if not scored_classes and base.probabilities and candidate.probabilities:
@@ -302,14 +308,6 @@ def _probabilities(
         return Probabilities(tuple(c.to_numpy() for c in columns), at, has_gaps)
 
     return (of(base, rows.base), of(candidate, rows.candidate)) if classes else None
-
-
-def _other_column(base: Predictions, candidate: Predictions) -> str:
-    """A hint for an error if predictions are from columns of different names; else empty."""
-    one, two = (model.taken["prediction"] for model in (base, candidate))
-    if one == two or one not in base.all_columns or two not in candidate.all_columns:
-        return ""
-    return f". Predictions are from columns {one!r} and {two!r}: name others with prediction="
 
 
 def _groups(

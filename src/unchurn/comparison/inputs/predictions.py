@@ -217,6 +217,14 @@ def read_groups(slices: dict[str, Any], cluster: Any) -> Groups:
     )
 
 
+def other_column(base: Predictions, candidate: Predictions) -> str:
+    """A hint for an error if predictions are from columns of different names; else empty."""
+    one, two = (model.taken["prediction"] for model in (base, candidate))
+    if one == two or one not in base.all_columns or two not in candidate.all_columns:
+        return ""
+    return f". Predictions are from columns {one!r} and {two!r}: name others with prediction="
+
+
 @dataclass(frozen=True, kw_only=True)
 class _WithPrediction:
     """Mask of the rows with a prediction (None if all have one), and the number of others."""

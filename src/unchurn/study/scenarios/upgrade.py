@@ -130,8 +130,6 @@ class Upgrade(Scenario):
             raise InputError("base_share must be above 0: a base is trained on something")
         if self.per_base is not None:
             object.__setattr__(self, "per_base", as_whole(self.per_base, 1, "per_base"))
-        if isinstance(self.split, np.generic):
-            object.__setattr__(self, "split", self.split.item())
         ways = [way for way in WAYS if getattr(self, way) is not None]
         if len(ways) > 1 and ways != ["time", "base"]:  # a given base may have a date
             raise InputError(f"{ways[0]} and {ways[1]} both say what the base is: give one of them")
@@ -143,8 +141,10 @@ class Upgrade(Scenario):
             raise InputError("per_base is for bases that are trained: one that is given is for all")
         if self.id is not None and self.base is None:
             raise InputError("id joins rows to those of a base: give base= too")
-        if isinstance(self.split, datetime.date):  # a datetime is one, too
-            object.__setattr__(self, "split", self.split.isoformat())
+        split = self.split.item() if isinstance(self.split, np.generic) else self.split
+        if isinstance(split, datetime.date):  # a datetime is one, too
+            split = split.isoformat()
+        object.__setattr__(self, "split", split)
 
     @property
     def _share(self) -> float:

@@ -35,17 +35,22 @@ def class_weights(estimator: Any) -> dict[str, Any]:
     {'logisticregression__class_weight': 'balanced'}
     """
     own = estimator.get_params() if hasattr(estimator, "get_params") else {}
-    kinds = {name: name.rpartition("__")[2] for name in own}
+    asked = {name: value for name, value in own.items() if _kind(name) in NEUTRAL}
     return {
-        name: own[name]
-        for name, kind in kinds.items()
-        if kind in NEUTRAL and own[name] is not None and own[name] != NEUTRAL[kind]
+        name: value  # which may be an array
+        for name, value in asked.items()
+        if value is not None and (np.ndim(value) or value != NEUTRAL[_kind(name)])
     }
+
+
+def _kind(name: str) -> str:
+    """A parameter's own name, without that of the part that has it."""
+    return name.rpartition("__")[2]
 
 
 def are_alike(asked: dict[str, Any]) -> bool:
     """Whether all parts of an estimator that weigh classes do so in one way."""
-    return len({(name.rpartition("__")[2], repr(value)) for name, value in asked.items()}) < 2
+    return len({(_kind(name), repr(value)) for name, value in asked.items()}) < 2
 
 
 def with_class_weights(estimator: Any, labels: Array, weights: Float32 | None) -> Float32 | None:
@@ -54,7 +59,7 @@ def with_class_weights(estimator: Any, labels: Array, weights: Float32 | None) -
     if not asked:
         return weights
     name, value = next(iter(asked.items()))
-    own = np.asarray(_of_rows(name.rpartition("__")[2], value, labels), np.float32)
+    own = np.asarray(_of_rows(_kind(name), value, labels), np.float32)
     return own if weights is None else own * weights
 
 
@@ -82,7 +87,7 @@ def without_class_weights(model: Any) -> Iterator[None]:
     if not asked:
         yield
         return
-    model.set_params(**{name: NEUTRAL[name.rpartition("__")[2]] for name in asked})
+    model.set_params(**{name: NEUTRAL[_kind(name)] for name in asked})
     try:
         yield
     finally:
