@@ -148,6 +148,17 @@ def written(method: Method) -> str:
     )
 
 
+def with_all(method: Method) -> str:
+    """A method as users write it, with all parameters, so that no search tries others.
+
+    >>> with_all(make_method("smelu+ema"))
+    'smelu(beta=1)+ema(decay=0.999)'
+    """
+    return PLUS.join(
+        f"{name_of(one)}({_as_arguments(one.get_params())})" for one in method.combined
+    )
+
+
 def with_unusual(name: str, own: dict[str, Any]) -> str:
     """A method's name with the parameters that differ from their defaults.
 
@@ -158,8 +169,11 @@ def with_unusual(name: str, own: dict[str, Any]) -> str:
     # Leave out parameters that the training's length decides, unless they are searched.
     others = (p for p in own if p not in method.grid and short[p] == usual[p])
     unusual = {p: own[p] for p in (*method.grid, *others) if own[p] != usual[p]}
-    shown = ", ".join(f"{p}={_as_code(value)}" for p, value in unusual.items())
-    return f"{name}({shown})" if shown else name
+    return f"{name}({_as_arguments(unusual)})" if unusual else name
+
+
+def _as_arguments(parameters: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={_as_code(value)}" for name, value in parameters.items())
 
 
 def _as_code(value: Any) -> str:

@@ -37,6 +37,7 @@ from unchurn.training.estimator.labels import (
     labels_of_test_part,
     warn_of_labels_in,
 )
+from unchurn.training.estimator.network_part import warn_of_other_network
 from unchurn.training.estimator.references import (
     Model,
     is_ours,
@@ -210,6 +211,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         is_asked = method.reference() is not None or bool(budget.given)
         is_used = is_asked or is_labelling
         reference = open_model(self.reference, self.module) if is_used else None
+        warn_of_other_network(reference, method)
         if data is None:
             check_preparation(preparation, X)
             preparation = preparation or learn_preparation(
@@ -279,19 +281,16 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         A model that was fitted to a prepared table takes a frame of rows or prepared inputs.
         """
-        inputs = self._inputs(X)
-        return self.fitted_.probabilities(inputs)
+        return self.fitted_.probabilities(self._inputs(X))
 
     def decision_function(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """Logits (n, L); for two classes (n,), the second's logit minus the first's."""
-        inputs = self._inputs(X)
-        logits = self.fitted_.logits(inputs)
+        logits = self.fitted_.logits(self._inputs(X))
         return logits[:, 1] - logits[:, 0] if logits.shape[1] == 2 else logits
 
     def predict(self, X: npt.ArrayLike) -> Array:
         """The most probable label of each row."""
-        likeliest = self.predict_proba(X).argmax(axis=1)
-        return np.asarray(self.classes_[likeliest])
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
     def score(self, X: npt.ArrayLike | Dataset, y: Any = None, sample_weight: Any = None) -> float:
         """Accuracy on X and y, or on the test part of a `Dataset` that is given alone."""

@@ -9,9 +9,12 @@ from unchurn.core.arrays import Array
 from unchurn.core.frames import is_frame
 from unchurn.datasets.preparation import Preparation
 from unchurn.methods import Method, make_method
+from unchurn.methods.control import Control
 from unchurn.methods.cost import serving_cost
+from unchurn.methods.registry import with_all
 from unchurn.metrics.budget import Budget
 from unchurn.training.estimator.budget import Tried
+from unchurn.training.estimator.network_part import network_part
 from unchurn.training.estimator.references import Model, alike, has_same_order, is_ours
 from unchurn.training.estimator.stable_classifier import StableClassifier
 from unchurn.training.upgrade.options import check_options
@@ -56,6 +59,17 @@ class Networks:
         if self.preparation is not None:
             return bool(self.preparation == getattr(base, "preparation_", None))
         return bool(base.shape_ == (len(x.columns),)) and has_same_order(base, x)
+
+    @property
+    def network(self) -> str:
+        """What of the base's method changed the network, such as "smelu(beta=1)"; "" if nothing.
+
+        The successor keeps it: other activations would answer differently from the same weights.
+        """
+        if not is_ours(self.base) or self.options.get("module") != self.base.module:
+            return ""
+        part = network_part(self.base.method_)
+        return "" if type(part) is Control else with_all(part)
 
     def fit(
         self, how: str | Method, rows: UpgradeRows, unlabelled: Any | None

@@ -38,8 +38,18 @@ WITHIN_BUDGET = {
 Fitted = tuple[Any, Method, tuple[Tried, ...]]  # a model, its method, and what a budget tried
 
 
+def on_network(recipe: str, network: str) -> str:
+    """A recipe for a network that a part of the base's method has changed.
+
+    >>> on_network("safe_ema", "smelu(beta=1)"), on_network("safe_ema", "")
+    ('smelu(beta=1)+safe_ema', 'safe_ema')
+    """
+    return f"{network}+{recipe}" if network else recipe
+
+
 def without_loss(
     usual: str,
+    network: str,
     train: UpgradeRows,
     answers: Callable[[Any], Array],
     fit: Callable[[str, UpgradeRows], Fitted],
@@ -49,7 +59,8 @@ def without_loss(
 
     `answers` are the base's.
     """
-    recipes, is_estimator = INSTEAD[usual], usual == OWN_KIND
+    recipes = tuple(on_network(recipe, network) for recipe in INSTEAD[usual])
+    is_estimator = usual == OWN_KIND
 
     def before(rows: IntArray) -> Array:
         return _named(answers(taken(train.x, rows)))

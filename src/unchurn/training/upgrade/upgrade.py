@@ -37,7 +37,13 @@ from unchurn.training.upgrade.own_kind import (
     estimator_to_train,
     warn_of_no_weights,
 )
-from unchurn.training.upgrade.recipes import INSTEAD, WITHIN_BUDGET, Fitted, without_loss
+from unchurn.training.upgrade.recipes import (
+    INSTEAD,
+    WITHIN_BUDGET,
+    Fitted,
+    on_network,
+    without_loss,
+)
 from unchurn.training.upgrade.rows import UpgradeRows, given_rows, without_target
 
 MOST_NAMED = 5  # classes in a warning
@@ -101,7 +107,8 @@ def upgrade(
         How to train. By default, labels are anchored to the base's answers; an estimator gets them
         as weighted rows. Of networks, weights are averaged, too. If the base is the same network
         for the same classes, training also starts from its weights; if not, it takes twice as many
-        epochs, because anchored training progresses more slowly (docs/upgrade.md).
+        epochs, because anchored training progresses more slowly (docs/upgrade.md). What the base's
+        method changed of the network, such as `smelu`, is kept.
 
         With 200 or more rows, at least 80 of them new to the base, a trial first checks that this
         is as accurate as plain retraining: it holds out up to a fifth of the rows, all new to the
@@ -175,10 +182,10 @@ def upgrade(
             method = INSTEAD[usual][-1]
             warn_of_no_weights(estimator)
         elif budget.given:
-            method = WITHIN_BUDGET[usual]
+            method = on_network(WITHIN_BUDGET[usual], kind.network)
         else:
             seed = as_seed(options.get("random_state"))
-            method, tried = without_loss(usual, train, answers, fit, seed)
+            method, tried = without_loss(usual, kind.network, train, answers, fit, seed)
     new, trained_by, tried_within = fit(method, train)
     before, after = answers(x_test), predictions(new, x_test, classes, type(new).__name__)
     return Upgraded(

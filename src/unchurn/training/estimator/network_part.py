@@ -1,0 +1,41 @@
+"""What a method changes of the network itself: weights fit only a network changed likewise."""
+
+from __future__ import annotations
+
+import warnings
+
+from unchurn.methods import Method, combine
+from unchurn.methods.base import overrides
+from unchurn.methods.control import Control
+from unchurn.methods.registry import written
+from unchurn.training.estimator.references import Model, is_ours, needs_weights
+from unchurn.training.learners.base import RemarkWarning, levels_up
+
+
+def network_part(method: Method) -> Method:
+    """The part of a method that changes the network, such as `smelu`; control if none does.
+
+    >>> from unchurn.methods import make_method
+    >>> network_part(make_method("smelu(beta=0.5)+ema")), network_part(make_method("ema"))
+    (Smelu(beta=0.5), Control())
+    """
+    return combine(*(one for one in method.simplest().combined if overrides(one, "adapt")))
+
+
+def warn_of_other_network(reference: Model | None, method: Method) -> None:
+    """Warn if training starts from weights that were learned with other activations."""
+    fitted = getattr(reference, "fitted_", None) if is_ours(reference) else None
+    if fitted is None or not needs_weights(method):
+        return
+    before, now = network_part(fitted.method), network_part(method)
+    if before != now:
+        warnings.warn(
+            f"the reference's weights were learned with {_named(before)}, and training goes on "
+            f"with {_named(now)}, so that they give other answers: use the same in method=",
+            RemarkWarning,
+            stacklevel=levels_up(),
+        )
+
+
+def _named(part: Method) -> str:
+    return "the network's own activations" if type(part) is Control else written(part)
