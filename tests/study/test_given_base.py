@@ -274,6 +274,12 @@ def test_a_base_no_better_than_a_guess_is_noted():
     assert not any("commonest" in note for note in result.subject.data.notes)
 
 
+def test_what_its_method_changed_of_the_network_is_noted():
+    smooth = StableClassifier(method="smelu", random_state=0, **BATCHES).fit(DATA)
+    data = make_experiment(DATA, "control", scenario=Upgrade(base=smooth), runs=2).data
+    assert any("as smelu+warm_start does" in note for note in data.notes)
+
+
 def test_a_base_that_is_better_than_all_is_to_be_kept():
     sure = np.eye(3)[np.concatenate([DATA.y_train, DATA.y_test])][np.argsort(DATA.order)]
     result = bench(DATA, "control", scenario=Upgrade(base=sure), runs=2, **SHORT)

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from unchurn.core.executors.base import Call
 from unchurn.core.executors.memory import Shared, clear_memory
-from unchurn.core.executors.pool import KilledError, Pool
+from unchurn.core.executors.pool import Failure, KilledError, Pool
 
 START_UP = 2.5  # seconds until workers run and have imported torch and the like
 TRIES = 3  # of a call that is killed while alone: it may not be its own fault
@@ -93,8 +93,11 @@ class Local:
             yield from ended  # while workers are busy
             ended = []
             n_busy = len(pool.busy)
+            failure: Failure | None = None
             for call, result in pool.wait() if pool.busy else ():
-                if not isinstance(result, KilledError):
+                if isinstance(result, Failure):
+                    failure = result
+                elif not isinstance(result, KilledError):
                     is_calm = True
                     ended.append((call.key, result))
                 elif n_busy > 1:
@@ -106,6 +109,9 @@ class Local:
                         calls.append(call)
                     else:
                         ended.append((call.key, killed()))
+            if failure is not None:
+                yield from ended  # what ended together with it is not lost
+                raise failure.error from failure.cause
 
     def _make_pool(self, calls: Sequence[Call]) -> Pool:
         imports = dict.fromkeys(name for call in calls for name in call.imports)

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from multiprocessing import Pipe, connection
 from multiprocessing.connection import Connection
 from typing import Any
@@ -32,6 +33,14 @@ BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS",
 
 class KilledError(RuntimeError):
     """The process that made a call was killed."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """The error that a call raised, and its cause."""
+
+    error: BaseException
+    cause: BaseException | None
 
 
 class Pool:
@@ -80,7 +89,7 @@ class Pool:
             worker.send_bytes(message)
 
     def wait(self) -> list[tuple[Call, Any]]:
-        """Wait for calls to end; return their results, or KilledError; raise a call's own error."""
+        """Wait for calls to end; return their results, or a Failure or KilledError instead."""
         ended: list[tuple[Call, Any]] = []
         ready = connection.wait(list(self.busy))
         for worker in [worker for worker in self.busy if worker in ready]:
@@ -93,9 +102,10 @@ class Pool:
                 continue
             self._idle.append(worker)
             if not is_made:
-                error, cause = result
-                raise error from cause
-            ended.append((call, Shared(parcel=result) if call.stays else result))
+                result = Failure(*result)
+            elif call.stays:
+                result = Shared(parcel=result)
+            ended.append((call, result))
         return ended
 
     def close(self) -> None:

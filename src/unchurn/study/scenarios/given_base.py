@@ -18,12 +18,15 @@ from unchurn.core.arrays import Array, Float32, FloatArray, IntArray
 from unchurn.core.errors import InputError
 from unchurn.core.tables import TextForm, check_ending
 from unchurn.datasets.base import Dataset
+from unchurn.methods.control import Control
 from unchurn.methods.cost import serving_cost
 from unchurn.methods.reference import Weights
+from unchurn.methods.registry import written
 from unchurn.study.design.parts import Mask, Parts
 from unchurn.study.scenarios.base_answers import KINDS, as_classes, notes_on_classes, read_told
 from unchurn.study.scenarios.base_inputs import ask
 from unchurn.study.scenarios.base_rows import Named
+from unchurn.training.estimator.network_part import network_part
 from unchurn.training.estimator.references import in_places, is_ours, log, what_model_says
 from unchurn.training.estimator.scaling import preparation_of
 
@@ -157,8 +160,16 @@ def _with_own_logits(given: GivenBase, model: StableClassifier, inputs: Array) -
     """Take logits and weights from a StableClassifier with the same inputs and classes."""
     said = what_model_says(model, None, inputs, model.classes_, None)
     is_one = serving_cost(model.fitted_.method) == 1
+    notes = given.notes
+    part = network_part(model.method_)
+    if type(part) is not Control:
+        notes += (
+            f"the base has {written(part)}: methods that start from its weights keep this only if "
+            f"they name it, as {written(part)}+warm_start does",
+        )
     return replace(
         given,
+        notes=notes,
         logits=said.logits,
         weights=said.weights() if said.weights is not None else None,
         no_weights="" if is_one else "several networks serve",
