@@ -162,10 +162,13 @@ def plan_excess(
     noise = noise or Noise(CHURN, RELATIVE_SD * CHURN)
     _check(noise.churn, power)
     _check_fraction(excess, "an excess")
-    if not 0 <= noise.sd < math.inf or excess > 1 - noise.churn:
+    if excess > 1 - noise.churn:
+        raise InputError(f"an excess of {excess!r} over a churn of {noise.churn:g}: more than all")
+    most = math.sqrt(noise.churn * (1 - noise.churn))  # of any share with this mean
+    if not 0 <= noise.sd <= most:
         raise InputError(
-            f"an excess of {excess!r} over a churn of {noise.churn:g} with a standard deviation of "
-            f"{noise.sd:g}: the first with the second must be at most 1, the last 0 or more"
+            f"the standard deviation of a churn of {noise.churn:g} must be between 0 and "
+            f"{most:.2g}, not {noise.sd:g} (a fraction: 0.005 is half a percentage point)"
         )
     counts = [as_whole(count, 2, "the number of retrainings") for count in retrains]
     return ExcessPlan(excess, noise, power, tuple(_size(r, excess, noise, power) for r in counts))
