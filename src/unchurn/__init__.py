@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from unchurn.gate.policy import Policy as Policy
     from unchurn.gate.verdict import Verdict as Verdict
     from unchurn.methods import METHODS as METHODS
+    from unchurn.methods.activations import replace_relu as replace_relu
     from unchurn.metrics.churn import ChurnSummary as ChurnSummary
     from unchurn.metrics.churn import Flips as Flips
     from unchurn.metrics.churn import churn as churn
@@ -78,6 +79,7 @@ _HOME = {
     "blend_knn_labels": "neighbors.soft_labels",
     "knn_smooth_labels": "neighbors.soft_labels",
     "METHODS": "methods",
+    "replace_relu": "methods.activations",
     "StableClassifier": "training.estimator.stable_classifier",
     "upgrade": "training.upgrade.upgrade",
     "Upgraded": "training.upgrade.upgrade",

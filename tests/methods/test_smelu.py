@@ -6,9 +6,12 @@ import torch
 from torch import nn
 
 import toys
+import unchurn
 from unchurn import StableClassifier
 from unchurn.core.errors import InputError
 from unchurn.methods.activations import SmeLU, replace_relu, smelu
+from unchurn.study.api import make_experiment
+from unchurn.training.learners.torch import TorchLearner
 
 
 def test_its_values_and_slopes_meet_where_its_pieces_do():
@@ -38,8 +41,33 @@ def test_every_relu_of_a_network_is_replaced():
 
 def test_a_network_without_relu_is_refused():
     x, y = toys.blobs(60)
-    with pytest.raises(InputError, match="smelu finds no "):
+    with pytest.raises(InputError, match=r"no torch\.nn\.ReLU to replace"):
         StableClassifier(toys.linear, "smelu", epochs=1).fit(x, y)
+
+
+@pytest.mark.parametrize(
+    ("module", "beta", "message"),
+    [
+        (nn.Linear(2, 2), 1, "no torch.nn.ReLU to replace"),
+        (nn.ReLU(), -1, "beta must be a number of at least 0"),
+        (nn.ReLU(), float("nan"), "beta must be a number of at least 0"),
+        (torch.relu, 1, "module must be a torch.nn.Module, not builtin_function"),
+    ],
+)
+def test_what_has_nothing_to_replace_is_refused(module, beta, message):
+    with pytest.raises(InputError, match=message):
+        unchurn.replace_relu(module, beta)
+
+
+def test_a_study_refuses_it_before_any_training_and_presets_leave_it_out():
+    data = toys.dataset()
+    given = {"learner": TorchLearner(toys.linear), "runs": 2}
+    message = r"^smelu\+ema changes the network: there is no torch.nn.ReLU .*: your network cannot"
+    with pytest.raises(InputError, match=message):
+        make_experiment(data, "smelu+ema", **given)
+    names = [s.name for s in make_experiment(data, preset="best", **given).settings]
+    assert "ema" in names
+    assert not any("smelu" in name for name in names)
 
 
 @pytest.mark.parametrize("module", ["mlp", "lenet5"])

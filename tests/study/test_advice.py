@@ -10,8 +10,9 @@ from sklearn.ensemble import ExtraTreesClassifier
 import toys
 from unchurn.cli.options import in_options
 from unchurn.metrics.budget import Budget
-from unchurn.study.advice.advice import _cost, advice
+from unchurn.study.advice.advice import advice
 from unchurn.study.advice.beyond_chance import is_better
+from unchurn.study.advice.words import cost_of
 from unchurn.study.design.settings import make_setting
 from unchurn.study.results.result import SettingResult
 from unchurn.study.scenarios import Upgrade, make_scenario
@@ -61,8 +62,9 @@ def test_a_loss_of_accuracy_that_may_be_chance_is_named():
     text = said(control=(60, 100), mixup=(20, 143))
     assert text.startswith("Use plain training: the method tried does not lower churn beyond")
     assert re.search(
-        r"mixup lowers it beyond chance, by 4\.00 points \([^)]*\); its accuracy is 0\.15 "
-        r"points lower, which may be chance \(-\d\.\d\d to \+\d\.\d\d\)\.",
+        r"mixup lowers it beyond chance, by 4\.00 points \([^)]*\), at no cost: one network is "
+        r"trained and served; its accuracy is 0\.15 points lower, which may be "
+        r"chance \(-\d\.\d\d to \+\d\.\d\d\)\.",
         text,
     )
 
@@ -114,6 +116,26 @@ def test_of_what_chance_cannot_tell_apart_the_cheaper_is_recommended():
     text = said(control=(60,), ema=(40,), knn_ls=(5,))
     assert text.startswith("Use knn_ls")
     assert ", at the cost of training 2 networks for one, of which one serves;" in text
+
+
+def test_of_several_models_that_chance_cannot_tell_apart_the_cheaper_is_named():
+    rows = {"control": runs(60), "ensemble(m=3)": runs(20),
+            "bagging(m=9)": np.roll(runs(19), 700, axis=1)}  # fmt: skip
+    text = advice(toys.result([(make_setting(n), r) for n, r in rows.items()], LABELS))
+    assert "Several models do: ensemble(m=3) lowers it by" in text
+
+
+@pytest.mark.parametrize(("flips", "is_used"), [(59, True), (61, False)])
+def test_a_successor_that_is_more_accurate_and_breaks_no_more_is_recommended(flips, is_used):
+    mixup = runs(0, 50)
+    for run in range(RUNS):  # other rows than control's: so few fewer may be chance
+        mixup[run, 700 + run * flips : 700 + (run + 1) * flips] ^= 1
+    rows = [(make_setting("control"), runs(60, 150)), (make_setting("mixup"), mixup)]
+    base = runs(0, 150)[0]
+    text = advice(toys.result(rows, LABELS, base=base, scenario=Upgrade(per_base=1)))
+    assert text.startswith("Use mixup: 94.55% accurate") is is_used
+    assert ("; it is more accurate by 5.05 points (" in text) is is_used
+    assert advice(toys.result(rows, LABELS)).startswith("Use plain")  # nobody asked for accuracy
 
 
 def test_few_runs_are_the_first_thing_to_mend():
@@ -186,7 +208,7 @@ def test_of_many_that_are_like_control_one_is_hardly_ever_recommended(rng):
 )
 def test_what_an_upgrade_costs(text, said):
     result = toys.result([(make_setting("control"), runs(1))], LABELS)
-    assert _cost(result, SettingResult(make_setting(text).facts("upgrade"), {})) == said
+    assert cost_of(result, SettingResult(make_setting(text).facts("upgrade"), {})) == said
 
 
 def trees(n_runs=RUNS, n=N, scenario="retrain", **methods):

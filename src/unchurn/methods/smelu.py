@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from unchurn.core.arrays import as_number
-from unchurn.core.errors import InputError
 from unchurn.methods.base import Method
 from unchurn.methods.control import Control
 
@@ -20,7 +19,7 @@ class Smelu(Method):
 
     `beta` is half the width of the corner; 0 is ReLU. It costs next to nothing, but learns more
     slowly: with an equal number of steps it can lose accuracy. To use SmeLU in a network that you
-    train yourself, see `unchurn.methods.activations.replace_relu`.
+    train yourself, see `unchurn.replace_relu`.
     """
 
     beta: float = 1.0
@@ -34,11 +33,6 @@ class Smelu(Method):
         return self if self.beta > 0 else Control()
 
     def adapt(self, net: nn.Module) -> nn.Module:
-        from unchurn.methods.activations import SmeLU, replace_relu
+        from unchurn.methods.activations import replace_relu
 
-        if self.beta == 0:
-            return net
-        net = replace_relu(net, self.beta)
-        if not any(isinstance(layer, SmeLU) for layer in net.modules()):
-            raise InputError("smelu finds no torch.nn.ReLU in the network to replace")
-        return net
+        return replace_relu(net, self.beta) if self.beta > 0 else net

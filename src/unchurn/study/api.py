@@ -263,13 +263,15 @@ def make_experiment(
     data, parts, happens = scene.data, scene.parts, scene.scenario
     learner.check(parts.x_train, parts.n_classes)
     n_steps = learner.n_steps(len(parts.x_train))
+    shape = parts.x_train.shape[1:]
     tried = happens.recipes if methods is None and preset == "quick" else methods
     settings = _settings(tried, preset, data.name, n_steps)
     if methods is None:
         settings = as_far_as(
             settings,
             lambda method: (
-                learner.why_not(method) is None and happens.why_not(method, learner, parts) is None
+                learner.why_not(method, shape, parts.n_classes) is None
+                and happens.why_not(method, learner, parts) is None
             ),
         )
     return Experiment(

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from unchurn.methods import make_method
 from unchurn.metrics.against_base import right, right_before
-from unchurn.metrics.intervals import Interval
 from unchurn.report.numbers import between, percent, points
 from unchurn.study.advice.beyond_chance import (
     from_control,
@@ -25,6 +24,15 @@ from unchurn.study.advice.equal_runs import (
     n_test_rows,
 )
 from unchurn.study.advice.majority_class import on_the_commonest
+from unchurn.study.advice.words import (
+    accuracy_of,
+    beside_plain,
+    churn_of,
+    cost_of,
+    fall,
+    measured,
+    written,
+)
 from unchurn.study.report.table import single_models
 from unchurn.study.results.budget import exceeded, keeps, limits_in_words, way_out
 from unchurn.study.scenarios import Resample
@@ -41,10 +49,12 @@ def advice(result: Result) -> str:
 
     A single model qualifies if its churn is below control's with the whole interval and its
     accuracy is less than 0.1 points below control's. The advice is the cheapest one whose churn is
-    within chance of the lowest; if none qualifies, it is plain training, and what to try next. With
-    a budget, the advice is the most accurate setting that keeps it, single models first; or plain
-    training, if that keeps it and no other is more accurate beyond chance. If an older model, or
-    always answering one class, is more accurate than all of them, the advice says so.
+    within chance of the lowest; if none qualifies, it is plain training, and what to try next. A
+    successor of an older model also qualifies if it is more accurate beyond chance and its bad
+    flips are no more: it was trained to be better. With a budget, the advice is the most accurate
+    setting that keeps it, single models first; or plain training, if that keeps it and no other is
+    more accurate beyond chance. If an older model, or always answering one class, is more accurate
+    than all of them, the advice says so.
 
     Of many methods that are no better than control, some look better by chance. So the confidence
     level rises with the number of methods tried, but less if many of them are better
@@ -67,17 +77,17 @@ def _recommended(result: Result) -> str:
         rows = list(chosen.values())
         row = rows[result.best_of([row.reported.runs[result.chosen_on] for row in rows])]
         return (
-            f"Of these, {_name(row)} is {_measured(result, row)}: add control to see whether that "
+            f"Of these, {written(row)} is {measured(result, row)}: add control to see whether that "
             "is better than plain training."
         )
     better = [row for row in single_models(chosen).values() if is_better(result, row)]
     if not better:
-        return _keep(result, control)
+        return _more_accurate(result, control) or _keep(result, control)
     best = _cheapest(result, better)
     text = (
-        f"Use {_name(best)}: {_measured(result, best)}{_plain(result, control)}; "
-        f"{result.subject.scenario.falls} by {_fall(from_control(result, best))}, beyond chance, "
-        f"{_cost(result, best)}"
+        f"Use {written(best)}: {measured(result, best)}{beside_plain(result, control)}; "
+        f"{result.subject.scenario.falls} by {fall(from_control(result, best))}, beyond chance, "
+        f"{cost_of(result, best)}"
     )
     if result.chosen_on == "test":  # the best of several methods, at that
         text += ON_TEST
@@ -95,8 +105,8 @@ def _within_budget(result: Result, chosen: dict[str, SettingResult]) -> str:
     if not kept:
         out = way_out(result, _untried(result, _steadier(result)))
         return (
-            f"No method keeps {budget}: {_name(best)} comes nearest, with "
-            f"{exceeded(result, best)}; it is {_measured(result, best)}. {out}".rstrip()
+            f"No method keeps {budget}: {written(best)} comes nearest, with "
+            f"{exceeded(result, best)}; it is {measured(result, best)}. {out}".rstrip()
             + caution
         )
     control = chosen.get("control")
@@ -104,15 +114,15 @@ def _within_budget(result: Result, chosen: dict[str, SettingResult]) -> str:
         best = kept["control"]
     if best is control:
         text = (
-            f"Use plain training: it is {_measured(result, best)}; it keeps {budget}, and no "
+            f"Use plain training: it is {measured(result, best)}; it keeps {budget}, and no "
             "single model that does is more accurate beyond chance"
         )
     else:
-        plain = "" if control is None else _plain(result, control)
+        plain = "" if control is None else beside_plain(result, control)
         which = "the single models that keep" if single else "what keeps"
         none = "" if single else ", as no single model does"
         text = (
-            f"Use {_name(best)}: {_measured(result, best)}{plain}, {_cost(result, best)}; of "
+            f"Use {written(best)}: {measured(result, best)}{plain}, {cost_of(result, best)}; of "
             f"{which} {budget}{none}, it is the most accurate"
         )
     if result.chosen_on == "test":
@@ -148,11 +158,14 @@ def _on_the_base(result: Result) -> str:
 
 def _cheapest(result: Result, better: list[SettingResult]) -> SettingResult:
     """The setting that trains fewest networks, among those within chance of the lowest churn."""
-    best = min(better, key=lambda row: _churn(result, row, result.chosen_on))
+    best = min(better, key=lambda row: churn_of(result, row, result.chosen_on))
     alike = [row for row in better if not _is_told_from(result, row, best)]
-    return min(
-        alike, key=lambda row: (row.setting.n_trained, _churn(result, row, result.chosen_on))
-    )
+
+    def cost(row: SettingResult) -> tuple[int, int, float]:
+        lowest_churn = churn_of(result, row, result.chosen_on)
+        return row.setting.n_trained, row.setting.n_models, lowest_churn
+
+    return min(alike, key=cost)
 
 
 def _is_told_from(result: Result, row: SettingResult, best: SettingResult) -> bool:
@@ -163,16 +176,28 @@ def _is_told_from(result: Result, row: SettingResult, best: SettingResult) -> bo
     return found[result.subject.scenario.churn].low > 0
 
 
-def _cost(result: Result, row: SettingResult) -> str:
-    """The cost of training and serving a setting, compared with plain training, in words."""
-    trained, served = row.setting.n_trained, row.setting.n_models
-    what = "network" if result.subject.is_of_networks else "model"
-    if trained == 1 and served == 1:
-        return f"at no cost: one {what} is trained and served"
-    serves = "one serves" if served == 1 else f"{served} serve"
-    if trained == 1:
-        return f"at no cost in training, but {served} models serve"
-    return f"at the cost of training {trained} {what}s for one, of which {serves}"
+def _more_accurate(result: Result, control: SettingResult) -> str:
+    """Recommend a successor for its accuracy, if it breaks no more; empty if there is none such."""
+    scenario = result.subject.scenario
+    rows = [
+        row
+        for row in single_models(result.chosen).values()
+        if is_more_accurate(result, row) and from_control(result, row)[scenario.churn].value <= 0
+    ]
+    if not rows or not scenario.has_base or result.subject.are_too_few:
+        return ""
+    best = _cheapest(result, rows)
+    found = from_control(result, best)
+    gain = found["accuracy"]
+    more = f"{points(gain.value).removeprefix('+')} ({between(gain, in_points=True)})"
+    text = (
+        f"Use {written(best)}: {measured(result, best)}{beside_plain(result, control)}; it is more "
+        f"accurate by {more}, beyond chance, {cost_of(result, best)}; {scenario.falls} by "
+        f"{fall(found)}, which may be chance"
+    )
+    if result.chosen_on == "test":
+        text += ON_TEST
+    return f"{text}. {best.setting.note}".rstrip()
 
 
 def _keep(result: Result, control: SettingResult) -> str:
@@ -189,7 +214,7 @@ def _keep(result: Result, control: SettingResult) -> str:
         if _steadier_of_several(result):  # which `_next` names
             none = "no method tried that serves a single model lowers"
         tried = f"{none} {what} beyond chance at no loss of accuracy"
-    text = f"Use plain training: {tried}; it is {_measured(result, control)}"
+    text = f"Use plain training: {tried}; it is {measured(result, control)}"
     return f"{text}. {ensemble_is_plain(result)}{_next(result)}".rstrip()
 
 
@@ -199,13 +224,12 @@ def _cannot_tell(result: Result, control: SettingResult) -> str:
     chosen = result.choose()
     single = single_models(chosen)
     among = " of single models" if len(single) < len(chosen) else ""
-    row = min(single.values(), key=lambda row: _churn(result, row))
-    text = f"Cannot tell yet: {_few(result)} Plain training is {_measured(result, control)}"
-    if _churn(result, row) < _churn(result, control):
-        text += (
-            f"; {_name(row)} has the lowest {what}{among}, {percent(_churn(result, row))}, and is "
-        )
-        text += f"{_accuracy(result, row)} accurate: whether that is chance is not known"
+    row = min(single.values(), key=lambda row: churn_of(result, row))
+    text = f"Cannot tell yet: {_few(result)} Plain training is {measured(result, control)}"
+    if churn_of(result, row) < churn_of(result, control):
+        lowest = percent(churn_of(result, row))
+        text += f"; {written(row)} has the lowest {what}{among}, {lowest}, and is "
+        text += f"{accuracy_of(result, row)} accurate: whether that is chance is not known"
     return f"{text}. {_on_few_rows(result)}".rstrip()
 
 
@@ -214,25 +238,25 @@ def _next(result: Result) -> str:
     chosen = result.chosen
     single = single_models(chosen)
     if steadier := _steadier_of_several(result):
-        row = min(steadier, key=lambda row: _churn(result, row))
+        row = _cheapest(result, steadier)
         return (
-            f"Several models do: {_name(row)} lowers it by {_fall(from_control(result, row))}, "
-            f"{_cost(result, row)}."
+            f"Several models do: {written(row)} lowers it by {fall(from_control(result, row))}, "
+            f"{cost_of(result, row)}."
         )
     costs = [row for row in single.values() if may_cost_nothing(result, row)]
     if costs:
-        row = min(costs, key=lambda row: _churn(result, row))
+        row = _cheapest(result, costs)
         found = from_control(result, row)
         return (
-            f"{_name(row)} lowers it beyond chance, by {_fall(found)}; its accuracy is "
-            f"{points(-found['accuracy'].value).removeprefix('+')} lower, which may be chance "
-            f"({between(found['accuracy'], in_points=True)})."
+            f"{written(row)} lowers it beyond chance, by {fall(found)}, {cost_of(result, row)}; "
+            f"its accuracy is {points(-found['accuracy'].value).removeprefix('+')} lower, which "
+            f"may be chance ({between(found['accuracy'], in_points=True)})."
         )
     near = [row for row in single.values() if is_better(result, row, alone=True)]
     if near:
-        row = min(near, key=lambda row: _churn(result, row))
+        row = _cheapest(result, near)
         return (
-            f"{_name(row)} by itself would be told from it, but of {n_told(result)} methods one "
+            f"{written(row)} by itself would be told from it, but of {n_told(result)} methods one "
             "may be so by chance: try it alone, with another seed or more runs."
         )
     if equal := _of_equal_runs(result):
@@ -310,35 +334,3 @@ def _steadier(result: Result) -> list[str]:
         return list(scenario.steadier)
     names = [name for name in scenario.steadier if make_method(name).changes == "targets"]
     return names if scenario.has_base else [*names, "bagging"]
-
-
-def _fall(found: dict[str, Interval]) -> str:
-    """The fall in churn with its interval, in points."""
-    churn = next(iter(found.values()))  # the first, as scenarios give them
-    fall = Interval(-churn.value, -churn.high, -churn.low)
-    return f"{points(fall.value)} ({between(fall, in_points=True)})".replace("+", "")
-
-
-def _measured(result: Result, row: SettingResult) -> str:
-    """Accuracy and churn on the test part, in words."""
-    says = result.subject.scenario.says.format(percent(_churn(result, row)))
-    return f"{_accuracy(result, row)} accurate, {says}"
-
-
-def _plain(result: Result, control: SettingResult) -> str:
-    """Accuracy and churn of plain training, in parentheses, for comparison."""
-    both = f"{_accuracy(result, control)} and {percent(_churn(result, control))}"
-    return f" (plain training: {both})"
-
-
-def _accuracy(result: Result, row: SettingResult) -> str:
-    return percent(result.subject.scenario.metrics["accuracy"].of(row.reported.runs["test"]).mean)
-
-
-def _churn(result: Result, row: SettingResult, part: str = "test") -> float:
-    scenario = result.subject.scenario
-    return scenario.metrics[scenario.churn].of(row.reported.runs[part]).mean
-
-
-def _name(row: SettingResult) -> str:
-    return row.setting.written

@@ -50,8 +50,9 @@ class Experiment:
         if self.runs > MOST_RUNS:
             raise InputError(f"runs must be at most {MOST_RUNS:,}, not {self.runs:,}")
         self.scenario.limits(self.budget)  # InputError for a limit that the scenario lacks
+        given = self.parts.x_train.shape[1:], self.parts.n_classes
         for setting in self.settings:
-            if (reason := self.learner.why_not(setting.method)) is not None:
+            if (reason := self.learner.why_not(setting.method, *given)) is not None:
                 raise InputError(f"{setting.name} {reason}: {self.learner.label} cannot train it")
             reason = self.scenario.why_not(setting.method, self.learner, self.parts)
             if reason is not None:

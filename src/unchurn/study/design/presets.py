@@ -30,6 +30,7 @@ BEST = (
     "knn_ls+ema", "codistill_symmetric+safe_ema", "weight_decay+codistill_symmetric+ema",
     "distill+ema", "ensemble", "ensemble+ema",
 )  # fmt: skip
+BEST_OF_OTHERS = (*BEST, "medoid", "bagging")
 
 
 def quick(methods: Sequence[str] | None, dataset: str, n_steps: int | None = None) -> list[Setting]:
@@ -42,8 +43,12 @@ def quick(methods: Sequence[str] | None, dataset: str, n_steps: int | None = Non
 
 
 def best(methods: Sequence[str] | None, dataset: str, n_steps: int | None = None) -> list[Setting]:
-    """One setting of each method; by default of BEST, a dozen recipes worth trying on any data."""
-    return _as_written(BEST if methods is None else methods, n_steps)
+    """One setting of each method; by default of BEST, a dozen recipes worth trying on any data.
+
+    If the model is no network, the default is BEST_OF_OTHERS, as far as the model can be trained.
+    """
+    usual = BEST_OF_OTHERS if n_steps is None else BEST
+    return _as_written(usual if methods is None else methods, n_steps)
 
 
 def _as_written(methods: Sequence[str], n_steps: int | None) -> list[Setting]:

@@ -96,8 +96,8 @@ class Learner(Protocol):
     def remark(self) -> str | None:
         """A remark for the user before it trains; None if there is none."""
 
-    def why_not(self, method: Method) -> str | None:
-        """Why it cannot train a method; None if it can."""
+    def why_not(self, method: Method, shape: tuple[int, ...], n_classes: int) -> str | None:
+        """Why it cannot train a method on inputs of a shape; None if it can."""
 
     def n_steps(self, n: int) -> int | None:
         """Number of steps of a training on n examples; None if it has no steps."""

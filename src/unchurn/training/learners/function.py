@@ -134,7 +134,7 @@ class FunctionLearner:
         """None: nothing is known of a function."""
         return None
 
-    def why_not(self, method: Method) -> str | None:
+    def why_not(self, method: Method, shape: tuple[int, ...], n_classes: int) -> str | None:
         """Why not: a function can only be given other targets."""
         return None if method.changes == "targets" else "changes more than the targets"
 

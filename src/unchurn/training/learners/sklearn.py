@@ -201,7 +201,7 @@ class SklearnLearner(FunctionLearner):
             weights = with_class_weights(self.train.estimator, y, weights)
         return super().fit(method, x, y, *arguments, weights=weights, **options)
 
-    def why_not(self, method: Method) -> str | None:
+    def why_not(self, method: Method, shape: tuple[int, ...], n_classes: int) -> str | None:
         """Why not: soft targets become weighted rows, and the estimator must accept weights."""
         return why_not(self.train.estimator, method)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from unchurn.core.arrays import Float32, IntArray
 from unchurn.core.errors import InputError
 from unchurn.methods import Method, Reference
+from unchurn.methods.base import overrides
 from unchurn.training.learners.base import DivergedError, Predictor, Probe
 from unchurn.training.learners.own_code import code_identity
 from unchurn.training.loop.config import Training
@@ -98,8 +99,17 @@ class TorchLearner:
         """None: `check` finds what is wrong with a network."""
         return None
 
-    def why_not(self, method: Method) -> str | None:
-        """None: the loop can train every method."""
+    def why_not(self, method: Method, shape: tuple[int, ...], n_classes: int) -> str | None:
+        """Why not: a method that changes the network must find what to change in the user's own."""
+        if isinstance(self.model, str) or not overrides(method, "adapt"):
+            return None
+        from unchurn.training.loop.determinism import own_randomness
+
+        try:
+            with own_randomness("cpu"):
+                method.adapt(self._factory(shape, n_classes))
+        except InputError as error:
+            return f"changes the network: {error}"
         return None
 
     def n_steps(self, n: int) -> int | None:
