@@ -1,4 +1,5 @@
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -168,6 +169,7 @@ def test_a_dry_run_only_plans(run, tmp_path):
     assert code == 0
     assert out.startswith("reading phishing; runs are kept in b\nDataset phishing: 7,406 train")
     assert "4 settings × 2 runs" in out
+    assert re.search(r"^ensemble +1 +5 +5$", out, re.M)  # settings, trained, served
     assert not (tmp_path / "b").exists()
 
 

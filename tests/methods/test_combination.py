@@ -161,8 +161,8 @@ def test_members_with_a_reference_leave_its_stream_alone():
 @pytest.mark.parametrize(
     ("parts", "reason"),
     [
-        ((KnnLS(), Anchor()), "KnnLS and Anchor cannot be combined: one looks at a reference of"),
-        ((Ema(), Ema(decay=0.9)), "Ema is there twice"),
+        ((KnnLS(), Anchor()), "knn_ls and anchor cannot be combined: one looks at a reference of"),
+        ((Ema(), Ema(decay=0.9)), "ema is there twice"),
     ],
 )
 def test_what_cannot_be_combined_says_why(parts, reason):
@@ -177,7 +177,7 @@ def test_state_of_ones_own_and_averaged_weights_are_not_mixed_up():
         def begin(self, nets, n_steps):
             return super().begin(nets, n_steps)
 
-    with pytest.raises(InputError, match="Own and Ema cannot be combined: each decides which"):
+    with pytest.raises(InputError, match="Own and ema cannot be combined: each decides which"):
         combine(Own(), Ema())
 
 
@@ -195,7 +195,7 @@ def test_two_losses_cannot_be_had_at_once():
     class Other(BiTempered):
         pass
 
-    with pytest.raises(InputError, match="BiTempered and Other cannot be combined: each decides"):
+    with pytest.raises(InputError, match="bi_tempered and Other cannot be combined: each decides"):
         combine(BiTempered(), Other())
 
 

@@ -120,7 +120,7 @@ def test_other_networks_and_frameworks_have_no_weights_to_start_from():
     other = Reference(lambda: LOGITS, Y, weights=linear.weights)
     with pytest.raises(InputError, match="the reference is another network"):
         fit(make_method("warm_start"), reference=other)
-    with pytest.raises(InputError, match="WarmStart and CodistillCE cannot be combined: networks"):
+    with pytest.raises(InputError, match="warm_start and codistill_ce cannot be combined"):
         make_method("warm_start+codistill_ce")
 
 

@@ -22,7 +22,7 @@ from unchurn.cli.completion import (
 )
 from unchurn.cli.console import make_console, table_width
 from unchurn.cli.options import Decimal, Delimiter, Encoding, as_delimiter, by_comma, in_options
-from unchurn.cli.progress import show_schedule, with_progress
+from unchurn.cli.progress import show_methods, show_schedule, with_progress
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -253,6 +253,7 @@ def _bench(console: Console, asked: BenchConfig, dry_run: bool) -> None:
             "its results will be replaced, its trainings are kept; --out takes another folder"
         )
     if dry_run:
+        show_methods(console, experiment)
         return
 
     work = partial(run_bench, schedule, asked.folder, executor)

@@ -12,8 +12,10 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from unchurn.core.executors import Executor
+    from unchurn.study.design.experiment import Experiment
     from unchurn.study.design.job import Job
     from unchurn.study.design.schedule import Key, Schedule
+    from unchurn.study.design.settings import SettingFacts
     from unchurn.study.results.result import Result
     from unchurn.study.trainings.run import OnProgress
     from unchurn.study.trainings.store import Store, TrainedRun
@@ -63,6 +65,29 @@ def show_schedule(
     if found is not None:
         on = f"{found.workers} worker{'s' * (found.workers > 1)}"
         console.print(f"about {_duration(found.seconds)} on {on}{_if_free(found.workers)}")
+
+
+def show_methods(console: Console, experiment: Experiment) -> None:
+    """List the methods with their settings, and the models that a run trains and serves."""
+    by_method: dict[str, list[SettingFacts]] = {}
+    for setting in experiment.settings:
+        by_method.setdefault(setting.name, []).append(setting.facts(experiment.scenario))
+    rows = [("method", "settings", "trained", "served")]
+    for name, facts in by_method.items():
+        trained, served = (
+            _span([getattr(one, count) for one in facts]) for count in ("n_trained", "n_models")
+        )
+        rows.append((name, str(len(facts)), trained, served))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    console.print()
+    for name, *numbers in rows:
+        right = (f"{number:>{width}}" for number, width in zip(numbers, widths[1:], strict=True))
+        console.print("  ".join([f"{name:<{widths[0]}}", *right]))
+
+
+def _span(counts: list[int]) -> str:
+    low, high = min(counts), max(counts)
+    return str(low) if low == high else f"{low} to {high}"
 
 
 def _if_free(workers: int) -> str:

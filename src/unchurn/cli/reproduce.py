@@ -209,7 +209,8 @@ def _carry_out(
     scheduled = []
     for dataset in study.datasets:
         for name, experiment in study.experiments(dataset).items():
-            console.print(f"\n{name}: {experiment.data}")
+            described = experiment.data.described(experiment.parts.sizes)
+            console.print(f"\n{name}: {described}")
             schedule = make_schedule(experiment)
             show_schedule(console, schedule, store, executor)
             scheduled.append((name, study.command(dataset), schedule))

@@ -53,8 +53,9 @@ class Combination(Method):
         for one in self.methods:
             one.check()
         kinds = [type(one) for one in self.methods]
-        if twice := next((kind for kind in kinds if kinds.count(kind) > 1), None):
-            raise InputError(f"{twice.__name__} is there twice: give one with both effects")
+        if twice := next((one for one in self.methods if kinds.count(type(one)) > 1), None):
+            name = self._names(lambda one: one is twice)
+            raise InputError(f"{name} is there twice: name it once")
         for hook, decides in SINGLE.items():
             self._check_one(decides, partial(overrides, hook=hook))
         self._check_one("which weights are served", _serves_others)
@@ -88,7 +89,9 @@ class Combination(Method):
             raise InputError(f"{self._names(is_one)} cannot be combined: each decides {decides}")
 
     def _names(self, is_meant: Callable[[Method], bool]) -> str:
-        return " and ".join(type(one).__name__ for one in self.methods if is_meant(one))
+        from unchurn.methods.registry import name_of  # which imports this module
+
+        return " and ".join(name_of(one) for one in self.methods if is_meant(one))
 
     @property
     def changes(self) -> str:  # type: ignore[override]

@@ -123,7 +123,12 @@ def named_method(name: str, **parameters: Any) -> Method:
         raise InputError(f"{name}: {unknown('parameter', wrong[0], known)}")
     # NumPy's numbers become plain ones, so that a setting can be written down.
     plain = {p: v.item() if isinstance(v, np.generic) else v for p, v in parameters.items()}
-    return METHODS[name](**plain)
+    try:
+        method = METHODS[name](**plain)
+        method.check()
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from error
+    return method
 
 
 def name_of(method: Method) -> str:
@@ -190,7 +195,8 @@ def _parse_part(text: str) -> tuple[str, dict[str, Any]]:
     try:
         return name, parse_values(found[2] or "")
     except ValueError as error:
-        raise InputError(f"{text!r}: parameters are written as in {name}(a=0.5, b=1)") from error
+        example = with_all(METHODS[name]()) if name in METHODS else f"{name}(a=0.5, b=1)"
+        raise InputError(f"{text!r}: parameters are written as in {example}") from error
 
 
 def parse_values(text: str) -> dict[str, Any]:
