@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 import torch
 from sklearn.base import clone
+from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -126,6 +127,7 @@ def test_own_network():
         ({"learning_rate": float("inf")}, {}, "learning_rate must be a number"),
         ({"device": "tpu9"}, {}, "device 'tpu9' cannot be used"),
         ({"module": nn.Linear(4, 3)}, {}, "module must be a name or a function"),
+        ({"module": ExtraTreesClassifier()}, {}, "trains networks, and module is an estimator"),
         (
             {"module": lambda shape, n: nn.Linear(4, 1)},
             {},

@@ -112,6 +112,11 @@ def make_factory(module: str | Factory) -> Factory:
         if module not in MODELS:
             raise InputError(f"{unknown('model', module, MODELS)}, or your own")
         return MODELS[module]
+    if hasattr(module, "predict_proba"):
+        raise InputError(
+            "StableClassifier trains networks, and module is an estimator: give it as model= to "
+            "bench, to see what lowers its churn, or to upgrade, to train its successor"
+        )
     if isinstance(module, nn.Module) or not callable(module):
         raise InputError(
             f"module must be a name or a function (shape, n_classes) -> torch.nn.Module, "
