@@ -27,8 +27,9 @@ class Bagging(Ensemble):
     """Average the probabilities of m fits, each on its own bootstrap of the data.
 
     Training and serving cost m times as much. Published results say that it lowers churn that comes
-    from the data rather than from the seed, unlike an ensemble of fits on the same data. Each fit
-    sees fewer distinct rows, which costs small tables accuracy. Any learner can train it.
+    from the data, and that an ensemble of fits on the same data does not; on tables drawn anew, we
+    measured that the ensemble lowers it more. Each fit sees fewer distinct rows, which costs small
+    tables accuracy. Any learner can train it.
     """
 
     def check(self) -> None:

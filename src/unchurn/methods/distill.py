@@ -29,7 +29,8 @@ class Distill(Method):
     """Move labels towards an ensemble's predictions: (1 − a)·y + a·(mean probabilities of m fits).
 
     The m fits are plain ones of the same run. It costs m + 1 trainings and serves one model. If
-    plain fits memorise their training labels, their mean adds little to the labels.
+    plain fits memorise their training labels, their mean adds little to the labels. Any learner can
+    train it.
     """
 
     m: int = 5

@@ -1,4 +1,4 @@
-"""SmeLU: replace ReLU by a smooth activation. It costs next to nothing."""
+"""SmeLU: replace ReLU by a smooth activation."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 class Smelu(Method):
     """Replace every `torch.nn.ReLU` of the network by SmeLU, a ReLU with a smooth corner.
 
-    `beta` is half the width of the corner; 0 is ReLU. It costs next to nothing, but learns more
-    slowly: with an equal number of steps it can lose accuracy. To use SmeLU in a network that you
-    train yourself, see `unchurn.replace_relu`.
+    `beta` is half the width of the corner; 0 is ReLU. A step takes a little longer, and it learns
+    more slowly: with an equal number of steps it can lose accuracy. To use SmeLU in a network that
+    you train yourself, see `unchurn.replace_relu`.
     """
 
     beta: float = 1.0
