@@ -9,9 +9,11 @@ from typing import Any
 from unchurn.core.errors import InputError
 from unchurn.core.files import write_text
 from unchurn.methods.registry import DEFAULT, PLUS
+from unchurn.paper.beyond.cards import CARDS
 from unchurn.paper.beyond.charts import costs, tasks
 from unchurn.paper.beyond.decision import decide
 from unchurn.paper.beyond.goals import Choice, Goals
+from unchurn.paper.beyond.harm import FEW_ROWS, find_harm, method_of
 from unchurn.paper.beyond.resampled import Resampled, both_ways
 from unchurn.paper.beyond.rows import (
     Over,
@@ -183,6 +185,10 @@ def _render(folder: Path, results: _Results) -> str:
         smooth=list(map(_recipe, SMOOTH)),
         together=list(map(_recipe, TOGETHER)),
         decaying=list(map(_recipe, DECAYING)),
+        harm=find_harm(on_tables, rows),
+        few_rows=FEW_ROWS,
+        cards=CARDS,
+        method_of=method_of,
         harmless=[one for one in on_tables if one.is_harmless],
         percent=bare_percent,
         signed=signed,

@@ -74,6 +74,11 @@ class Row:
         return self.accuracy is not None and self.accuracy.high < 0
 
     @property
+    def harms(self) -> bool:
+        """Whether it raises churn or loses accuracy beyond chance."""
+        return self.raises_churn or self.loses
+
+    @property
     def gains(self) -> bool:
         """Whether it gains accuracy beyond chance."""
         return self.accuracy is not None and self.accuracy.low > 0
@@ -153,11 +158,15 @@ class Over:
     @property
     def is_harmless(self) -> bool:
         """Whether it neither raises churn nor loses accuracy beyond chance on any dataset."""
-        return not self.count("raises_churn") and not self.count("loses")
+        return not self.count("harms")
 
     def count(self, what: str) -> int:
-        """On how many datasets it `lowers_churn`, `raises_churn`, `loses` or `gains`."""
+        """On how many datasets it `lowers_churn`, `raises_churn`, `loses`, `harms` or `gains`."""
         return sum(getattr(row, what) for row in self.rows)
+
+    def named(self, what: str) -> str:
+        """The datasets that `count` counts."""
+        return ", ".join(row.dataset for row in self.rows if getattr(row, what))
 
 
 def over_tables(rows: dict[str, list[Row]]) -> list[Over]:
