@@ -215,6 +215,8 @@ def test_the_page_holds_new_samples_against_new_seeds(tmp_path):
     assert plain.ratio == found.of("control").retrained.ratio == 1
     of_wine = both_ways(*both, ["wine"]).of("ensemble").resampled.ratio
     assert f"the ensemble of five to {100 * of_wine:.0f} %" in " ".join(text.split())
+    assert "control" not in found.names
+    assert f"The order of the {len(tried) - 1} recipes" in text
 
 
 def test_goals_keep_costs(tmp_path):

@@ -12,6 +12,9 @@ from unchurn.paper.markdown import markdown_table
 from unchurn.report.numbers import NONE, bare_percent, signed
 from unchurn.study.results.result import CONTROL
 
+# What a rank correlation of at least so much is called, largest first.
+HOLDS = {0.7: "holds", 0.3: "holds only in part"}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Both:
@@ -34,10 +37,31 @@ class Resampled:
     recipes: Sequence[Both]  # lowest churn on new samples first
 
     @property
+    def tried(self) -> list[Both]:
+        """The recipes but plain training, lowest churn on new samples first."""
+        return [one for one in self.recipes if one.recipe != CONTROL]
+
+    @property
+    def names(self) -> list[str]:
+        """The recipes but plain training, as they are written."""
+        return [one.recipe for one in self.tried]
+
+    @property
+    def names_by_seed(self) -> list[str]:
+        """As `names`, lowest churn with another seed first."""
+        return [one.recipe for one in sorted(self.tried, key=lambda one: one.retrained.ratio)]
+
+    @property
     def correlation(self) -> float:
         """Spearman's correlation of the recipes' churn with both kinds of noise."""
-        ratios = [(one.retrained.ratio, one.resampled.ratio) for one in self.recipes]
+        ratios = [(one.retrained.ratio, one.resampled.ratio) for one in self.tried]
         return float(spearmanr(ratios).statistic)
+
+    @property
+    def order(self) -> str:
+        """What becomes of the order of recipes when the data is drawn anew, in words."""
+        holds = [words for least, words in HOLDS.items() if self.correlation >= least]
+        return holds[0] if holds else "does not hold"
 
     @property
     def plain_growth(self) -> float:
@@ -71,8 +95,7 @@ class Resampled:
                     signed(one.resampled.accuracy),
                     *(str(one.resampled.count(kind) or NONE) for kind in kinds),
                 ]
-                for one in self.recipes
-                if one.recipe != CONTROL
+                for one in self.tried
             ),
         )
 
