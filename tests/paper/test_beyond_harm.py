@@ -6,8 +6,8 @@ import pytest
 from unchurn.metrics.intervals import Interval
 from unchurn.metrics.registry import Runs
 from unchurn.paper.beyond.cards import CARDS
-from unchurn.paper.beyond.harm import find_harm, harmful, method_of, often_harmful, worst_of_each
-from unchurn.paper.beyond.rows import Over, Row
+from unchurn.paper.beyond.harm import find_harm, harmful, often_harmful, worst_of_each
+from unchurn.paper.beyond.rows import Over, Row, method_of, only_on_tables
 from unchurn.paper.beyond.study import FREE, SEVERAL, SINGLE
 
 LABELS = np.zeros(10, int)
@@ -73,6 +73,12 @@ def test_methods_alone_combinations_tasks_and_decay_are_told_apart():
     assert [one.dataset for one in small.rows] == ["wine"]
     assert large.named("loses") == "Shuttle"
     assert {one.dataset for one in on_tasks.rows} == {"mnist", "phishing"}
+
+
+def test_methods_of_which_no_task_has_a_recipe_are_named():
+    tried = ["twin(a=1)", "medoid(m=5)+ema", "bagging", "ema"]
+    rows = {"wine": [row(recipe) for recipe in tried], "mnist": [row("twin+ema"), row("early")]}
+    assert only_on_tables(rows) == ["bagging", "medoid"]
 
 
 def test_every_method_of_the_study_has_a_card_that_says_when_it_fails():

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from unchurn.methods.registry import PLUS
 from unchurn.paper.beyond.decision import over_datasets
-from unchurn.paper.beyond.rows import Over, Row
+from unchurn.paper.beyond.rows import Over, Row, method_of
 from unchurn.paper.beyond.tables import TABLES
 from unchurn.paper.studies import RECIPES
 
@@ -58,8 +58,3 @@ def worst_of_each(recipes: Iterable[Over]) -> list[Over]:
 def harmful(rows: Iterable[Row]) -> list[Row]:
     """The rows that do harm, lowest accuracy first."""
     return sorted((row for row in rows if row.harms), key=lambda row: row.summary.accuracy.mean)
-
-
-def method_of(recipe: str) -> str:
-    """The name of a recipe's only method: `twin(a=1)` is of `twin`."""
-    return recipe.partition("(")[0]

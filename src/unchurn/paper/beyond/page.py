@@ -13,13 +13,15 @@ from unchurn.paper.beyond.cards import CARDS
 from unchurn.paper.beyond.charts import costs, tasks
 from unchurn.paper.beyond.decision import decide
 from unchurn.paper.beyond.goals import Choice, Goals
-from unchurn.paper.beyond.harm import FEW_ROWS, find_harm, method_of
+from unchurn.paper.beyond.harm import FEW_ROWS, find_harm
 from unchurn.paper.beyond.resampled import Resampled, both_ways
 from unchurn.paper.beyond.rows import (
     Over,
     Row,
     add_papers,
     changed,
+    method_of,
+    only_on_tables,
     over,
     over_tables,
     read_rows,
@@ -52,8 +54,9 @@ from unchurn.study.design.settings import make_setting
 REPRODUCTION = "reproduction"  # the folder of the paper's own results, beside ours
 # The recipes that the table of all tables has room for.
 SHOWN = (
-    "safe_ema", "ema", "swa", "decay+ema", "label_smoothing(a=0.1)+ema", "mixup(a=0.2)+ema",
-    "early", "distill(m=5, a=1)+ema", "ensemble(m=5)", "ensemble(m=5)+ema", "bagging(m=5)", *FORMER,
+    DEFAULT, "safe_ema", "ema", "swa", "decay+ema", "label_smoothing(a=0.1)+ema",
+    "mixup(a=0.2)+ema", "early", "distill(m=5, a=1)+ema", "ensemble(m=5)", "ensemble(m=5)+ema",
+    "bagging(m=5)", *FORMER,
 )  # fmt: skip
 ENOUGH = 0.6  # of plain training's churn: a free recipe is to lower it by 40 %
 
@@ -178,6 +181,7 @@ def _render(folder: Path, results: _Results) -> str:
         tables_table=_tables_table(on_tables),
         every_table=_every_table(rows),
         task_tables={name: _task_table(rows[name]) for name in there},
+        only_on_tables=[f"`{name}`" for name in only_on_tables(rows)],
         former=[one for one in on_tables if one.recipe in map(_recipe, FORMER)],
         default=next((one for one in on_tables if one.recipe == DEFAULT), None),
         ema=next((one for one in on_tables if one.recipe == "ema"), None),

@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from unchurn.core.errors import InputError
+from unchurn.methods.registry import PLUS
 from unchurn.metrics.churn import ChurnSummary
 from unchurn.metrics.intervals import Interval
 from unchurn.metrics.registry import Runs
 from unchurn.paper.beyond.tables import BEYOND, TABLES
 from unchurn.paper.records import Record, read
+from unchurn.paper.studies import RECIPES
 from unchurn.paper.united import by_dataset, united
 from unchurn.report.numbers import bare_percent
 from unchurn.study.results.result import CONTROL, SettingResult
@@ -174,6 +176,20 @@ def over_tables(rows: dict[str, list[Row]]) -> list[Over]:
     there = [name for name in TABLES if name in rows]
     every = over(row for name in there for row in rows[name])
     return [one for one in every if len(one.rows) == len(there)]
+
+
+def only_on_tables(rows: dict[str, list[Row]]) -> list[str]:
+    """The methods of tables of which no recipe is tried on any of the paper's tasks."""
+    on_tasks, on_tables = (
+        {method_of(p) for n in names for row in rows.get(n, ()) for p in row.recipe.split(PLUS)}
+        for names in (RECIPES, TABLES)
+    )
+    return sorted(on_tables - on_tasks)
+
+
+def method_of(recipe: str) -> str:
+    """The name of a recipe's only method: `twin(a=1)` is of `twin`."""
+    return recipe.partition("(")[0]
 
 
 def over(rows: Iterable[Row]) -> list[Over]:
