@@ -6,11 +6,12 @@ from typing import Any
 
 import altair as alt
 
+from unchurn.methods.registry import DEFAULT, PLUS
 from unchurn.paper.beyond.rows import Over
+from unchurn.study.results.result import CONTROL
 
 COLOURS = ["#4c78a8", "#f58518"]
 KINDS = ["one model is served", "several are served"]
-MOST_TRAINED = 6
 # The paper's tasks as people write them.
 TASKS = {
     "svhn": "SVHN",
@@ -22,34 +23,46 @@ TASKS = {
 }
 SHAPES = ["circle", "square", "cross", "diamond", "triangle-up"]
 MOST_CHURN = 1.3  # times plain training's: anything worse would squeeze all else together
+# What the chart of costs names whatever else it does, as people know it.
+NAMES = {
+    CONTROL: "plain training",
+    DEFAULT: f"default: {DEFAULT}",
+    "ensemble": "ensemble of five",
+}
+WIDTH_OF_COST = 200  # pixels, room for a name of MOST_LETTERS
+MOST_LETTERS = 30
+HEIGHT, LINE = 320, 13  # pixels, of the chart and of a line of text
 
 
 def costs(recipes: list[Over], title: str) -> alt.LayerChart:
     """Churn, in percent of plain training's, against what a recipe trains.
 
     Of those that do no harm on any dataset, the best of each cost are named; the others are pale.
+    Of those above MOST_CHURN, their number and the highest churn stand at the edge.
     """
-    rows = [
+    trained = sorted({one.rows[0].trained for one in recipes})
+    rows: list[dict[str, Any]] = [
         {
             "recipe": one.recipe,
-            "trained": one.rows[0].trained,
+            "place": trained.index(one.rows[0].trained),
             "churn": round(100 * one.ratio, 2),
             "served": KINDS[not one.rows[0].is_single],
             "harmless": one.is_harmless,
         }
         for one in recipes
-        if one.rows[0].trained <= MOST_TRAINED and one.ratio < MOST_CHURN
+        if one.ratio < MOST_CHURN  # not where plain training has no churn, either
     ]
-    harmless = [row for row in rows if row["harmless"]]
-    best = {min(own, key=lambda row: row["churn"])["recipe"] for own in _groups(harmless)}
-    for row in rows:
-        row["name"] = row["recipe"] if row["recipe"] in best | {"control"} else ""
-    base = alt.Chart(alt.InlineData(values=rows), title=title).encode(
+    best = [min(own, key=lambda row: row["churn"]) for own in _groups(rows)]
+    named = {row["recipe"] for row in best} | set(NAMES)
+    heading = alt.Title(title, subtitle="lower is steadier; pale: does harm beyond chance on some")
+    base = alt.Chart(alt.InlineData(values=rows), title=heading).encode(
         alt.X(
-            "trained:Q",
+            "place:Q",
             title="networks trained (plain training: 1)",
-            scale=alt.Scale(domain=[0.5, MOST_TRAINED + 2.5]),
-            axis=alt.Axis(values=list(range(1, MOST_TRAINED + 1)), grid=False),
+            scale=alt.Scale(domain=[-0.1, len(trained)], nice=False),
+            axis=alt.Axis(
+                values=list(range(len(trained))), grid=False, labelExpr=f"{trained}[datum.value]"
+            ),
         ),
         alt.Y("churn:Q", title="churn, % of plain training's", scale=alt.Scale(zero=True)),
         alt.Color("served:N", scale=alt.Scale(domain=KINDS, range=COLOURS), title=None,
@@ -59,19 +72,92 @@ def costs(recipes: list[Over], title: str) -> alt.LayerChart:
         alt.Opacity(
             "harmless:N", scale=alt.Scale(domain=[False, True], range=[0.2, 0.9]), legend=None
         ),
-        tooltip=["recipe:N", "churn:Q", "trained:Q"],
+        tooltip=["recipe:N", "churn:Q"],
     )
-    names = base.mark_text(align="left", dx=8, fontSize=11).encode(alt.Text("name:N"))
-    chart: alt.LayerChart = (points + names).properties(width=640, height=320)
+    beyond = _beyond(base, [one for one in recipes if is_above(one)], trained)
+    top = 100 * MOST_CHURN if beyond else max((row["churn"] for row in rows), default=100)
+    names = _names(base, [row for row in rows if row["recipe"] in named], top * LINE / HEIGHT)
+    width = WIDTH_OF_COST * len(trained)
+    layers = [points, *names, *beyond]
+    chart: alt.LayerChart = alt.LayerChart(layer=layers).properties(width=width, height=HEIGHT)
     return chart
 
 
+def is_above(one: Over) -> bool:
+    """Whether a recipe has more churn than the chart of costs has room for."""
+    return one.ratio >= MOST_CHURN
+
+
 def _groups(rows: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
-    """Group rows of equal cost."""
+    """Group rows of equal cost that do no harm."""
     groups: dict[tuple[int, str], list[dict[str, Any]]] = {}
     for row in rows:
-        groups.setdefault((row["trained"], row["served"]), []).append(row)
+        if row["harmless"]:
+            groups.setdefault((row["place"], row["served"]), []).append(row)
     return list(groups.values())
+
+
+def _names(base: alt.Chart, rows: list[dict[str, Any]], line: float) -> list[alt.Chart]:
+    """The names of points, to their right, with lines so high; the default's is bold."""
+    for place in {row["place"] for row in rows}:
+        own = sorted((r for r in rows if r["place"] == place), key=lambda r: -r["churn"])
+        texts = [broken(NAMES.get(row["recipe"], row["recipe"])) for row in own]
+        lines = [text.count("\n") + 1 for text in texts]
+        starts = apart([row["churn"] for row in own], lines, line)
+        for row, text, at in zip(own, texts, starts, strict=True):
+            row |= {"name": text, "at": at}
+    named = base.encode(alt.Y("at:Q"), alt.Text("name:N"))
+    style: dict[str, Any] = {"align": "left", "dx": 9, "fontSize": 11, "lineBreak": "\n"}
+    others = [row for row in rows if row["recipe"] != DEFAULT]
+    default = [row for row in rows if row["recipe"] == DEFAULT]
+    return [
+        named.mark_text(**style).properties(data=alt.InlineData(values=others)),
+        named.mark_text(**style, fontWeight="bold").properties(data=alt.InlineData(values=default)),
+    ]
+
+
+def broken(name: str) -> str:
+    """A recipe on two lines if it is too long for one.
+
+    >>> broken("weight_decay+label_smoothing+codistill_symmetric+ema")
+    'weight_decay+label_smoothing\\n+codistill_symmetric+ema'
+    """
+    if len(name) <= MOST_LETTERS or PLUS not in name[:MOST_LETTERS]:
+        return name
+    end = name.rindex(PLUS, 0, MOST_LETTERS)
+    return f"{name[:end]}\n{name[end:]}"
+
+
+def apart(heights: list[float], lines: list[int], line: float) -> list[float]:
+    """Where names start, from the highest down, so that none overlaps the lines of the one above.
+
+    >>> apart([100, 81, 80], [1, 2, 1], 5)
+    [100, 81, 71]
+    """
+    at: list[float] = []
+    for height, above in zip(heights, [0, *lines], strict=False):
+        at.append(min(height, at[-1] - line * above) if at else height)
+    return at
+
+
+def _beyond(base: alt.Chart, recipes: list[Over], trained: list[int]) -> list[alt.Chart]:
+    """At the upper edge, for each cost: how many recipes lie above it, and the highest churn."""
+    if not recipes:
+        return []
+    groups: dict[int, list[float]] = {}
+    for one in recipes:
+        groups.setdefault(one.rows[0].trained, []).append(100 * one.ratio)
+    values = [
+        {"place": trained.index(cost), "churn": 100 * MOST_CHURN,
+         "name": f"▲ {len(own)} more, up to {max(own):.0f} %"}
+        for cost, own in groups.items()
+    ]  # fmt: skip
+    text = base.mark_text(align="left", baseline="top", dx=-5, fontSize=11)
+    return [
+        text.encode(alt.Text("name:N"), color=alt.ColorValue("#666666")).properties(
+            data=alt.InlineData(values=values)
+        )
+    ]
 
 
 def tasks(rows: dict[str, list[tuple[str, float]]]) -> alt.LayerChart:

@@ -10,7 +10,7 @@ from unchurn.core.errors import InputError
 from unchurn.core.files import write_text
 from unchurn.methods.registry import DEFAULT, PLUS
 from unchurn.paper.beyond.cards import CARDS
-from unchurn.paper.beyond.charts import costs, tasks
+from unchurn.paper.beyond.charts import MOST_CHURN, costs, is_above, tasks
 from unchurn.paper.beyond.decision import decide
 from unchurn.paper.beyond.goals import Choice, Goals
 from unchurn.paper.beyond.harm import FEW_ROWS, find_harm
@@ -174,6 +174,8 @@ def _render(folder: Path, results: _Results) -> str:
         n_newest=len(NEWEST),
         n_short=SHORT,
         charts=_charts(results),
+        n_above=sum(map(is_above, on_tables)),
+        most_churn=MOST_CHURN,
         goals=goals,
         choice=_choice,
         reached=lambda kind: [n for n, own in goals.items() if _is_enough(getattr(own, kind))],
