@@ -18,7 +18,7 @@ from unchurn.paper.records import keep, read
 from unchurn.paper.studies import RECIPES
 from unchurn.paper.upgrade.charts import KINDS, OTHERS, PLAIN, frontier
 from unchurn.paper.upgrade.fresh import on_fresh
-from unchurn.paper.upgrade.page import DEFAULT, WITHOUT_WEIGHTS, write_upgrade
+from unchurn.paper.upgrade.page import DEFAULT, WITHOUT_WEIGHTS, reached, write_upgrade
 from unchurn.paper.upgrade.rows import Row, choose, over, read_rows
 from unchurn.paper.upgrade.study import (
     BOTH,
@@ -154,6 +154,23 @@ def test_the_choice_loses_no_accuracy_on_validation():
     assert choose([plain, better, tied]) is tied
     unlucky = replace(better, measured=lossy.measured)  # what the test part says does not matter
     assert choose([plain, unlucky]) is unlucky
+
+
+def test_goals_are_counted_on_all_datasets_and_on_the_tasks_among_them():
+    def tried(default, single, both):
+        return [row("control", 0.9, 0.04), row(DEFAULT, 0.9, default), row("x", 0.9, single),
+                row("stay", 0.9, both, served=2)]  # fmt: skip
+
+    rows = {
+        "mnist": tried(0.02, 0.013, 0.008),  # a third and a fifth, but not by the default
+        "svhn": tried(0.014, 0.014, 0.009),
+        "wine": tried(0.01, 0.01, 0.001),
+    }
+    found = reached(rows)
+    assert (found["single"], found["both"], found["default"]) == (
+        ["mnist", "wine"], ["mnist", "wine"], ["wine"],
+    )  # fmt: skip
+    assert found["on_tasks"] == {"single": 1, "both": 1, "default": 0}
 
 
 def test_a_mean_over_datasets_leaves_out_where_nothing_was_broken():

@@ -57,7 +57,7 @@ def _render(folder: Path, rows: dict[str, list[Row]]) -> str:
         longer=of_recipe(every, "longer+safe_ema", UPGRADE),
         warm=of_recipe(every, "warm_start+safe_ema", UPGRADE),
         goals=_goals(seen),
-        reached=_reached(seen),
+        reached=reached(seen),
         fresh=on_fresh(rows),
         rare=_rare(rows),
         recipes=_recipes(every),
@@ -104,8 +104,8 @@ def _goals(rows: dict[str, list[Row]]) -> str:
     return markdown_table(headings, lines)
 
 
-def _reached(rows: dict[str, list[Row]]) -> dict[str, Any]:
-    """On how many datasets the goals are met on the test part, by what was chosen beforehand."""
+def reached(rows: dict[str, list[Row]]) -> dict[str, Any]:
+    """Where the goals are met on the test part, by what was chosen beforehand."""
     found: dict[str, Any] = {"n": 0, "single": [], "both": [], "default": []}
     for name, own in rows.items():
         plain, default, single, both = _chosen(own)
@@ -117,6 +117,8 @@ def _reached(rows: dict[str, list[Row]]) -> dict[str, Any]:
         ):  # fmt: skip
             if row.ratio <= most and row.gain >= 0:
                 found[kind].append(name)
+    kinds = ("single", "both", "default")
+    found["on_tasks"] = {kind: sum(name in RECIPES for name in found[kind]) for kind in kinds}
     return found
 
 
