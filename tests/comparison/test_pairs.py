@@ -16,8 +16,9 @@ def test_ids_of_different_types_are_joined():
 
 def test_classes_of_one_side_are_noted():
     result = compare(["a", "b"], ["a", "c"], ["a", "d"])
-    assert "classes only in base: b" in result.notes
+    assert "classes only predicted by base: b" in result.notes
     assert "classes only in the labels: d" in result.notes
+    assert "classes only predicted by the models: b, c" in result.notes
 
 
 def test_probabilities_of_no_class_that_is_predicted_are_noted():

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 UNLABELLED = -1
+LABELS = "the labels"  # their name beside those of the models
 NARROW = 1 << 15  # integers within a range of this size are numbered without a search
 SIZE = 1 << 16  # rows of a block: small enough for the cache, large enough for NumPy's overhead
 Found = TypeVar("Found")
@@ -92,7 +93,7 @@ def check_classes(
         case = case or ("" if fix else hint)
     notes = _unshared(names, (base, before), (candidate, after), fix + case, must_share=must_share)
     if coded.labels is not None:
-        labels = ("the labels", coded.has(coded.labels))
+        labels = (LABELS, coded.has(coded.labels))
         notes += _unshared(names, ("the models", before | after), labels, fix, must_share=True)
     return [*notes, *_unscored(names[before | after].tolist(), scored)]
 
@@ -185,10 +186,15 @@ def _unshared(
             f"{', '.join(names[b][:5])}{fix}"
         )
     return [
-        f"classes only in {who}: {_few(names[only].tolist())}"
+        f"classes only {_has(who)} {who}: {_few(names[only].tolist())}"
         for who, only in ((first, a & ~b), (second, b & ~a))
         if only.any()
     ]
+
+
+def _has(who: str) -> str:
+    """How a side has a class: a model may also give it probabilities and never predict it."""
+    return "in" if who == LABELS else "predicted by"
 
 
 def _are_numbers(names: npt.NDArray[np.str_]) -> bool:
