@@ -68,6 +68,7 @@ def test_a_diverged_run_is_a_failure_with_its_reason(tmp_path, monkeypatch, trai
     assert result.settings[1].failures == ("run 1: loss is nan at step 0 (epoch 1)",)
     assert result.settings[1].summary == {}
     assert list(result.choose()) == ["control"]
+    assert repr(result.settings[1]) == "SettingResult('exploding', failed)"
     assert "loss is nan at step 0" in result.table()
     assert "loss is nan at step 0" in result.table("csv")
     trainings.clear()

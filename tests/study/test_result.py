@@ -38,6 +38,10 @@ def test_the_choice_follows_the_papers_rule_on_the_right_part(on_test, on_valida
         assert chosen["label_smoothing"] is pair[int(np.argmax(accuracy))]
 
 
+def test_a_setting_is_printed_without_its_predictions(on_test):
+    assert str(on_test.choose()["ensemble"]) == "SettingResult('ensemble(m=3)', runs=3)"
+
+
 def test_the_frontier_is_of_test_accuracy_and_correct_churn(on_test):
     frontier = on_test.pareto()
     churn = [r.summary["test"].churn_correct.mean for r in frontier]

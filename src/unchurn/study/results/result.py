@@ -33,7 +33,7 @@ CONTROL = "control"  # the method that all others are compared with
 Classes = npt.NDArray[np.integer]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)  # predictions would fill a screen
 class SettingResult:
     """The runs of one setting: predicted classes by part, (R, n), or why some failed.
 
@@ -59,6 +59,10 @@ class SettingResult:
     def summary(self) -> dict[str, ChurnSummary]:
         """Accuracy and churn by part; empty if a run failed."""
         return {part: runs.summary for part, runs in self.runs.items()}
+
+    def __repr__(self) -> str:
+        made = f"runs={len(self.runs['test'].predictions)}" if self.runs else "failed"
+        return f"SettingResult({self.setting.written!r}, {made})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
