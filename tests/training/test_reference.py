@@ -70,6 +70,8 @@ def test_a_binary_margin_may_be_the_reference():
 def test_a_reference_that_is_not_asked_for_is_not_looked_at():
     with pytest.warns(UserWarning, match="reference is not used: control looks at none"):
         toys.classifier(method="control", reference="gone").fit(X, Y)
+    with pytest.warns(UserWarning, match=r"not used: anchor\(a=0\) looks at none; anchor, rcp"):
+        toys.classifier(method="anchor(a=0)", reference="gone").fit(X, Y)
     other = toys.classifier().fit(X[:, :2], Y)
     with pytest.raises(InputError, match=r"the reference takes inputs of \(2,\), not \(4,\)"):
         toys.classifier(method="anchor", reference=other).fit(X, Y)

@@ -12,7 +12,7 @@ from unchurn.core.arrays import Array, as_array
 from unchurn.core.errors import InputError
 from unchurn.methods import Method
 from unchurn.methods.base import overrides
-from unchurn.methods.registry import name_of
+from unchurn.methods.registry import written
 from unchurn.metrics.budget import Budget
 from unchurn.training.estimator.references import Model
 from unchurn.training.learners.base import RemarkWarning, levels_up
@@ -59,7 +59,7 @@ def check_reference(
     is_labelling: bool,
 ) -> None:
     """Refuse a reference that is missing, or given but unused; an unused model only warns."""
-    name, is_given = name_of(method), any(g is not None for g in given)
+    name, is_given = written(method), any(g is not None for g in given)
     if overrides(method, "serve"):
         raise InputError(
             f"{name} serves two models: train the new one, then make unchurn.Stay(base, new)"
