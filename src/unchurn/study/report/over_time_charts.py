@@ -22,6 +22,7 @@ SHOWN = {
     "bad_flips": "Bad flips from release to release",
     "churn_to_base": "Churn from release to release",
     "bad_flips_first": "Bad flips against the first release",
+    "churn_first": "Churn against the first release",
 }
 SIZE = {"width": 420, "height": 300}
 KEPT = "first release, kept"  # its accuracy over time, had no other followed
