@@ -15,7 +15,7 @@ from bases import (
     TREND,
     named,
 )
-from unchurn import bench, load_table
+from unchurn import StableClassifier, bench, load_table
 from unchurn.core.errors import InputError
 from unchurn.study.advice.advice import advice
 from unchurn.study.api import make_experiment
@@ -66,7 +66,12 @@ ONE = pl.DataFrame({"row": TABLE["row"], **TOLD})
         (
             ONE.with_columns(prob_a=pl.when(pl.int_range(240) != 3).then("prob_a")),
             {},
-            "base has no row for 1 of the 240 ids of table, such as 'r3' in column 'row'",
+            "base has no probabilities for 1 of the 240 ids of table, such as 'r3' in column 'row'",
+        ),
+        (
+            pl.concat([ONE, ONE[5:8]]),
+            {},
+            "base: 3 ids in column 'row' are there more than once, such as 'r5': keep one row of",
         ),
         (
             pl.DataFrame(named(LOGITS, "logits_")).with_columns(logits_a=pl.lit(None)),
@@ -78,12 +83,36 @@ ONE = pl.DataFrame({"row": TABLE["row"], **TOLD})
             {},
             "base knows the classes x, y, z, none of a, b, c",
         ),
-        ("old.pkl", {}, "old.pkl: the name must end in .*, .npy, .safetensors"),
+        ("old.pkl", {}, r"old.pkl: the name must end in (?!.*\.npy.*\.npy).*\.npy, \.safetensors"),
     ],
 )
 def test_what_is_no_base_of_these_rows(base, options, message):
     with pytest.raises(InputError, match=message):
         make_experiment(DATA, "control", scenario=Upgrade(base=base, **options))
+
+
+def test_a_file_is_named_in_errors(tmp_path):
+    for base, message in (
+        (pl.concat([ONE, ONE[:1]]), r"b\.csv: 1 ids in column 'row' are there more than once"),
+        (ONE[:-2], r"b\.csv has no row for 2 of the 240 ids"),
+        (ONE.drop("row")[:-2], r"b\.csv has 238 rows and table 240"),
+        (ONE.select("row"), r"b\.csv: give its probabilities or logits"),
+        (ONE.select("row", prob_x="prob_a", prob_y=1 - pl.col("prob_a")), r"b\.csv knows the cl"),
+    ):
+        base.write_csv(tmp_path / "b.csv")
+        with pytest.raises(InputError, match=message):
+            make_experiment(DATA, "control", scenario=Upgrade(base=tmp_path / "b.csv"))
+
+
+def test_a_model_may_be_saved_under_a_name_without_an_ending(tmp_path):
+    model = StableClassifier(epochs=1, random_state=0).fit(DATA)
+    model.save(tmp_path / "base")
+    experiment = make_experiment(DATA, "control", scenario=Upgrade(base=tmp_path / "base"))
+    said = np.array(DATA.classes)[experiment.scenario.given.predictions["test"]]
+    np.testing.assert_array_equal(said, model.predict(DATA.x_test))
+    (tmp_path / "base").write_text("a,b")
+    with pytest.raises(InputError, match=r"base: .*a saved StableClassifier"):
+        make_experiment(DATA, "control", scenario=Upgrade(base=tmp_path / "base"))
 
 
 def joined(table, base, **options):
@@ -175,8 +204,15 @@ def test_numbers_that_are_taken_for_classes_are_told(base):
 
 def test_names_that_are_the_datas_need_no_note():
     assert not any("class" in note for note in joined(TABLE.drop("row"), pl.DataFrame(TOLD))[1])
+
+
+def test_a_class_that_is_new_to_the_base_or_gone_is_noted():
     fewer = pl.DataFrame({"prob_a": SAID[:, 0], "prob_b": 1 - SAID[:, 0]})
-    assert not any("knows class" in note for note in joined(TABLE.drop("row"), fewer)[1])
+    assert "the base does not know class c" in joined(TABLE.drop("row"), fewer)[1]
+    more = pl.DataFrame(TOLD).with_columns(prob_d=0.0)
+    assert "the base knows class d, which the data lack" in joined(TABLE.drop("row"), more)[1]
+    two = LogisticRegression().fit(DATA.x_train, np.where(DATA.y_train == 2, "a", "b"))
+    assert "the base does not know class c" in joined(TABLE.drop("row"), two)[1]
 
 
 def test_a_class_of_the_bases_own_in_place_of_one_of_the_datas_is_told():

@@ -19,7 +19,7 @@ from unchurn.comparison.inputs.columns import (
     choose_columns,
 )
 from unchurn.comparison.inputs.predictions import Predictions, read_predictions
-from unchurn.comparison.inputs.sources import OTHER_KINDS, PROBABILITIES, Source, open_source
+from unchurn.comparison.inputs.sources import PROBABILITIES, Source, open_source
 from unchurn.core.arrays import Array, Float64, IntArray, as_array
 from unchurn.core.class_names import plain_names
 from unchurn.core.errors import InputError
@@ -33,6 +33,7 @@ from unchurn.study.scenarios.base_rows import (
     NAME,
     Named,
     by_id,
+    check_repeated,
     ids_to_join,
     rows_by_id,
     rows_by_place,
@@ -41,9 +42,8 @@ from unchurn.study.scenarios.base_rows import (
 if TYPE_CHECKING:
     import polars as pl
 
-NO_SAYING = f"{NAME}: give its probabilities or logits, a column for each class, prob_CLASS: "
+NO_SAYING = "give its probabilities or logits, a column for each class, prob_CLASS: "
 ARRAY = ".npy"
-KINDS = (*OTHER_KINDS, ARRAY)  # of files, besides tables
 LOGITS = ("logits_", "logit_")  # prefixes of columns of logits
 SHOWN = 5  # classes that a note names
 TIE = 1e-9  # how far the predicted class's probability may be below the largest
@@ -60,28 +60,31 @@ class Told:
 
 def read_told(base: Any, data: Dataset, by: Named, form: TextForm | None) -> Told:
     """Read a base's probabilities, in the order of the data's rows."""
-    opened = _open(base, data, form)
+    name = str(base) if isinstance(base, Path) else NAME
+    opened = _open(base, name, data, form)
     ids = ids_to_join(opened, data, by)
+    if ids is not None:
+        check_repeated(opened, ids.name)
     asked = Columns(id=None if ids is None else ids.name)
     source = _with_probabilities(opened, asked)
     try:
         chosen = choose_columns(source, asked)
     except NoPredictionError as error:
-        raise InputError(f"{NO_SAYING}{source.in_words()}") from error
+        raise InputError(f"{name}: {NO_SAYING}{source.in_words()}") from error
     if not chosen.probabilities:
-        raise InputError(f"{NO_SAYING}{source.in_words()}")
-    predictions = read_predictions(source, NAME, asked)
+        raise InputError(f"{name}: {NO_SAYING}{source.in_words()}")
+    predictions = read_predictions(source, name, asked)
     own = tuple(predictions.probabilities)
     if not own:
-        raise InputError(f"{NO_SAYING}{predictions.taken['probabilities']}")
+        raise InputError(f"{name}: {NO_SAYING}{predictions.taken['probabilities']}")
     said = np.stack([column.to_numpy() for column in predictions.probabilities.values()], axis=1)
     if not np.isfinite(said).all():  # possible if there is a column of predictions, too
-        raise InputError(f"{NAME}: row {_first_gap(said)} lacks probabilities")
+        raise InputError(f"{name}: row {_first_gap(said)} lacks probabilities")
     if chosen.prediction is not None:
         _check_predicted(predictions, own, said)
     if len(chosen.probabilities) == 1 and not set(own) <= set(plain_names(data.classes)):
         raise InputError(
-            f"{NAME}: of which class is {chosen.probabilities[0]!r}? Give a column for each class, "
+            f"{name}: of which class is {chosen.probabilities[0]!r}? Give a column for each class, "
             f"{', '.join(PROBABILITIES + name for name in data.classes[:2])} …"
         )
     rows = (
@@ -91,7 +94,7 @@ def read_told(base: Any, data: Dataset, by: Named, form: TextForm | None) -> Tol
     )
     return Told(
         said=said[rows],
-        places=as_classes(own, data.classes),
+        places=as_classes(own, data.classes, name),
         notes=(
             BY_PLACE if ids is None else by_id(ids.name),
             *notes_on_classes(own, data.classes),
@@ -99,7 +102,7 @@ def read_told(base: Any, data: Dataset, by: Named, form: TextForm | None) -> Tol
     )
 
 
-def as_classes(own: Sequence[str], classes: Sequence[str]) -> IntArray:
+def as_classes(own: Sequence[str], classes: Sequence[str], name: str = NAME) -> IntArray:
     """Position of each of the data's classes among a base's own, by name; −1 if it lacks one.
 
     If no name matches and the base's classes are numbers, they are positions in `classes`.
@@ -111,7 +114,7 @@ def as_classes(own: Sequence[str], classes: Sequence[str]) -> IntArray:
     found = np.array([places.get(name, -1) for name in wanted])
     if (found < 0).all():
         raise InputError(
-            f"{NAME} knows the classes {', '.join(own[:5])}, none of {', '.join(classes[:5])}"
+            f"{name} knows the classes {', '.join(own[:5])}, none of {', '.join(classes[:5])}"
         )
     return found
 
@@ -123,7 +126,7 @@ def _are_numbers(own: Sequence[str], classes: Sequence[str]) -> bool:
 
 
 def notes_on_classes(own: Sequence[str], classes: Sequence[str]) -> tuple[str, ...]:
-    """Notes on how a base's classes were understood, if names alone do not show it."""
+    """Notes on classes that only the base or only the data have, and on those that are numbers."""
     names, wanted = plain_names(own), plain_names(classes)
     if _are_numbers(own, classes):
         taken = [f"{number} for {classes[number]}" for number in sorted(map(int, names))[:SHOWN]]
@@ -131,27 +134,30 @@ def notes_on_classes(own: Sequence[str], classes: Sequence[str]) -> tuple[str, .
         return (f"classes of the base are numbers, taken {', '.join([*taken, *more])}",)
     lacks = [one for one, name in zip(classes, wanted, strict=True) if name not in names]
     other = [one for one, name in zip(own, names, strict=True) if name not in wanted]
-    if not (lacks and other):
-        return ()
+    if lacks and other:
+        return (
+            f"the base knows class {other[0]}, which the data lack, and not {lacks[0]}: are its "
+            "classes the data's?",
+        )
     return (
-        f"the base knows class {other[0]}, which the data lack, and not {lacks[0]}: are its "
-        "classes the data's?",
+        *(f"the base does not know class {one}" for one in lacks),
+        *(f"the base knows class {one}, which the data lack" for one in other),
     )
 
 
-def _open(base: Any, data: Dataset, form: TextForm | None) -> Source:
+def _open(base: Any, name: str, data: Dataset, form: TextForm | None) -> Source:
     """Open a file or a frame as it is, an array with one column for each of the data's classes."""
     if isinstance(base, Path) and base.suffix.lower() != ARRAY:
-        return open_source(base, NAME, form)
+        return open_source(base, name, form)
     if is_frame(base):
-        return open_source(base, NAME)
+        return open_source(base, name)
     if not isinstance(base, Path):
-        return open_source(_of_array(as_array(base, NAME), data), NAME)
+        return open_source(_of_array(as_array(base, name), name, data), name)
     with reading(base, "a NumPy file"):
-        return open_source(_of_array(load_array(base), data), NAME)
+        return open_source(_of_array(load_array(base), name, data), name)
 
 
-def _of_array(array: Array, data: Dataset) -> pl.DataFrame:
+def _of_array(array: Array, name: str, data: Dataset) -> pl.DataFrame:
     """An array (n, L) as a frame: probabilities if all are between 0 and 1, else logits."""
     import polars as pl
 
@@ -159,7 +165,7 @@ def _of_array(array: Array, data: Dataset) -> pl.DataFrame:
     is_table = array.ndim == 2 and array.shape[1] == n_classes and array.dtype.kind in "fiu"
     if not is_table or not np.isfinite(array).all():
         raise InputError(
-            f"{NAME} must be a fitted model, a table, or finite numbers of shape (rows, "
+            f"{name} must be a fitted model, a table, or finite numbers of shape (rows, "
             f"{n_classes}), not {array.dtype} of {array.shape}"
         )
     is_within = ((array >= 0) & (array <= 1)).all()
@@ -185,9 +191,13 @@ def _with_probabilities(source: Source, asked: Columns) -> Source:
     numbers = table.select(pl.col(chosen.probabilities).cast(pl.Float64, strict=False))
     logits = numbers.fill_null(float("nan")).to_numpy()
     if not np.isfinite(logits).all():
-        raise InputError(f"{NAME}: logits in row {_first_gap(logits)} are not all finite numbers")
+        raise InputError(
+            f"{source.name}: logits in row {_first_gap(logits)} are not all finite numbers"
+        )
     said = pl.DataFrame(softmax(logits, axis=1), [PROBABILITIES + c for c in chosen.classes])
-    return open_source(pl.concat([table.drop(chosen.probabilities), said], how="horizontal"), NAME)
+    return open_source(
+        pl.concat([table.drop(chosen.probabilities), said], how="horizontal"), source.name
+    )
 
 
 def _first_gap(numbers: Array) -> int:
@@ -206,6 +216,7 @@ def _check_predicted(predictions: Predictions, own: tuple[str, ...], said: Float
     other = theirs < said.max(axis=1) - TIE
     if other.any():
         raise InputError(
-            f"{NAME}: {int(other.sum()):,} predictions, first {predicted[int(other.argmax())]!r}, "
-            "are not the most probable class, as runs predict: leave that column out"
+            f"{predictions.name}: {int(other.sum()):,} predictions, first "
+            f"{predicted[int(other.argmax())]!r}, are not the most probable class, as runs "
+            "predict: leave that column out"
         )

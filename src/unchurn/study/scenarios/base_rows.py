@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unchurn.comparison.inputs.casting import as_ids
+from unchurn.comparison.inputs.casting import as_ids, first
 from unchurn.comparison.inputs.columns import BY_INDEX, Columns, is_index
-from unchurn.comparison.inputs.ids.lookup import alike, find
+from unchurn.comparison.inputs.ids.lookup import alike, find, n_shared, repeated
 from unchurn.comparison.inputs.ids.order import check_order
 from unchurn.comparison.inputs.predictions import Predictions
 from unchurn.comparison.inputs.sources import Source, open_source
@@ -52,16 +52,29 @@ def ids_to_join(base: Source, data: Dataset, by: Named) -> pl.Series | None:
     return next((ids for ids in there if not _is_made_anew(base, ids.name)), None)
 
 
+def check_repeated(base: Source, column: str) -> None:
+    """Refuse a base with several rows for one id."""
+    if column not in base.names:  # of which the readers tell
+        return
+    ids = _ids_of(base, column)
+    if twice := repeated(ids.drop_nulls()):
+        raise InputError(
+            f"{base.name}: {twice:,} ids in column {column!r} are there more than once, such as "
+            f"{ids[first(ids.is_duplicated() & ids.is_not_null())]!r}: keep one row of each"
+        )
+
+
 def rows_by_id(predictions: Predictions, ids: pl.Series, data: Dataset) -> IntArray:
-    """The base's row for every row of the data, by id; InputError if one is missing."""
+    """The base's row for every row of the data, by id; InputError if one is missing or empty."""
     found = find(*alike(ids, predictions.ids))
     if found is None:
         return np.arange(len(ids))
     if (found < 0).any():
-        first = ids[int((found < 0).argmax())]
+        missing, gone = ids.filter(found < 0), predictions.ids_without_prediction
+        what = "probabilities" if len(gone) and n_shared(missing, gone) else "row"
         raise InputError(
-            f"{NAME} has no row for {int((found < 0).sum()):,} of the {len(ids):,} ids of "
-            f"{data.name}, such as {first!r} in column {ids.name!r}"
+            f"{predictions.name} has no {what} for {len(missing):,} of the {len(ids):,} ids of "
+            f"{data.name}, such as {missing[0]!r} in column {ids.name!r}"
         )
     return found
 
@@ -71,20 +84,20 @@ def rows_by_place(predictions: Predictions, base: Source, data: Dataset) -> IntA
 
     InputError if the numbers of rows differ, or if a column shows that the order does.
     """
-    n = len(data.y_train) + len(data.y_test)
+    n, name = len(data.y_train) + len(data.y_test), predictions.name
     table = _as_it_was(data)
     if (column := predictions.id_column) is not None:
         how = f"and {data.name} has none: drop it if the rows are in one order"
         if table is not None and column in table.columns:
             how = f"and those of {data.name} are missing or twice"
-        raise InputError(f"{NAME} has ids in its column {column!r}, {how}")
+        raise InputError(f"{name} has ids in its column {column!r}, {how}")
     if predictions.excluded:
-        raise InputError(f"{NAME}: rows without a prediction, and no id= to join by")
+        raise InputError(f"{name}: rows without a prediction, and no id= to join by")
     if len(predictions.ids) != n:
         is_own = data.order is not None
         hint = "or join them with id=" if is_own else "training rows first, then test rows"
         raise InputError(
-            f"{NAME} has {len(predictions.ids):,} rows and {data.name} {n:,}: give all, {hint}"
+            f"{name} has {len(predictions.ids):,} rows and {data.name} {n:,}: give all, {hint}"
         )
     if table is not None:
         check_order(open_source(table, data.name), base, Columns())
@@ -107,5 +120,10 @@ def _is_made_anew(base: Source, column: str) -> bool:
     """Whether the column is a pandas index 0, 1, 2 …, which carries no more than row position."""
     if not is_index(column):
         return False
-    ids = as_ids(base.read([column])[column], NAME, is_written=base.is_text)
+    ids = _ids_of(base, column)
     return ids.dtype.is_integer() and bool((ids == np.arange(len(ids))).all())
+
+
+def _ids_of(base: Source, column: str) -> pl.Series:
+    """A base's ids as the readers take them."""
+    return as_ids(base.read([column])[column], base.name, is_written=base.is_text)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unchurn.comparison.inputs.sources import OTHER_KINDS
 from unchurn.core.arrays import Array, Float32, FloatArray, IntArray
 from unchurn.core.errors import InputError
 from unchurn.core.tables import TextForm, check_ending
@@ -23,7 +24,7 @@ from unchurn.methods.cost import serving_cost
 from unchurn.methods.reference import Weights
 from unchurn.methods.registry import written
 from unchurn.study.design.parts import Mask, Parts
-from unchurn.study.scenarios.base_answers import KINDS, as_classes, notes_on_classes, read_told
+from unchurn.study.scenarios.base_answers import as_classes, notes_on_classes, read_told
 from unchurn.study.scenarios.base_inputs import ask
 from unchurn.study.scenarios.base_rows import Named
 from unchurn.training.estimator.network_part import network_part
@@ -113,7 +114,9 @@ def open_base(base: Any) -> Any:
     if not isinstance(base, str | Path):
         return base
     path = Path(base)
-    if check_ending(path, (*KINDS, MODEL)) != MODEL:
+    # Models may be saved under any name; of tables, the ending says how to read them.
+    is_model = not path.suffix and path.is_file()
+    if not is_model and check_ending(path, (*OTHER_KINDS, MODEL)) != MODEL:
         return path
     from unchurn.training.estimator.saving import OwnNetworkError
     from unchurn.training.estimator.stable_classifier import StableClassifier
