@@ -114,7 +114,7 @@ def test_without_a_reference_a_plain_fit_is_trained_first():
 
 
 def test_other_networks_and_frameworks_have_no_weights_to_start_from():
-    with pytest.raises(InputError, match="the reference's weights are not known"):
+    with pytest.raises(InputError, match="the reference's weights: it must be a network of"):
         fit(make_method("warm_start"), reference=Reference(lambda: LOGITS, Y))
     linear = toys.fit_run(make_method("control"), toys.linear, X, Y, 3, training=TRAINING, seed=0)
     other = Reference(lambda: LOGITS, Y, weights=linear.weights)

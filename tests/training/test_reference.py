@@ -1,6 +1,7 @@
 """The reference of an estimator: what an anchored model is held to."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
@@ -75,3 +76,28 @@ def test_a_reference_that_is_not_asked_for_is_not_looked_at():
     other = toys.classifier().fit(X[:, :2], Y)
     with pytest.raises(InputError, match=r"the reference takes inputs of \(2,\), not \(4,\)"):
         toys.classifier(method="anchor", reference=other).fit(X, Y)
+
+
+def test_why_training_cannot_start_from_a_references_weights_is_said():
+    production = toys.classifier(random_state=1).fit(X, NAMES)
+    frame = pd.DataFrame(X, columns=[*"abcd"])
+    of_frame = toys.classifier().fit(frame, NAMES)
+    for reference, x, y, why in (
+        (production, X, np.where(np.arange(120) < 9, "fox", NAMES), "it does not know class 'fox'"),
+        (production, X, np.where(NAMES == "eel", "cat", NAMES), "y has no class 'eel'"),
+        (toys.classifier(method="ensemble(m=2)").fit(X, NAMES), X, NAMES, "it is several networks"),
+        (of_frame, frame[[*"dcba"]], NAMES, "it reads X otherwise"),
+    ):
+        message = f"the reference's weights: {why}: use a method without warm_start or project"
+        with pytest.raises(InputError, match=message):
+            toys.classifier(method="warm_start", reference=reference).fit(x, y)
+
+
+def test_unlabelled_rows_are_taken_by_the_names_of_their_columns():
+    frame = pd.DataFrame(X, columns=[*"abcd"])
+    model = toys.classifier(method="anchor", reference=toys.classifier().fit(frame, Y))
+    same = clone(model).fit(frame, Y, X_unlabelled=frame[:50]).predict_proba(frame)
+    turned = clone(model).fit(frame, Y, X_unlabelled=frame[[*"dcba"]][:50]).predict_proba(frame)
+    np.testing.assert_allclose(turned, same, atol=1e-5)
+    with pytest.raises(InputError, match=r"^X_unlabelled: .* yet now missing: - d"):
+        clone(model).fit(frame, Y, X_unlabelled=frame[[*"abc"]])

@@ -1,6 +1,7 @@
 """`InputError`: the exception for wrong input, whose message says what to change."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 NO_NAME = "(one without a name)"  # such as the index that pandas writes
@@ -11,6 +12,21 @@ class InputError(ValueError):
 
     The command line prints it and exits with code 2; any other exception is a bug in unchurn.
     """
+
+
+@contextmanager
+def naming(what: str) -> Iterator[None]:
+    """Begin errors on bad values by what they are of.
+
+    >>> with naming("X_test"):
+    ...     raise InputError("no column 'a'")
+    Traceback (most recent call last):
+    unchurn.core.errors.InputError: X_test: no column 'a'
+    """
+    try:
+        yield
+    except ValueError as error:  # scikit-learn's have several lines
+        raise InputError(f"{what}: {' '.join(str(error).split())}") from error
 
 
 def unknown(kind: str, name: Any, there: Iterable[Any], *, where: str = "") -> str:

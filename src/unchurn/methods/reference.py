@@ -19,6 +19,10 @@ SHARED = (
     "{}'s runs share one reference, which makes them agree: retrainings of yours agree as much "
     "only if each is given the same model as reference=."
 )
+NO_WEIGHTS = (
+    "it must be a network of the same kind, a StableClassifier with the same module, for the same "
+    "classes"
+)
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,8 @@ class Reference:
 
     Everything is computed once, when first asked for; `logits` may train a model. `more` gives the
     logits of further references, for methods that average over several. `weights` are the first
-    reference's, if it is a network like the one being trained. `known` is the mask of classes that
+    reference's, if it is a network like the one being trained; else `no_weights` may say why there
+    are none. `known` is the mask of classes that
     the first reference knows: for examples of other classes its predictions are ignored, not
     counted as mistakes. `seen` is the mask of examples that it was trained on; none if unknown.
     """
@@ -53,6 +58,7 @@ class Reference:
         more: Sequence[Callable[[], Float32]] = (),
         knn: Mapping[int, Float32] | None = None,
         weights: Callable[[], Weights] | None = None,
+        no_weights: str = "",
         known: Mask | None = None,
         seen: Mask | None = None,
     ) -> None:
@@ -61,6 +67,7 @@ class Reference:
         self.labels = labels
         self._knn = dict(knn or {})
         self._make_weights = weights
+        self._no_weights = no_weights or NO_WEIGHTS
         self.known = known
         self.seen = np.zeros(len(labels), np.bool_) if seen is None else seen
 
@@ -73,10 +80,8 @@ class Reference:
     def weights(self) -> Weights:
         """The weights of the first model, by name; InputError if they are unknown."""
         if self._make_weights is None:
-            raise InputError(
-                "the reference's weights are not known: it must be a network of the same kind, a "
-                "StableClassifier with the same module, for the same classes"
-            )
+            why = self._no_weights
+            raise InputError(f"training cannot start from the reference's weights: {why}")
         return self._make_weights()
 
     @cached_property

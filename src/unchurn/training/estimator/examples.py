@@ -2,16 +2,38 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import softmax
 
 from unchurn.core.arrays import Array, Float32, IntArray
+from unchurn.core.errors import naming
 from unchurn.methods import Reference
 from unchurn.methods.reference import Mask
+from unchurn.training.estimator.inputs import checked_inputs, remember_columns
 from unchurn.training.estimator.references import Answers
+
+if TYPE_CHECKING:
+    from unchurn.datasets.preparation import Preparation
+    from unchurn.training.estimator.stable_classifier import StableClassifier
+
+
+def checked_unlabelled(
+    model: StableClassifier,
+    x: Any,
+    labelled: Any,
+    preparation: Preparation | None,
+    shape: tuple[int, ...],
+) -> Float32:
+    """Rows without labels to fit, checked as new rows of a model of the labelled ones."""
+    fitted = copy(model)  # if the fit fails, the model keeps the columns it has
+    remember_columns(fitted, labelled, preparation)
+    with naming("X_unlabelled"):
+        return checked_inputs(fitted, x, preparation, shape)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +93,7 @@ class Rows:
             lambda: said.logits,
             self.numbers,
             weights=said.weights,
+            no_weights=said.no_weights,
             known=said.known,
             # Its own answers say as little of bad flips as rows that it was trained on.
             seen=self.is_taught if self.saw is None else self.saw,

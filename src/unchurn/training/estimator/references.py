@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from unchurn.training.estimator.stable_classifier import StableClassifier
     from unchurn.training.networks.factories import Factory
 
+NO_START = "use a method without warm_start or project"
 Model = Any  # a StableClassifier, the path of one, or any model with predict_proba and classes_
 
 
@@ -36,6 +37,7 @@ class Answers:
     logits: Float32  # (n, L), columns in the order of the new classes
     known: Mask | None = None  # the classes that it knows; None if all
     weights: Callable[[], Weights] | None = None  # only of a single network for the same classes
+    no_weights: str = ""  # why a network of ours has none that fit
 
 
 def what_model_says(
@@ -47,7 +49,8 @@ def what_model_says(
     """
     if is_ours(model):
         if is_frame(x) and _is_prepared_otherwise(model, x, inputs, preparation):
-            return answers_by_name(model, x, classes)
+            said = answers_by_name(model, x, classes)
+            return replace(said, no_weights=f"it reads X otherwise: {NO_START}")
         return _of_ours(model, inputs, classes, preparation)
     if not (hasattr(model, "predict_proba") and hasattr(model, "classes_")):
         raise InputError(
@@ -147,11 +150,22 @@ def _of_ours(
     fitted, inputs = model.fitted_, scaled(model, inputs)
     own, new = alike(model.classes_, classes)
     if own != new:
-        return _matched(fitted.probabilities(inputs), model.classes_, classes)
-    weights = fitted.weights if serving_cost(fitted.method) == 1 else None
-    if overrides(fitted.method, "probabilities"):
-        return Answers(logits=log(fitted.probabilities(inputs)), weights=weights)
-    return Answers(logits=score_distinct(fitted, inputs), weights=weights)
+        said = _matched(fitted.probabilities(inputs), model.classes_, classes)
+        return replace(said, no_weights=f"{_differ(own, new)}: {NO_START}")
+    is_asked = overrides(fitted.method, "probabilities")
+    logits = log(fitted.probabilities(inputs)) if is_asked else score_distinct(fitted, inputs)
+    if serving_cost(fitted.method) > 1:
+        return Answers(logits=logits, no_weights=f"it is several networks: {NO_START}")
+    return Answers(logits=logits, weights=fitted.weights)
+
+
+def _differ(own: list[Any], new: list[Any]) -> str:
+    """How a network's classes differ from the new ones, in a few words."""
+    for words, ours, theirs in (("it does not know", own, new), ("y has no", new, own)):
+        if lacks := [one for one in theirs if one not in ours]:
+            more = " …" if len(lacks) > 1 else ""
+            return f"{words} class {lacks[0]!r}{more}"
+    return "its classes are in another order"
 
 
 def _matched(probabilities: Float32, own: Array, classes: Array) -> Answers:

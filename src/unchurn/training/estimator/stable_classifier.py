@@ -26,7 +26,7 @@ from unchurn.training.estimator.checks import (
     check_reference,
     warn_if_large,
 )
-from unchurn.training.estimator.examples import Rows
+from unchurn.training.estimator.examples import Rows, checked_unlabelled
 from unchurn.training.estimator.fitting import Fitting
 from unchurn.training.estimator.frames import check_preparation, learn_preparation, prepared
 from unchurn.training.estimator.inputs import checked_examples, checked_inputs, remember_columns
@@ -229,12 +229,11 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError("y has 1 class: at least 2 are needed")
         if data is not None:
             classes = data.labels[classes]  # in the data's order: 2 before 10
-        said = None
+        said, x = None, X if data is None else data.x_train
         if is_asked:
-            x = X if data is None else data.x_train
             said = said_by_one(reference, x, inputs, classes, preparation, *given)
         if X_unlabelled is not None:
-            more = checked_inputs(self, X_unlabelled, preparation, inputs.shape[1:])
+            more = checked_unlabelled(self, X_unlabelled, x, preparation, inputs.shape[1:])
             told = what_model_says(reference, X_unlabelled, more, classes, preparation)
         is_prepared = data is not None or preparation is not None
         scaling = self._scaling(method, inputs, reference, is_prepared=is_prepared)
@@ -268,7 +267,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         # Only now, all together: an interrupted fit leaves the model as it was.
         self.fitted_, self.classes_, self.shape_ = fitted, classes, inputs.shape[1:]
         self.preparation_, self.scaling_, self.tried_ = preparation, scaling, tried
-        remember_columns(self, X if data is None else data.x_train, preparation)
+        remember_columns(self, x, preparation)
         return self
 
     @property

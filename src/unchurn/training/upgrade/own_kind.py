@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 
 from unchurn.core.arrays import Array, Float32, IntArray
-from unchurn.core.errors import InputError, unknown
+from unchurn.core.errors import InputError, naming, unknown
 from unchurn.core.frames import is_frame, is_sparse, n_rows, stacked, taken
 from unchurn.methods import Method, make_method
 from unchurn.methods.cost import serving_cost
@@ -74,10 +74,11 @@ def check_columns(x: Any, test: Any, unlabelled: Any) -> None:
         raise InputError(
             f"X_unlabelled is a {_kind(unlabelled)}, and X a {_kind(x)}: give both as one kind"
         )
-    for rows in (x, test, unlabelled):
-        prepared(rows, None)  # a LazyFrame, or two columns of one name
-        if is_frame(x) and is_frame(rows):
-            for name in x.columns:
+    prepared(x, None)  # a LazyFrame, or two columns of one name
+    for what, rows in (("X_test", test), ("X_unlabelled", unlabelled)):
+        with naming(what):
+            prepared(rows, None)
+            for name in x.columns if is_frame(x) and is_frame(rows) else ():
                 if name not in rows.columns:
                     raise InputError(unknown("column", str(name), map(str, rows.columns)))
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from unchurn.comparison.compare import compare
 from unchurn.comparison.result import Comparison
 from unchurn.core.arrays import Array
-from unchurn.core.errors import InputError
+from unchurn.core.errors import InputError, naming
 from unchurn.datasets.base import Dataset
 from unchurn.methods import Method, make_method
 from unchurn.methods.registry import written
@@ -47,6 +47,12 @@ from unchurn.training.upgrade.recipes import (
 from unchurn.training.upgrade.rows import UpgradeRows, given_rows, without_target
 
 MOST_NAMED = 5  # classes in a warning
+# What a base must have, and what to do if it has not.
+NEEDED = {
+    "predict": "",
+    "predict_proba": ": fit it within CalibratedClassifierCV",
+    "classes_": ": is it fitted?",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,8 +158,9 @@ def upgrade(
         # StableClassifier as base prepares frames itself, and the new model must do the same.
         is_started = method is not None and needs_weights(make_method(method))
         preparation = learn_preparation(X, base, needs_weights=is_started)
-        for rows in (X_test, X_unlabelled):
-            prepared(rows, preparation)  # raises here rather than after hours of training
+        for name, rows in (("X_test", X_test), ("X_unlabelled", X_unlabelled)):
+            with naming(name):
+                prepared(rows, preparation)  # raises here rather than after hours of training
     train, (x_test, labels) = given_rows(X, y, X_test, y_test, saw=base_saw, weights=sample_weight)
     classes = train.classes
     _check_classes(classes, np.asarray(base.classes_), np.unique(labels))
@@ -198,11 +205,12 @@ def upgrade(
 
 def _check_base(base: Model) -> None:
     """Refuse a base that cannot predict, before anything is trained."""
-    if not all(hasattr(base, name) for name in ("predict", "predict_proba", "classes_")):
-        raise InputError(
-            "base must be fitted and have predict, predict_proba and classes_, not "
-            f"{type(base).__name__}"
-        )
+    for name, how in NEEDED.items():
+        if not hasattr(base, name):
+            raise InputError(
+                "base must be a fitted classifier with predict, predict_proba and classes_: "
+                f"{type(base).__name__} has no {name}{how}"
+            )
 
 
 def _check_classes(classes: Array, of_base: Array, of_test: Array) -> None:
