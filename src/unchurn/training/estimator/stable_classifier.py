@@ -209,8 +209,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         is_labelling = X_unlabelled is not None
         check_reference(self.reference, method, budget, *given, is_labelling=is_labelling)
         is_asked = method.reference() is not None or bool(budget.given)
-        is_used = is_asked or is_labelling
-        reference = open_model(self.reference, self.module) if is_used else None
+        reference = open_model(self.reference, self.module) if is_asked or is_labelling else None
         warn_of_other_network(reference, method)
         if data is None:
             check_preparation(preparation, X)
@@ -232,9 +231,6 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         said, x = None, X if data is None else data.x_train
         if is_asked:
             said = said_by_one(reference, x, inputs, classes, preparation, *given)
-        if X_unlabelled is not None:
-            more = checked_unlabelled(self, X_unlabelled, x, preparation, inputs.shape[1:])
-            told = what_model_says(reference, X_unlabelled, more, classes, preparation)
         is_prepared = data is not None or preparation is not None
         scaling = self._scaling(method, inputs, reference, is_prepared=is_prepared)
         saw = reference_saw
@@ -251,6 +247,8 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             saw=saw,
         )
         if X_unlabelled is not None:
+            more = checked_unlabelled(self, X_unlabelled, x, preparation, inputs.shape[1:])
+            told = what_model_says(reference, X_unlabelled, more, classes, preparation)
             rows = rows.with_unlabelled(scale(scaling, more), told)
         training = Training(self.epochs, self.batch_size, self.learning_rate, device=self.device)
         seed = as_seed(self.random_state)
@@ -280,16 +278,19 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         A model that was fitted to a prepared table takes a frame of rows or prepared inputs.
         """
-        return self.fitted_.probabilities(self._inputs(X))
+        inputs = self._inputs(X)  # which checks first that it is fitted
+        return self.fitted_.probabilities(inputs)
 
     def decision_function(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """Logits (n, L); for two classes (n,), the second's logit minus the first's."""
-        logits = self.fitted_.logits(self._inputs(X))
+        inputs = self._inputs(X)
+        logits = self.fitted_.logits(inputs)
         return logits[:, 1] - logits[:, 0] if logits.shape[1] == 2 else logits
 
     def predict(self, X: npt.ArrayLike) -> Array:
         """The most probable label of each row."""
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+        likeliest = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[likeliest])
 
     def score(self, X: npt.ArrayLike | Dataset, y: Any = None, sample_weight: Any = None) -> float:
         """Accuracy on X and y, or on the test part of a `Dataset` that is given alone."""
