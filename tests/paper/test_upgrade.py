@@ -29,6 +29,7 @@ from unchurn.paper.upgrade.study import (
     SINGLE,
     experiment,
 )
+from unchurn.paper.upgrade.task_charts import IS_DEFAULT, frontiers
 from unchurn.study.design.experiment import Experiment
 from unchurn.study.design.parts import make_parts
 from unchurn.study.design.schedule import make_schedule
@@ -205,6 +206,27 @@ def test_the_chart_colours_what_is_best_of_its_kind_and_names_it_where_there_is_
     assert named["both+safe_ema"] == "both"
     assert named["worse"] == ""
     assert shown["here+safe_ema"].get("place") != shown[DEFAULT]["place"]
+
+
+def test_a_small_chart_for_each_task_shades_the_goals():
+    rows = [
+        row("control", 0.9, 0.04),
+        row(DEFAULT, 0.91, 0.02),
+        row("behind", 0.905, 0.03),
+        row("ahead", 0.92, 0.03),
+        row("both", 0.905, 0.01, served=2),
+        row("loses", 0.87, 0.001),  # both are left out
+        row("breaks", 0.93, 0.08),
+    ]
+    spec = frontiers({"mnist": rows, "a": rows}, (0.5, 0.25)).to_dict()
+    assert [chart["title"] for chart in spec["concat"]] == ["MNIST", "a"]
+    every = [one for values in spec["datasets"].values() for one in values]
+    kinds = {one["recipe"]: one["kind"] for one in every if "recipe" in one}
+    assert kinds == {
+        "control": PLAIN, DEFAULT: IS_DEFAULT, "behind": OTHERS, "ahead": KINDS[0],
+        "both": KINDS[1],
+    }  # fmt: skip
+    assert {one["most"] for one in every if "most" in one} == {50, 25}
 
 
 def fresh_rows(flips, accuracy=0.9, lost=0, recipes=ON_FRESH):

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import altair as alt
 
-from unchurn.paper.upgrade.rows import Over
+from unchurn.paper.upgrade.rows import Over, Row
 from unchurn.study.design.settings import make_setting
 from unchurn.study.results.result import CONTROL
 from unchurn.training.upgrade.recipes import FROM_WEIGHTS
 
+Measured = TypeVar("Measured", Over, Row)
 KINDS = ["one model is served", "the base answers, too"]
 OTHERS = "another is better in both"  # of its kind
 PLAIN = "plain retraining"
@@ -36,13 +37,13 @@ def frontier(recipes: Sequence[Over], title: str) -> alt.LayerChart:
     Recipes that no other of their kind beats in both are coloured. Of these, the default and plain
     retraining are named, and as many others as there is room for.
     """
-    best = {one.recipe for kind in (1, 2) for one in _best(o for o in recipes if o.served == kind)}
+    ahead = {one.recipe for kind in (1, 2) for one in best(o for o in recipes if o.served == kind)}
     rows: list[dict[str, Any]] = [
         {
             "recipe": one.recipe,
             "flips": round(100 * one.ratio, 2),
             "gain": round(100 * one.gain, 3),
-            "kind": _kind(one, best),
+            "kind": _kind(one, ahead),
         }
         for one in recipes
     ]
@@ -79,19 +80,19 @@ def frontier(recipes: Sequence[Over], title: str) -> alt.LayerChart:
     return chart
 
 
-def _best(recipes: Iterable[Over]) -> list[Over]:
+def best(recipes: Iterable[Measured]) -> list[Measured]:
     """The recipes that no other beats in both: fewer bad flips and more accuracy."""
-    kept: list[Over] = []
+    kept: list[Measured] = []
     for one in sorted(recipes, key=lambda one: (one.ratio, -one.gain)):
         if not kept or one.gain > kept[-1].gain:
             kept.append(one)
     return kept
 
 
-def _kind(one: Over, best: set[str]) -> str:
+def _kind(one: Over, ahead: set[str]) -> str:
     if one.recipe == CONTROL:
         return PLAIN
-    return KINDS[one.served > 1] if one.recipe in best else OTHERS
+    return KINDS[one.served > 1] if one.recipe in ahead else OTHERS
 
 
 def _name(rows: list[dict[str, Any]], ends: tuple[float, float]) -> None:

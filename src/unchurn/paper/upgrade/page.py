@@ -15,6 +15,7 @@ from unchurn.paper.upgrade.charts import frontier
 from unchurn.paper.upgrade.fresh import on_fresh
 from unchurn.paper.upgrade.rows import Over, Row, cell, choose, over, read_rows
 from unchurn.paper.upgrade.study import UPGRADE, settings
+from unchurn.paper.upgrade.task_charts import frontiers
 from unchurn.report.numbers import NONE, bare_percent, difference, signed
 from unchurn.study.design.settings import make_setting
 from unchurn.study.results.result import CONTROL
@@ -26,18 +27,21 @@ THIRD, FIFTH = 1 / 3, 1 / 5  # of plain retraining's bad flips: the goals
 
 
 def write_upgrade(folder: Path) -> list[Path]:
-    """Write FOLDER.md, and its chart and numbers into the folder; return all paths."""
+    """Write FOLDER.md, and its charts and numbers into the folder; return all paths."""
     from unchurn.report.charts import save
 
     folder = folder.resolve() if folder.name in ("", "..") else folder
     rows = read_rows(folder)
     text = _render(folder, rows)  # bad results raise before anything is written
-    chart = folder / "frontier.svg"
+    charts = [folder / "frontier.svg"]
     recipes = _compared(_seen(rows))
-    save(frontier(recipes, f"mean of the {recipes[0].n} datasets with all of these"), chart)
+    save(frontier(recipes, f"mean of the {recipes[0].n} datasets with all of these"), charts[0])
+    if tasks := {name: rows[name] for name in RECIPES if name in rows}:
+        charts.append(folder / "tasks.svg")
+        save(frontiers(tasks, (THIRD, FIFTH)), charts[1])
     page = folder.with_name(f"{folder.name}.md")
     write_text(page, text)
-    return [chart, *write_numbers(folder, read_all(folder)), page]
+    return [*charts, *write_numbers(folder, read_all(folder)), page]
 
 
 def _render(folder: Path, rows: dict[str, list[Row]]) -> str:
