@@ -7,7 +7,7 @@ from unchurn.metrics.intervals import Interval
 from unchurn.metrics.registry import Runs
 from unchurn.paper.beyond.cards import CARDS
 from unchurn.paper.beyond.harm import find_harm, harmful, often_harmful, worst_of_each
-from unchurn.paper.beyond.rows import Over, Row, method_of, only_on_tables
+from unchurn.paper.beyond.rows import Over, Row, methods_of, only_on_tables
 from unchurn.paper.beyond.study import FREE, SEVERAL, SINGLE
 
 LABELS = np.zeros(10, int)
@@ -82,6 +82,6 @@ def test_methods_of_which_no_task_has_a_recipe_are_named():
 
 
 def test_every_method_of_the_study_has_a_card_that_says_when_it_fails():
-    tried = {method_of(part) for text in (*FREE, *SINGLE, *SEVERAL) for part in text.split("+")}
+    tried = {one for text in (*FREE, *SINGLE, *SEVERAL) for one in methods_of(text)}
     assert tried - {"control"} <= set(CARDS)
     assert all(card.does and card.cost and card.fails for card in CARDS.values())

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from unchurn.methods.registry import PLUS
 from unchurn.metrics.churn import ChurnSummary
-from unchurn.paper.beyond.rows import Row
+from unchurn.paper.beyond.rows import Row, methods_of
 from unchurn.paper.beyond.tables import BEYOND
 from unchurn.paper.united import of_recipe
 from unchurn.study.design.settings import make_setting
@@ -127,7 +126,7 @@ def _on_half(rows: Sequence[Row], control: Row, half: Mask) -> _Half:
 
 
 def _is_simple(recipe: str) -> bool:
-    names = {part.partition("(")[0] for part in recipe.split(PLUS)}
+    names = set(methods_of(recipe))
     return names <= SIMPLE and names != {"label_smoothing"}
 
 

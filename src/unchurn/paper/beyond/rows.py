@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from unchurn.core.errors import InputError
-from unchurn.methods.registry import PLUS
+from unchurn.methods.registry import parse_method
 from unchurn.metrics.churn import ChurnSummary
 from unchurn.metrics.intervals import Interval
 from unchurn.metrics.registry import Runs
@@ -181,15 +181,15 @@ def over_tables(rows: dict[str, list[Row]]) -> list[Over]:
 def only_on_tables(rows: dict[str, list[Row]]) -> list[str]:
     """The methods of tables of which no recipe is tried on any of the paper's tasks."""
     on_tasks, on_tables = (
-        {method_of(p) for n in names for row in rows.get(n, ()) for p in row.recipe.split(PLUS)}
+        {one for n in names for row in rows.get(n, ()) for one in methods_of(row.recipe)}
         for names in (RECIPES, TABLES)
     )
     return sorted(on_tables - on_tasks)
 
 
-def method_of(recipe: str) -> str:
-    """The name of a recipe's only method: `twin(a=1)` is of `twin`."""
-    return recipe.partition("(")[0]
+def methods_of(recipe: str) -> list[str]:
+    """The names of a recipe's methods: `twin(a=1)+ema` is of `twin` and `ema`."""
+    return [name for name, _ in parse_method(recipe)]
 
 
 def over(rows: Iterable[Row]) -> list[Over]:
