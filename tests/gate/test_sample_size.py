@@ -98,6 +98,15 @@ def test_a_plan_from_few_retrainings_needs_more_rows(rng):
     assert careful.rows is None or careful.rows > careless.rows
 
 
+def test_few_retrainings_may_differ_more_than_any_true_share_can():
+    opposite = Noise.of(np.array([[True] * 4, [False] * 4]))
+    assert opposite.sd > 0.5  # of a share whose mean is a half
+    assert [size.rows for size in plan_excess(0.1, opposite).sizes] == [None] * 4
+    with pytest.raises(InputError, match=r"must be between 0 and 0\.5, not 0\.6"):
+        plan_excess(0.1, Noise(0.5, 0.6))
+    assert plan_excess(0.0005, Noise.assumed(0.999)).sizes  # no sd was given that could be wrong
+
+
 @pytest.mark.parametrize(("call", "words"), [
     (lambda: plan_loss(0.05, churn=0.03), "more than the churn"),
     (lambda: plan_loss(1e-170), "from 1e-06 to 1"),

@@ -89,11 +89,11 @@ def _noise(
 ) -> Noise:
     """The churn of retraining: measured from files, as given, or the defaults."""
     from unchurn.core.errors import InputError
-    from unchurn.gate.sample_size import CHURN, RELATIVE_SD, Noise
+    from unchurn.gate.sample_size import CHURN, Noise
 
     if not files:
         churn = CHURN if churn is None else churn
-        return Noise(churn, RELATIVE_SD * churn if floor_sd is None else floor_sd)
+        return Noise.assumed(churn) if floor_sd is None else Noise(churn, floor_sd)
     if churn is not None or floor_sd is not None:
         raise InputError("--retrains measures churn and its sd: give them or the files, not both")
     from unchurn.comparison.inputs.column_options import asked_of

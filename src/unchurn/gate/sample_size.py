@@ -66,6 +66,11 @@ class Noise:
         return self.sd if self.sd_limit is None else self.sd_limit
 
     @classmethod
+    def assumed(cls, churn: float = CHURN) -> Noise:
+        """What to expect of a churn if its sd is unknown."""
+        return cls(churn, min(RELATIVE_SD * churn, _most_sd(churn)))
+
+    @classmethod
     def of(cls, *moved: Array) -> Noise:
         """Estimate it from masks, (R ≥ 2, n), of retrainings' changes against one base or several.
 
@@ -159,13 +164,14 @@ def plan_excess(
     >>> plan_excess(0.01, Noise(churn=0.03, sd=0.0015), retrains=[5]).sizes
     (Size(retrains=5, rows=13127, at_best=0.968...),)
     """
-    noise = noise or Noise(CHURN, RELATIVE_SD * CHURN)
+    noise = noise or Noise.assumed()
     _check(noise.churn, power)
     _check_fraction(excess, "an excess")
     if excess > 1 - noise.churn:
         raise InputError(f"an excess of {excess!r} over a churn of {noise.churn:g}: more than all")
-    most = math.sqrt(noise.churn * (1 - noise.churn))  # of any share with this mean
-    if not 0 <= noise.sd <= most:
+    most = _most_sd(noise.churn)
+    # What few retrainings estimate can be more than the true one can be.
+    if noise.sd_limit is None and not 0 <= noise.sd <= most:
         raise InputError(
             f"the standard deviation of a churn of {noise.churn:g} must be between 0 and "
             f"{most:.2g}, not {noise.sd:g} (a fraction: 0.005 is half a percentage point)"
@@ -219,6 +225,11 @@ def _size(retrains: int, excess: float, noise: Noise, power: float) -> Size:
         else:
             many = middle
     return Size(retrains, many, at_best)
+
+
+def _most_sd(churn: float) -> float:
+    """The highest standard deviation of any share with this mean."""
+    return math.sqrt(max(churn * (1 - churn), 0.0))
 
 
 def _check(churn: float, power: float) -> None:
