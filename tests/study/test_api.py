@@ -231,7 +231,11 @@ def test_the_time_of_what_will_run_is_measured():
     [
         ("retrain", "quick", ["control", "ensemble", "bagging"]),
         ("upgrade", "quick", ["control", "anchor", "rcp", "stay"]),
-        ("retrain", "best", ["control", "label_smoothing", "knn_ls", "distill", "ensemble"]),
+        (
+            "retrain",
+            "best",
+            ["control", "label_smoothing", "knn_ls", "distill", "ensemble", "medoid", "bagging"],
+        ),
     ],
 )
 def test_what_is_no_network_tries_as_much_of_each_recipe_as_it_can(scenario, preset, tried):

@@ -58,9 +58,10 @@ def advice(result: Result) -> str:
 
     Of many methods that are no better than control, some look better by chance. So the confidence
     level rises with the number of methods tried, but less if many of them are better
-    (`level_of_all`). docs/statistics.md shows how often a method is recommended although none is
-    better. With fewer than three runs, or older models, no interval can be relied on: none is then
-    recommended for its churn, and the advice says how many runs are needed.
+    (`level_of_all`). docs/statistics.md shows how often a method is recommended for its churn
+    although none is better; how often a successor is for its accuracy was not simulated. With fewer
+    than three runs, or older models, no interval can be relied on: none is then recommended for its
+    churn, and the advice says how many runs are needed.
     """
     return f"{_recommended(result)}{_on_the_base(result)}{on_the_commonest(result)}"
 
@@ -189,11 +190,14 @@ def _more_accurate(result: Result, control: SettingResult) -> str:
     best = _cheapest(result, rows)
     found = from_control(result, best)
     gain = found["accuracy"]
+    doubt = "which may be chance"
+    if found[scenario.churn].high < 0:  # alone it would be told, but not of so many
+        doubt = f"as one of {n_told(result)} methods may by chance"
     more = f"{points(gain.value).removeprefix('+')} ({between(gain, in_points=True)})"
     text = (
         f"Use {written(best)}: {measured(result, best)}{beside_plain(result, control)}; it is more "
         f"accurate by {more}, beyond chance, {cost_of(result, best)}; {scenario.falls} by "
-        f"{fall(found)}, which may be chance"
+        f"{fall(found)}, {doubt}"
     )
     if result.chosen_on == "test":
         text += ON_TEST
