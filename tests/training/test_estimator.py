@@ -145,6 +145,17 @@ def test_bad_input_is_named(options, given, message):
         toys.classifier(**options).fit(X, Y, **given)
 
 
+def test_a_network_class_may_have_predict_proba():
+    class Own(nn.Linear):
+        def __init__(self, shape, n_classes):
+            super().__init__(shape[0], n_classes)
+
+        def predict_proba(self, x):
+            return self(x).softmax(dim=1)
+
+    assert toys.classifier(module=Own).fit(X, Y).predict_proba(X).shape == (120, 3)
+
+
 def test_a_method_by_name_can_be_searched():
     search = GridSearchCV(
         toys.classifier(method="label_smoothing"), {"method__a": [0.1, 0.5]}, cv=2

@@ -266,7 +266,7 @@ def test_frames_that_hold_nothing_yet_or_at_all():
         lambda: fitted.predict(lazy),
         lambda: upgrade(base, lazy, Y),
     ):
-        with pytest.raises(InputError, match=r"X is a LazyFrame: give X.collect\(\)"):
+        with pytest.raises(InputError, match=r"X is a LazyFrame: collect\(\) it first"):
             call()
     with pytest.raises(InputError, match="X has no rows"):
         upgrade(base, mixed()[:0], Y[:0])

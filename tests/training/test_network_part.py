@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from torch import nn
 
 import toys
 from unchurn import StableClassifier, upgrade
-from unchurn.methods import Smelu
+from unchurn.core.errors import InputError
+from unchurn.methods import Method, Smelu
 from unchurn.training.learners.base import RemarkWarning
 from unchurn.training.networks.factories import mlp
 from unchurn.training.upgrade.recipes import FROM_ANSWERS, INSTEAD
@@ -28,6 +30,28 @@ def test_a_successor_keeps_the_activations_of_its_base(smooth, budget):
     assert all(one.method.combined[0] == Smelu(0.5) for one in found.tried)
 
 
+def test_several_networks_have_no_weights_to_start_from_so_nothing_is_kept():
+    several = StableClassifier(method="smelu+ensemble(m=2)", **FEW).fit(X[:120], Y[:120])
+    found = upgrade(several, X[:200], Y[:200], **PARTS, **FEW)
+    assert found.method in INSTEAD[FROM_ANSWERS]
+
+
+class Gelu(Method):
+    """Another activation, by a user's own class."""
+
+    def adapt(self, net):
+        net[2] = nn.GELU()
+        return net
+
+
+@pytest.mark.parametrize("budget", [{}, {"max_churn": 1}])
+def test_what_an_own_class_changed_cannot_be_named_in_a_recipe(budget):
+    own = StableClassifier(method=Gelu(), **FEW).fit(X[:120], Y[:120])
+    with pytest.warns(RemarkWarning, match=r"was changed by .*Gelu.*, which no recipe can name"):
+        found = upgrade(own, X[:200], Y[:200], **PARTS, **FEW, **budget)
+    assert "warm_start" not in found.method
+
+
 def test_another_network_has_its_own_activations(smooth):
     found = upgrade(smooth, X[:200], Y[:200], model=mlp, **PARTS, **FEW)
     assert found.method in INSTEAD[FROM_ANSWERS]
@@ -39,3 +63,13 @@ def test_weights_that_were_learned_with_other_activations_are_warned_of(smooth):
     plain = StableClassifier(method="control", **FEW).fit(X, Y)
     with pytest.warns(RemarkWarning, match="own activations, and training goes on with smelu,"):
         StableClassifier(method="smelu+warm_start", reference=plain, **FEW).fit(X, Y)
+
+
+def test_activations_are_warned_of_only_where_training_starts_from_weights(smooth):
+    y = np.where(np.arange(len(Y)) < 20, 9, Y)  # a class that the base does not know
+    with pytest.raises(InputError, match="does not know class 9"):  # and no warning
+        StableClassifier(method="warm_start", reference=smooth, **FEW).fit(X, y)
+    sharper = StableClassifier(method="smelu(beta=0.25)", **FEW).fit(X, Y)  # not in the search
+    chosen = {"method": "smelu+warm_start(a=1.0)", "max_churn": 1}
+    with pytest.warns(RemarkWarning, match="training goes on with smelu"):
+        StableClassifier(**chosen, reference=sharper, **FEW).fit(X, Y)

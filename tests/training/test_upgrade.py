@@ -222,6 +222,19 @@ def test_labels_and_rows_to_test_on_go_together(base):
         upgrade(base, toys.dataset(), X_test=X, y_test=NAMES)
 
 
+@pytest.mark.parametrize(
+    "rows",
+    [X[:40, :2], np.where(X[:40] == X[0, 0], np.nan, X[:40]), pd.DataFrame(X[:40, :2]), X[:0]],
+    ids=["columns", "gaps", "frame", "none"],
+)
+@pytest.mark.parametrize("kind", [LogisticRegression, toys.classifier])
+def test_test_rows_are_checked_before_anything_is_trained(rows, kind, monkeypatch):
+    base = kind().fit(X[:100], Y[:100])
+    monkeypatch.setattr("unchurn.training.estimator.fitting.Fitting.fit", None)
+    with pytest.raises(InputError, match=r"^X_test"):
+        upgrade(base, X, Y, X_test=rows, y_test=Y[: len(rows)], model="mlp", epochs=1)
+
+
 def test_bad_flips_are_counted_on_what_the_base_has_not_seen(base):
     """Rows to compare on, and rows that a budget is measured on, are others than the base's."""
     saw = np.arange(240) < 120

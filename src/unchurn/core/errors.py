@@ -16,17 +16,25 @@ class InputError(ValueError):
 
 @contextmanager
 def naming(what: str) -> Iterator[None]:
-    """Begin errors on bad values by what they are of.
+    """Begin errors on bad values by what they are of, instead of X, or before anything else.
 
     >>> with naming("X_test"):
     ...     raise InputError("no column 'a'")
     Traceback (most recent call last):
     unchurn.core.errors.InputError: X_test: no column 'a'
+    >>> with naming("X_test"):
+    ...     raise InputError("X has no rows")
+    Traceback (most recent call last):
+    unchurn.core.errors.InputError: X_test has no rows
     """
     try:
         yield
-    except ValueError as error:  # scikit-learn's have several lines
-        raise InputError(f"{what}: {' '.join(str(error).split())}") from error
+    except ValueError as error:
+        text = str(error)
+        if text.startswith(("X ", "Input X ")):  # further lines are scikit-learn's advice
+            rest = text.partition("\n")[0].removeprefix("Input ").removeprefix("X ")
+            raise InputError(f"{what} {rest}") from error
+        raise InputError(f"{what}: {' '.join(text.split())}") from error
 
 
 def unknown(kind: str, name: Any, there: Iterable[Any], *, where: str = "") -> str:

@@ -141,6 +141,11 @@ def name_of(method: Method) -> str:
     return PLUS.join(names.get(type(one), type(one).__name__) for one in method.combined)
 
 
+def has_name(method: Method) -> bool:
+    """Whether a method, or every one of a combination, is in METHODS, not the user's own class."""
+    return all(type(one) in METHODS.values() for one in method.combined)
+
+
 def written(method: Method) -> str:
     """A method as users write it, without default parameters; a user's own class by its `repr`.
 

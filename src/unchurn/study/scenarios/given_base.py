@@ -165,7 +165,7 @@ def _with_own_logits(given: GivenBase, model: StableClassifier, inputs: Array) -
     is_one = serving_cost(model.fitted_.method) == 1
     notes = given.notes
     part = network_part(model.method_)
-    if type(part) is not Control:
+    if said.weights is not None and type(part) is not Control:
         notes += (
             f"the base has {written(part)}: methods that start from its weights keep this only if "
             f"they name it, as {written(part)}+warm_start does",

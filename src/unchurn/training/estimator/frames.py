@@ -148,7 +148,7 @@ def _is_frame(x: Any) -> bool:
     import polars as pl
 
     if isinstance(x, pl.LazyFrame):
-        raise InputError("X is a LazyFrame: give X.collect()")
+        raise InputError("X is a LazyFrame: collect() it first")
     return is_frame(x)
 
 

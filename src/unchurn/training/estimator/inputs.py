@@ -19,7 +19,7 @@ from sklearn.utils.validation import validate_data
 
 from unchurn.core.arrays import Array, Float32
 from unchurn.core.errors import InputError
-from unchurn.core.frames import is_frame, n_rows
+from unchurn.core.frames import is_frame, n_rows, taken
 from unchurn.datasets.preparation import Preparation
 from unchurn.training.estimator.frames import check_numbers, prepared
 from unchurn.training.learners.base import RemarkWarning, levels_up
@@ -85,6 +85,18 @@ def checked_inputs(
             stacklevel=levels_up(),
         )
     return np.asarray(inputs)
+
+
+def check_rows(rows: Any, x: Any, preparation: Preparation | None) -> None:
+    """Refuse rows that a network which was fitted to x could not predict."""
+    from unchurn.training.estimator.stable_classifier import StableClassifier
+
+    model = StableClassifier()
+    remember_columns(model, x, preparation)
+    shape = np.shape(prepared(taken(x, np.arange(1)), preparation))[1:]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RemarkWarning)  # shown when they are predicted
+        checked_inputs(model, rows, preparation, shape)
 
 
 def _by_name(rows: Any, names: Array | None) -> Any:

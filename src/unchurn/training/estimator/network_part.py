@@ -8,7 +8,7 @@ from unchurn.methods import Method, combine
 from unchurn.methods.base import overrides
 from unchurn.methods.control import Control
 from unchurn.methods.registry import written
-from unchurn.training.estimator.references import Model, is_ours, needs_weights
+from unchurn.training.estimator.references import Model, needs_weights
 from unchurn.training.learners.base import RemarkWarning, levels_up
 
 
@@ -22,12 +22,11 @@ def network_part(method: Method) -> Method:
     return combine(*(one for one in method.simplest().combined if overrides(one, "adapt")))
 
 
-def warn_of_other_network(reference: Model | None, method: Method) -> None:
+def warn_of_other_network(reference: Model, method: Method) -> None:
     """Warn if training starts from weights that were learned with other activations."""
-    fitted = getattr(reference, "fitted_", None) if is_ours(reference) else None
-    if fitted is None or not needs_weights(method):
+    if not needs_weights(method):
         return
-    before, now = network_part(fitted.method), network_part(method)
+    before, now = network_part(reference.method_), network_part(method)
     if before != now:
         warnings.warn(
             f"the reference's weights were learned with {_named(before)}, and training goes on "

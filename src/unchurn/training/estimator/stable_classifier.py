@@ -210,7 +210,6 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_reference(self.reference, method, budget, *given, is_labelling=is_labelling)
         is_asked = method.reference() is not None or bool(budget.given)
         reference = open_model(self.reference, self.module) if is_asked or is_labelling else None
-        warn_of_other_network(reference, method)
         if data is None:
             check_preparation(preparation, X)
             preparation = preparation or learn_preparation(
@@ -261,6 +260,8 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         elif isinstance(self.method, str):
             suited = as_written(parse_method(self.method), fitting.n_steps(len(rows.inputs)))
             method = combine(*(one for _, one in suited))
+        if said is not None and said.weights is not None:
+            warn_of_other_network(reference, method)
         (fitted,) = fitting.fit([method], rows)
         # Only now, all together: an interrupted fit leaves the model as it was.
         self.fitted_, self.classes_, self.shape_ = fitted, classes, inputs.shape[1:]

@@ -112,7 +112,8 @@ def make_factory(module: str | Factory) -> Factory:
         if module not in MODELS:
             raise InputError(f"{unknown('model', module, MODELS)}, or your own")
         return MODELS[module]
-    if hasattr(module, "predict_proba"):
+    is_network = issubclass(module if isinstance(module, type) else type(module), nn.Module)
+    if hasattr(module, "predict_proba") and not is_network:
         raise InputError(
             "StableClassifier trains networks, and module is an estimator: give it as model= to "
             "bench, to see what lowers its churn, or to upgrade, to train its successor"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,12 +12,13 @@ from unchurn.datasets.preparation import Preparation
 from unchurn.methods import Method, make_method
 from unchurn.methods.control import Control
 from unchurn.methods.cost import serving_cost
-from unchurn.methods.registry import with_all
+from unchurn.methods.registry import has_name, with_all
 from unchurn.metrics.budget import Budget
 from unchurn.training.estimator.budget import Tried
 from unchurn.training.estimator.network_part import network_part
 from unchurn.training.estimator.references import Model, alike, has_same_order, is_ours
 from unchurn.training.estimator.stable_classifier import StableClassifier
+from unchurn.training.learners.base import RemarkWarning, levels_up
 from unchurn.training.upgrade.options import check_options
 from unchurn.training.upgrade.recipes import FROM_ANSWERS, FROM_WEIGHTS
 from unchurn.training.upgrade.rows import UpgradeRows
@@ -50,7 +52,17 @@ class Networks:
             return FROM_ANSWERS
         own, new = alike(base.classes_, classes)
         is_same = own == new and self.options.get("module") == base.module
-        return FROM_WEIGHTS if is_same and self._reads_as(base, x) else FROM_ANSWERS
+        if not (is_same and self._reads_as(base, x)):
+            return FROM_ANSWERS
+        if not has_name(part := network_part(base.method_)):
+            warnings.warn(
+                f"the base's network was changed by {part!r}, which no recipe can name: the new "
+                "network is trained without it, and not from the base's weights; method= keeps it",
+                RemarkWarning,
+                stacklevel=levels_up(),
+            )
+            return FROM_ANSWERS
+        return FROM_WEIGHTS
 
     def _reads_as(self, base: StableClassifier, x: Any) -> bool:
         """Whether the new model has the same inputs as the base."""
@@ -64,10 +76,9 @@ class Networks:
     def network(self) -> str:
         """What of the base's method changed the network, such as "smelu(beta=1)"; "" if nothing.
 
-        The successor keeps it: other activations would answer differently from the same weights.
+        A successor that starts from the base's weights keeps it: with other activations, the same
+        weights would answer differently.
         """
-        if not is_ours(self.base) or self.options.get("module") != self.base.module:
-            return ""
         part = network_part(self.base.method_)
         return "" if type(part) is Control else with_all(part)
 

@@ -19,12 +19,14 @@ from unchurn.methods.registry import written
 from unchurn.metrics.budget import Budget
 from unchurn.training.estimator.budget import Tried
 from unchurn.training.estimator.checks import as_seed
-from unchurn.training.estimator.frames import learn_preparation, prepared
+from unchurn.training.estimator.frames import learn_preparation
+from unchurn.training.estimator.inputs import check_rows
 from unchurn.training.estimator.references import (
     Model,
     alike,
     check_in_common,
     in_terms_of,
+    is_ours,
     needs_weights,
     open_model,
     predictions,
@@ -38,6 +40,7 @@ from unchurn.training.upgrade.own_kind import (
     warn_of_no_weights,
 )
 from unchurn.training.upgrade.recipes import (
+    FROM_WEIGHTS,
     INSTEAD,
     WITHIN_BUDGET,
     Fitted,
@@ -112,9 +115,9 @@ def upgrade(
     method
         How to train. By default, labels are anchored to the base's answers; an estimator gets them
         as weighted rows. Of networks, weights are averaged, too. If the base is the same network
-        for the same classes, training also starts from its weights; if not, it takes twice as many
-        epochs, because anchored training progresses more slowly (docs/upgrade.md). What the base's
-        method changed of the network, such as `smelu`, is kept.
+        for the same classes, training also starts from its weights, and keeps what the base's
+        method changed of the network, such as `smelu`; if not, it takes twice as many epochs,
+        because anchored training progresses more slowly (docs/upgrade.md).
 
         With 200 or more rows, at least 80 of them new to the base, a trial first checks that this
         is as accurate as plain retraining: it holds out up to a fifth of the rows, all new to the
@@ -159,8 +162,9 @@ def upgrade(
         is_started = method is not None and needs_weights(make_method(method))
         preparation = learn_preparation(X, base, needs_weights=is_started)
         for name, rows in (("X_test", X_test), ("X_unlabelled", X_unlabelled)):
-            with naming(name):
-                prepared(rows, preparation)  # raises here rather than after hours of training
+            if rows is not None:  # raises here rather than after hours of training
+                with naming(name):
+                    check_rows(rows, X, preparation)
     train, (x_test, labels) = given_rows(X, y, X_test, y_test, saw=base_saw, weights=sample_weight)
     classes = train.classes
     _check_classes(classes, np.asarray(base.classes_), np.unique(labels))
@@ -174,7 +178,9 @@ def upgrade(
         kind = Networks.after(base, budget, options, preparation)
     else:
         kind = OwnKind.after(base, budget, options, estimator, classes)
-        answers(x_test)  # a base that cannot read these rows says so before any training
+    if not is_ours(base):  # a base of ours reads what the new model does
+        with naming("X" if X_test is None else "X_test"):
+            answers(x_test)  # it says before any training if it cannot read these rows
     given_method = method
 
     def fit(how: str | Method, rows: UpgradeRows) -> Fitted:
@@ -185,14 +191,15 @@ def upgrade(
     tried: tuple[Tried, ...] = ()
     if method is None:
         usual = kind.usual(X, classes)
+        network = kind.network if usual == FROM_WEIGHTS else ""  # what these weights need
         if not kind.can_lean:
             method = INSTEAD[usual][-1]
             warn_of_no_weights(estimator)
         elif budget.given:
-            method = on_network(WITHIN_BUDGET[usual], kind.network)
+            method = on_network(WITHIN_BUDGET[usual], network)
         else:
             seed = as_seed(options.get("random_state"))
-            method, tried = without_loss(usual, kind.network, train, answers, fit, seed)
+            method, tried = without_loss(usual, network, train, answers, fit, seed)
     new, trained_by, tried_within = fit(method, train)
     before, after = answers(x_test), predictions(new, x_test, classes, type(new).__name__)
     return Upgraded(
