@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from unchurn.core.files import write_text
+from unchurn.methods.registry import FROM_ANSWERS, FROM_WEIGHTS
 from unchurn.paper.beyond.tables import TABLES
 from unchurn.paper.markdown import markdown_table, render_page
 from unchurn.paper.records import read_all, write_numbers
@@ -15,11 +16,10 @@ from unchurn.paper.upgrade.charts import frontier
 from unchurn.paper.upgrade.fresh import on_fresh
 from unchurn.paper.upgrade.rows import Over, Row, cell, choose, over, read_rows
 from unchurn.paper.upgrade.study import UPGRADE, settings
-from unchurn.paper.upgrade.task_charts import frontiers
+from unchurn.paper.upgrade.task_charts import LEAST, MOST, frontiers
 from unchurn.report.numbers import NONE, bare_percent, difference, signed
 from unchurn.study.design.settings import make_setting
 from unchurn.study.results.result import CONTROL
-from unchurn.training.upgrade.recipes import FROM_ANSWERS, FROM_WEIGHTS
 
 DEFAULT = make_setting(FROM_WEIGHTS).facts().written
 WITHOUT_WEIGHTS = make_setting(FROM_ANSWERS).facts().written
@@ -66,6 +66,8 @@ def _render(folder: Path, rows: dict[str, list[Row]]) -> str:
         rare=_rare(rows),
         recipes=_recipes(every),
         dataset_tables={name: _dataset_table(rows[name]) for name in there if name in RECIPES},
+        most=MOST,
+        least=LEAST,
         percent=bare_percent,
         signed=signed,
     )
