@@ -119,6 +119,13 @@ def test_what_is_no_file_of_its_kind_is_said(tmp_path):
         predictions(tmp_path)
 
 
+def test_a_file_s_name_is_no_pattern(tmp_path):
+    path = tmp_path / "c[1]*.parquet"
+    pl.DataFrame({"a": [1]}).write_parquet(path)
+    pl.DataFrame({"b": [1]}).write_parquet(tmp_path / "c1.parquet")
+    assert open_source(path, "it").names == ("a",)
+
+
 def test_of_a_parquet_file_only_the_needed_columns_are_read(tmp_path):
     path = write(tmp_path / "p.parquet", {**ROWS, "embedding": [1, 2, 3]})
     source = open_source(path, "m")

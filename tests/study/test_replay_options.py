@@ -97,7 +97,7 @@ def test_other_columns_and_data_that_have_no_time(table):
                 scenario=Replay(**options),
             )
     gap = table.with_columns(day=pl.when(pl.int_range(N) == 7).then(None).otherwise("day"))
-    with pytest.raises(InputError, match="column 'day' has None in row 7: no date"):
+    with pytest.raises(InputError, match="column 'day' has nothing in row 7: no date"):
         bench(gap, target="y", scenario=BY_MONTH)
     with pytest.raises(InputError, match="only a table of your own has such columns"):
         bench("digits", scenario=BY_MONTH)

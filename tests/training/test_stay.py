@@ -99,7 +99,7 @@ def test_a_clone_keeps_its_fitted_models():
         (lambda b, n: Stay(b, Fixed([1, 2], [[0.5, 0.5]])).predict(X), "base has the classes"),
         (lambda b, n: Stay(b, Fixed(["x"], np.ones((1, 2)))).predict([X[0]]), "new has 1 classes"),
         (lambda b, n: Stay(b, n).choose(X, Y, max_churn=1), r"labels such as \[\d\] for classes"),
-        (lambda b, n: Stay(b, n).choose(X[:1], ["cow"], max_churn=1), "no model knows the class"),
+        (lambda b, n: Stay(b, n).choose(X[:1], ["cow"], max_churn=1), "class 'cow' of row 0"),
         (lambda b, n: Stay(b, n, ratio=-1).predict(X), "ratio must be a number of 0 or more"),
         (lambda b, n: Stay(b, n).choose(X, NAMES), "Give max_bad_flips= or max_churn="),
     ],

@@ -102,6 +102,6 @@ def _refuse_first(data: Dataset, column: pl.Series, is_bad: pl.Series, what: str
     bad = np.flatnonzero(is_bad.to_numpy())
     rows = bad if data.order is None else data.order[bad]
     first = bad[rows.argmin()]
-    raise InputError(
-        f"column {column.name!r} has {column[int(first)]!r} in row {rows.min()}: {what}"
-    )
+    value = column[int(first)]
+    has = "nothing" if value is None else repr(value)
+    raise InputError(f"column {column.name!r} has {has} in row {rows.min()}: {what}")

@@ -127,7 +127,8 @@ def _open_file(path: Path, name: str, form: TextForm | None) -> Source:
 
     kind = check_ending(path, OTHER_KINDS)
     if kind == ".parquet":
-        names = tuple(guarded(path, lambda: pl.read_parquet_schema(path)))
+        with path.open("rb") as file:  # of a path, Polars takes [ and * for patterns
+            names = tuple(guarded(path, lambda: pl.read_parquet_schema(file)))
         return Source(name=name, names=names, held=path)
     if kind in TEXT:
         text = open_text(path, form)

@@ -129,5 +129,5 @@ def _numbers(labels: Array, classes: Array) -> npt.NDArray[np.intp]:
     unknown = classes[found] != labels
     if unknown.any():
         row = int(unknown.argmax())
-        raise InputError(f"no model knows the class {labels[row]!r} of row {row}")
+        raise InputError(f"no model knows the class {labels[row].item()!r} of row {row}")
     return found
