@@ -16,8 +16,8 @@ from sections import fill
 
 import unchurn
 from unchurn import StableClassifier
+from unchurn.methods.registry import FROM_WEIGHTS
 from unchurn.training.learners.base import RemarkWarning
-from unchurn.training.upgrade.recipes import FROM_WEIGHTS
 
 PAGE = Path(__file__).parent.parent / "docs/how-to/upgrade.md"
 DEGREES, ROWS, TABLES, N_TEST, NOISE = (0, 30, 90), (1500, 5000), 8, 2000, 0.5

@@ -49,6 +49,7 @@ def test_a_network_without_relu_is_refused():
     ("module", "beta", "message"),
     [
         (nn.Linear(2, 2), 1, "no torch.nn.ReLU to replace"),
+        (unchurn.replace_relu(nn.Sequential(nn.ReLU())), 0.5, "no torch.nn.ReLU to replace"),
         (nn.ReLU(), -1, "beta must be a number of at least 0"),
         (nn.ReLU(), float("nan"), "beta must be a number of at least 0"),
         (torch.relu, 1, "module must be a torch.nn.Module, not builtin_function"),

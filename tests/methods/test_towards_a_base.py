@@ -51,19 +51,27 @@ def test_classes_that_the_base_does_not_know_are_no_mistakes_of_it():
     np.testing.assert_array_equal(
         Rcp(wrong=0.1).weights(np.ones(150, np.float32), reference)[of_new], 1
     )
-    for text in ("rcp(a=1)", "anchor(a=1)"):
+    for text in ("rcp(a=1)", "anchor(a=1)", "distill(a=1)"):
         targets = make_method(text).targets(ONE_HOT, reference)
         np.testing.assert_array_equal(targets[of_new], ONE_HOT[of_new])
     extras = make_method("focal").extras(150, reference, np.random.default_rng(0))
     assert not extras["focal_weights"][of_new].any()
-    # Its logits of the new class, whatever they are, pull nowhere.
+    assert not make_method("elodi").extras(150, reference, None)["elodi_known"][of_new].any()
+
+
+@pytest.mark.parametrize("text", ["focal", "elodi", "elodi(a=1)"])
+def test_logits_of_a_class_that_the_base_does_not_know_pull_nowhere(text):
+    known = np.array([True, True, False])
     other = LOGITS.copy()
     other[:, 2] = -80
+    other[Y == 2] = 7  # nor those of its examples
+    before = np.where(known, LOGITS, np.float32(-50))
     trained = [
-        fit(make_method("focal"), reference=Reference(lambda z=z: z, Y, known=known))
-        for z in (np.where(known, LOGITS, np.float32(-50)), other)
+        fit(make_method(text), reference=Reference(lambda z=z: z, Y, known=known))
+        for z in (before, other)
     ]
     assert trained[0].probabilities(X).tobytes() == trained[1].probabilities(X).tobytes()
+    assert (trained[0].probabilities(X).argmax(axis=1) == Y)[Y == 2].mean() > 0.5
 
 
 def test_focal_distances():
@@ -160,16 +168,20 @@ def test_project_counts_what_the_base_was_not_trained_on():
     logits = np.array([[0, 1, 0], [1, 0, 0]], np.float32)  # the first flips, the second does not
     said = np.array([[1, 0, 0], [1, 0, 0]], np.float32)
     labels = np.array([0, 0])
-    for seen, weights, is_kept in (
-        ([True, False], [1, 1], True),
-        ([False, False], [0, 2], True),
-        ([False, False], [1, 1], False),
-        ([True, True], [1, 0], False),  # nothing else to count: all count
+    for seen, taught, weights, is_kept in (
+        ([True, False], [False, False], [1, 1], True),
+        ([False, False], [False, False], [0, 2], True),
+        ([False, False], [False, False], [1, 1], False),
+        ([True, True], [False, False], [1, 0], False),  # nothing else to count: all count
+        ([True, True], [True, False], [1, 1], True),  # but for those that it labelled itself
+        ([True, True], [False, True], [1, 99], False),
+        ([True, True], [True, True], [1, 1], False),
     ):
         held = HeldOut(
             rows=np.array([0, 1]), weights=np.float32(weights), logits=lambda nets: [logits]
         )
-        reference = Reference(lambda: said, labels, weights=BASE.weights, seen=np.array(seen))
+        masks = {"seen": np.array(seen), "taught": np.array(taught)}
+        reference = Reference(lambda: said, labels, weights=BASE.weights, **masks)
         found = Project(max_bad_flips=0.1).settle(served["kept"], reference, held)
         assert (found[0] is net) == is_kept
 

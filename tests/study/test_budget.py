@@ -201,9 +201,24 @@ def test_without_an_older_model_it_is_what_was_not_tried():
     wrong = np.stack([LABELS ^ (np.arange(N) // 100 == run) for run in range(5)])
     budget = Budget(max_churn=0)
     some = [(make_setting(n), wrong) for n in ("control", "weight_decay+safe_ema")]
-    assert advice(toys.result(some, LABELS, budget=budget)).endswith("next. Try ensemble.")
+    assert "next. Try ensemble. " in advice(toys.result(some, LABELS, budget=budget))
     every = [*some, (make_setting("ensemble"), wrong)]
-    assert advice(toys.result(every, LABELS, budget=budget)).endswith("to the next.")
+    assert "to the next. Each" in advice(toys.result(every, LABELS, budget=budget))
+
+
+def test_settings_that_were_not_tried_are_told_of():
+    one_each = {name: SEVERAL[name] for name in ("control", "focal")}
+    hint = "Each method was tried at one setting: preset= grid tries more."
+    assert hint in advice(upgraded(one_each, max_bad_flips=0.003))
+    assert hint not in advice(upgraded(SEVERAL, max_bad_flips=0.003))
+    assert hint not in advice(upgraded({"control": (10, 10)}, max_bad_flips=0.003))
+
+
+def test_what_a_budget_costs_in_accuracy_is_said_beyond_chance():
+    cheap = upgraded({"control": (20, 90), "focal": (1, 20)}, max_bad_flips=0.003)
+    assert "the most accurate, but 5.10 points less so than plain training (" in advice(cheap)
+    free = upgraded({"control": (20, 60), "focal": (2, 42)}, max_bad_flips=0.003)
+    assert "less so than plain" not in advice(free)
 
 
 def test_that_it_is_not_kept_on_the_test_part_is_said():

@@ -26,9 +26,11 @@ from bases import (
 from unchurn import StableClassifier, bench, load_table
 from unchurn.core.errors import InputError
 from unchurn.gate.stay import served_probabilities
+from unchurn.methods.registry import FROM_ANSWERS, FROM_WEIGHTS
 from unchurn.study.advice.advice import advice
 from unchurn.study.api import make_experiment
 from unchurn.study.design.schedule import make_schedule
+from unchurn.study.design.settings import make_setting
 from unchurn.study.results.result import Result
 from unchurn.study.scenarios import Upgrade
 from unchurn.study.trainings.store import Store
@@ -109,6 +111,30 @@ def test_arrays_in_numpys_files(tmp_path):
         given = make_experiment(DATA, "control", scenario=Upgrade(base=tmp_path / name)).scenario
         said = np.array(DATA.classes)[given.given.predictions["test"]]
         np.testing.assert_array_equal(said, BEFORE)
+
+
+P = TREND.predict_proba(X)[np.argsort(DATA.order)][:, 1]  # of class b, if c were b
+TWO = load_table(TABLE.with_columns(y=pl.col("y").replace("c", "b")), "y", aside="row")
+ROW = TABLE["row"]
+
+
+@pytest.mark.parametrize(
+    "alone",
+    [
+        P,
+        np.log(P / (1 - P)),
+        pl.DataFrame({"row": ROW, "prob_b": P}).reverse(),
+        pl.DataFrame({"row": ROW, "prob_a": 1 - P}),
+        pl.DataFrame({"row": ROW, "logit_b": np.log(P / (1 - P))}),
+        pl.DataFrame({"row": ROW, "p_b": P, "prediction": np.where(P > 0.5, "b", "a")}),
+    ],
+)
+def test_of_two_classes_one_s_probability_or_logit_is_enough(alone):
+    both = make_experiment(TWO, "control", scenario=Upgrade(base=np.stack([1 - P, P], axis=1)))
+    found = make_experiment(TWO, "control", scenario=Upgrade(base=alone))
+    for part, expected in both.scenario.given.probabilities.items():
+        np.testing.assert_allclose(found.scenario.given.probabilities[part], expected, atol=1e-6)
+    assert any("is taken for class" in note for note in found.data.notes)
 
 
 def test_rows_of_named_data_are_training_rows_then_test_rows():
@@ -274,10 +300,21 @@ def test_a_base_no_better_than_a_guess_is_noted():
     assert not any("commonest" in note for note in result.subject.data.notes)
 
 
-def test_what_its_method_changed_of_the_network_is_noted():
+def test_what_its_method_changed_of_the_network_is_noted_and_kept_where_its_weights_are():
     smooth = StableClassifier(method="smelu", random_state=0, **BATCHES).fit(DATA)
-    data = make_experiment(DATA, "control", scenario=Upgrade(base=smooth), runs=2).data
-    assert any("as smelu+warm_start does" in note for note in data.notes)
+    found = make_experiment(DATA, scenario=Upgrade(base=smooth), runs=2)
+    assert any("as smelu+warm_start does" in note for note in found.data.notes)
+    started = [one.facts().written for one in found.settings if "warm_start" in one.name]
+    assert make_setting(f"smelu+{FROM_WEIGHTS}").facts().written in started
+    assert all(text.startswith("smelu+") for text in started)
+    others = [one.facts().written for one in found.settings if "warm_start" not in one.name]
+    assert not any("smelu" in text for text in others)
+    with pytest.raises(InputError, match="project serves weights between the reference's"):
+        make_experiment(DATA, "project", scenario=Upgrade(base=smooth), runs=2)
+    several = StableClassifier(method="smelu+ensemble(m=2)", random_state=0, **BATCHES).fit(DATA)
+    found = make_experiment(DATA, scenario=Upgrade(base=several), runs=2)
+    assert not any("smelu" in note for note in found.data.notes)  # whose weights nobody starts from
+    assert make_setting(FROM_ANSWERS) in found.settings
 
 
 def test_a_base_that_is_better_than_all_is_to_be_kept():

@@ -30,7 +30,7 @@ ONE = pl.DataFrame({"row": TABLE["row"], **TOLD})
     [
         (SAID[:-1], {}, "base has 239 rows and table 240: give all, or join them with id="),
         (SAID[:, :2], {}, r"finite numbers of shape \(rows, 3\), not float32 of \(240, 2\)"),
-        (np.full((240, 3), np.nan), {}, "base must be a fitted model, a table, or finite numbers"),
+        (np.where(SAID[7, 1] == SAID, np.nan, SAID), {}, "base: row 7 has a number that is not fi"),
         (np.array(["a"] * 240), {}, "base must be a fitted model, a table, or finite numbers"),
         (SAID / 2, {}, "base: probabilities of 240 rows do not sum to 1"),
         (LogisticRegression(), {}, "base must be fitted and have classes_"),
@@ -83,7 +83,6 @@ ONE = pl.DataFrame({"row": TABLE["row"], **TOLD})
             {},
             "base knows the classes x, y, z, none of a, b, c",
         ),
-        ("old.pkl", {}, r"old.pkl: the name must end in (?!.*\.npy.*\.npy).*\.npy, \.safetensors"),
     ],
 )
 def test_what_is_no_base_of_these_rows(base, options, message):
@@ -104,15 +103,16 @@ def test_a_file_is_named_in_errors(tmp_path):
             make_experiment(DATA, "control", scenario=Upgrade(base=tmp_path / "b.csv"))
 
 
-def test_a_model_may_be_saved_under_a_name_without_an_ending(tmp_path):
+@pytest.mark.parametrize("name", ["base", "base.v2"])
+def test_a_model_may_be_saved_under_any_name(tmp_path, name):
     model = StableClassifier(epochs=1, random_state=0).fit(DATA)
-    model.save(tmp_path / "base")
-    experiment = make_experiment(DATA, "control", scenario=Upgrade(base=tmp_path / "base"))
+    model.save(tmp_path / name)
+    experiment = make_experiment(DATA, "control", scenario=Upgrade(base=tmp_path / name))
     said = np.array(DATA.classes)[experiment.scenario.given.predictions["test"]]
     np.testing.assert_array_equal(said, model.predict(DATA.x_test))
-    (tmp_path / "base").write_text("a,b")
-    with pytest.raises(InputError, match=r"base: .*a saved StableClassifier"):
-        make_experiment(DATA, "control", scenario=Upgrade(base=tmp_path / "base"))
+    (tmp_path / name).write_text("a,b")
+    with pytest.raises(InputError, match=r"must end in (?!.*\.npy.*\.npy).*\.npy, \.safetensors"):
+        make_experiment(DATA, "control", scenario=Upgrade(base=tmp_path / name))
 
 
 def joined(table, base, **options):

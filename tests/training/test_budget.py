@@ -12,12 +12,11 @@ import toys
 from unchurn import StableClassifier, load_table, upgrade
 from unchurn.core.errors import InputError
 from unchurn.methods import Anchor, Control, Ema, KnnLS, make_method
-from unchurn.methods.registry import written
+from unchurn.methods.registry import FROM_WEIGHTS, written
 from unchurn.training.estimator import budget as module
 from unchurn.training.estimator.budget import hold_out, settings_of
 from unchurn.training.learners.base import RemarkWarning
 from unchurn.training.networks.factories import mlp
-from unchurn.training.upgrade.recipes import FROM_WEIGHTS
 
 X, Y = toys.blobs(300, distance=1.5)
 NAMES = np.array(["eel", "cat", "dog"])[Y]

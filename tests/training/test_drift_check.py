@@ -12,10 +12,11 @@ from sklearn.linear_model import LogisticRegression
 from unchurn import Dataset, StableClassifier, load_table, upgrade
 from unchurn.core.errors import InputError
 from unchurn.methods import Control
+from unchurn.methods.registry import FROM_ANSWERS, FROM_WEIGHTS
 from unchurn.training.estimator.budget import earlier, measured
 from unchurn.training.learners.base import RemarkWarning
 from unchurn.training.upgrade.drift_check import as_accurate, newer_rows, warn_if_unordered
-from unchurn.training.upgrade.recipes import FROM_ANSWERS, FROM_WEIGHTS, INSTEAD
+from unchurn.training.upgrade.recipes import INSTEAD
 
 RECIPES = INSTEAD[FROM_WEIGHTS]
 N = 600

@@ -11,8 +11,8 @@ from sklearn.linear_model import LogisticRegression
 import toys
 from unchurn import StableClassifier, load_table, upgrade
 from unchurn.core.errors import InputError
+from unchurn.methods.registry import FROM_WEIGHTS
 from unchurn.training.learners.base import RemarkWarning
-from unchurn.training.upgrade.recipes import FROM_WEIGHTS
 
 
 def table_of(values):

@@ -8,9 +8,11 @@ import toys
 from unchurn import StableClassifier, upgrade
 from unchurn.core.errors import InputError
 from unchurn.methods import Method, Smelu
+from unchurn.methods.registry import FROM_ANSWERS
+from unchurn.study.api import make_experiment
 from unchurn.training.learners.base import RemarkWarning
 from unchurn.training.networks.factories import mlp
-from unchurn.training.upgrade.recipes import FROM_ANSWERS, INSTEAD
+from unchurn.training.upgrade.recipes import INSTEAD
 
 X, Y = toys.blobs(240, distance=1.5)
 FEW = {"epochs": 4, "random_state": 0}
@@ -73,3 +75,13 @@ def test_activations_are_warned_of_only_where_training_starts_from_weights(smoot
     chosen = {"method": "smelu+warm_start(a=1.0)", "max_churn": 1}
     with pytest.warns(RemarkWarning, match="training goes on with smelu"):
         StableClassifier(**chosen, reference=sharper, **FEW).fit(X, Y)
+
+
+def test_weights_between_networks_with_other_activations_cannot_keep_a_budget(smooth):
+    project = {"method": "project+ema", "reference": smooth}
+    with pytest.raises(InputError, match=r"learned with smelu\(beta=0.5\), and its own, with the"):
+        StableClassifier(**project, **FEW).fit(X, Y)
+    StableClassifier(**project | {"method": "smelu(beta=0.5)+project"}, **FEW).fit(X, Y)
+    with pytest.raises(InputError, match="project serves weights between the reference's"):
+        make_experiment(toys.dataset(), "smelu+project", scenario="upgrade")
+    make_experiment(toys.dataset(), "project", scenario="upgrade")

@@ -6,8 +6,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from unchurn import StableClassifier, upgrade
+from unchurn.methods.registry import FROM_WEIGHTS
 from unchurn.training.learners.base import RemarkWarning
-from unchurn.training.upgrade.recipes import FROM_WEIGHTS
 
 N, OLD = 600, 300
 GIVEN = {"base_saw": np.arange(N) < OLD, "random_state": 0}

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from sklearn.compose import make_column_transformer
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
@@ -18,12 +18,12 @@ import toys
 from unchurn import StableClassifier, load_table, upgrade
 from unchurn.core.errors import InputError
 from unchurn.datasets.base import split
+from unchurn.methods.registry import FROM_ANSWERS, FROM_WEIGHTS
 from unchurn.training.estimator.budget import hold_out
 from unchurn.training.estimator.examples import Rows
 from unchurn.training.estimator.references import Answers, what_model_says
 from unchurn.training.learners.base import RemarkWarning
 from unchurn.training.networks.factories import mlp
-from unchurn.training.upgrade.recipes import FROM_ANSWERS, FROM_WEIGHTS
 
 X, Y = toys.blobs(240, distance=1.5)
 NAMES = np.array(["cat", "dog", "eel"])[Y]
@@ -199,6 +199,19 @@ def test_unlabelled_rows_are_trained_on_as_the_reference_labels_them(base):
     assert (with_more != without).any()
 
 
+@pytest.mark.parametrize("kind", [toys.classifier, LogisticRegression])
+def test_unlabelled_rows_may_be_of_a_class_that_the_base_cannot_say(kind):
+    few = NAMES != "eel"
+    base = kind().fit(X[few], NAMES[few])
+    test = {"X_test": X[200:], "y_test": NAMES[200:], "random_state": 0}
+    with pytest.warns(RemarkWarning, match="labels X_unlabelled and does not know 'eel'"):
+        upgrade(base, X[:200], NAMES[:200], X_unlabelled=X, method="anchor", **test)
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("always")
+        upgrade(base, X[few], NAMES[few], X_unlabelled=X, method="anchor", **test)
+    assert not any("X_unlabelled" in str(one.message) for one in shown)
+
+
 @pytest.mark.parametrize(
     ("options", "given", "message"),
     [
@@ -286,6 +299,7 @@ def test_a_frame_without_its_target_is_prepared_by_the_base_too():
     ("model", "y", "given", "message"),
     [
         (None, NAMES, {}, "base must be a fitted classifier .*: NoneType has no predict$"),
+        (Ridge().fit(X, Y), NAMES, {}, "base must be a classifier: Ridge is a regressor"),
         (StableClassifier(), NAMES, {}, r"StableClassifier has no classes_: is it fitted\?"),
         (LogisticRegression(), NAMES, {}, r"LogisticRegression has no classes_: is it fitted\?"),
         (LinearSVC(), NAMES, {}, "LinearSVC has no predict_proba: fit it within Calibrated"),

@@ -41,13 +41,12 @@ def replace_relu(module: nn.Module, beta: float = 1.0) -> nn.Module:
     if not isinstance(module, nn.Module):
         raise InputError(f"module must be a torch.nn.Module, not {type(module).__name__}")
     as_number(beta, 0, "beta")
-    replaced = _replaced(module, beta)
-    if not any(isinstance(layer, SmeLU) for layer in replaced.modules()):
+    if not any(isinstance(layer, nn.ReLU) for layer in module.modules()):
         raise InputError(
             "there is no torch.nn.ReLU to replace by SmeLU (functions such as torch.relu(x) are "
             "not found: use the module)"
         )
-    return replaced
+    return _replaced(module, beta)
 
 
 def _replaced(module: nn.Module, beta: float) -> nn.Module:

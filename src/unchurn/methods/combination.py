@@ -54,8 +54,9 @@ class Combination(Method):
             one.check()
         kinds = [type(one) for one in self.methods]
         if twice := next((one for one in self.methods if kinds.count(type(one)) > 1), None):
-            name = self._names(lambda one: one is twice)
-            raise InputError(f"{name} is there twice: name it once")
+            from unchurn.methods.registry import name_of  # which imports this module
+
+            raise InputError(f"{name_of(twice)} is there twice: name it once")
         for hook, decides in SINGLE.items():
             self._check_one(decides, partial(overrides, hook=hook))
         self._check_one("which weights are served", _serves_others)

@@ -30,7 +30,8 @@ class Distill(Method):
 
     The m fits are plain ones of the same run. It costs m + 1 trainings and serves one model. If
     plain fits memorise their training labels, their mean adds little to the labels. Any learner can
-    train it.
+    train it. If a reference is given in their place, examples of a class that it does not know keep
+    their labels.
     """
 
     m: int = 5
@@ -50,4 +51,8 @@ class Distill(Method):
         return Need(m=self.m) if self.a > 0 else None
 
     def targets(self, t: Float32, reference: Reference) -> Float32:
-        return distill_labels(t, reference.every(self.m), self.a) if self.a > 0 else t
+        if self.a == 0:
+            return t
+        # Examples of a class that the reference does not know keep their targets.
+        taught = distill_labels(t, reference.every(self.m), self.a)
+        return np.where(reference.may_know[:, None], taught, t)

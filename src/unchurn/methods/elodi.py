@@ -31,7 +31,8 @@ class Elodi(Method):
 
     The loss is (1 − a)·cross-entropy + a·(squared difference of the logits). Differences below
     `margin` and the label's own class do not count. It costs m + 1 trainings and serves one model.
-    On tables the pull outweighs the labels, and accuracy drops.
+    On tables the pull outweighs the labels, and accuracy drops. If a reference is given, the pull
+    leaves out examples, and logits, of classes that it does not know.
     """
 
     m: int = 5
@@ -54,12 +55,24 @@ class Elodi(Method):
     def extras(self, n: int, reference: Reference, rng: np.random.Generator) -> Extras:
         if self.a == 0:
             return {}
-        return {"elodi": np.mean(reference.every(self.m), axis=0, dtype=np.float32)}
+        found: Extras = {"elodi": np.mean(reference.every(self.m), axis=0, dtype=np.float32)}
+        if reference.known is not None:
+            known = reference.may_know[:, None] & reference.known
+            found["elodi_known"] = known.astype(np.float32)
+        return found
 
     def loss(self, logits: Sequence[Tensor], batch: Batch, step: int) -> Tensor:
         plain = super().loss(logits, batch, step)
         if self.a == 0:
             return plain
-        label = batch.targets.argmax(dim=1)
-        pulled = [logit_difference(z, batch.extras["elodi"], label, self.margin) for z in logits]
-        return (1 - self.a) * plain + self.a * sum(pulled[1:], pulled[0])
+        label, towards = batch.targets.argmax(dim=1), batch.extras["elodi"]
+        known = batch.extras.get("elodi_known")
+        if known is None:
+            pulled = [logit_difference(z, towards, label, self.margin) for z in logits]
+            return (1 - self.a) * plain + self.a * sum(pulled[1:], pulled[0])
+        # A logit that is pulled towards itself is not pulled; an example with none is plain.
+        own = [towards.where(known > 0, z.detach()) for z in logits]
+        each = zip(logits, own, strict=True)
+        pulled = [logit_difference(z, to, label, self.margin) for z, to in each]
+        share = self.a * known.amax(dim=1)
+        return (1 - share) * plain + share * sum(pulled[1:], pulled[0])

@@ -29,9 +29,9 @@ class Project(WarmStart):
     held-out share `part` of the examples, which training misses. If it is known which examples the
     reference was trained on, only the others count, because it gets too many of its own right. The
     weights move in 20 equal steps and stop at the first that keeps the budget. The last step is
-    the reference itself, so the budget is always kept on the held-out examples, unless the method
-    changes the network (`smelu`) and the reference's was not changed; with few of them, it may be
-    missed on others. With a budget of 1, this is a warm start alone.
+    the reference itself, so the budget is always kept on the held-out examples; with few of them,
+    it may be missed on others. What changes the network (`smelu`) must be the reference's, too.
+    With a budget of 1, this is a warm start alone.
     """
 
     a: float = 1.0
@@ -65,8 +65,10 @@ class Project(WarmStart):
         if not self._projects:
             return nets
         counted = held.weights * ~reference.seen[held.rows]
-        if not counted.any():  # the reference has seen all of them: better than counting nothing
-            counted = np.ones_like(counted)
+        if not counted.any():  # it was trained on all of them: better than counting nothing
+            counted = held.weights * ~reference.taught[held.rows]
+        if not counted.any():  # it has labelled all of them: every change is a flip
+            counted = held.weights
         labels, was_right = reference.labels[held.rows], reference.is_right[held.rows]
         for step in range(STEPS + 1):
             stepped = [copy.deepcopy(net) for net in nets] if step else nets

@@ -48,6 +48,7 @@ class Reference:
     are none. `known` is the mask of classes that
     the first reference knows: for examples of other classes its predictions are ignored, not
     counted as mistakes. `seen` is the mask of examples that it was trained on; none if unknown.
+    `taught` is the mask of those that it labelled itself, on which it cannot be wrong.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class Reference:
         no_weights: str = "",
         known: Mask | None = None,
         seen: Mask | None = None,
+        taught: Mask | None = None,
     ) -> None:
         self._make_logits = logits
         self._more = [cache(make) for make in more]
@@ -69,7 +71,9 @@ class Reference:
         self._make_weights = weights
         self._no_weights = no_weights or NO_WEIGHTS
         self.known = known
-        self.seen = np.zeros(len(labels), np.bool_) if seen is None else seen
+        nothing = np.zeros(len(labels), np.bool_)
+        self.seen = nothing if seen is None else seen
+        self.taught = nothing if taught is None else taught
 
     @cached_property
     def logits(self) -> Float32:

@@ -77,6 +77,10 @@ METHODS: dict[str, type[Method]] = {
 # The default of `StableClassifier`, and the first that `bench` tries. It costs nothing, and with 20
 # epochs it did no harm beyond chance on any table that was measured (docs/beyond.md).
 DEFAULT = "weight_decay+safe_ema"
+# What `upgrade` trains first (docs/upgrade.md). The first starts from the weights of a base that is
+# the same network for the same classes, the second is for networks after any other base.
+FROM_WEIGHTS = "weight_decay+warm_start+anchor(a=0.5)+safe_ema"
+FROM_ANSWERS = "longer(times=2)+anchor(a=0.5)+safe_ema"
 PLUS = "+"
 NOT_IN_BRACKETS = r"(?![^()]*\))"
 
@@ -200,7 +204,9 @@ def _parse_part(text: str) -> tuple[str, dict[str, Any]]:
     try:
         return name, parse_values(found[2] or "")
     except ValueError as error:
-        example = with_all(METHODS[name]()) if name in METHODS else f"{name}(a=0.5, b=1)"
+        if name not in METHODS:
+            raise InputError(unknown("method", name, METHODS)) from error
+        example = with_all(METHODS[name]())
         raise InputError(f"{text!r}: parameters are written as in {example}") from error
 
 

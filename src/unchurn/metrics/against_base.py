@@ -14,6 +14,8 @@ import numpy.typing as npt
 
 from unchurn.core.arrays import Array, IntArray
 from unchurn.metrics.churn import MeanSd, mean_sd
+from unchurn.metrics.intervals import Interval
+from unchurn.metrics.over_runs import rate_difference
 
 if TYPE_CHECKING:
     from unchurn.metrics.registry import Runs
@@ -84,3 +86,12 @@ def _base(runs: Runs) -> Array:
     if runs.base is None:
         raise ValueError("these runs are held against no older model")
     return runs.base
+
+
+def differences(ours: Runs, theirs: Runs, groups: Array | None = None) -> dict[str, Interval]:
+    """Differences in bad flips, churn to the base and accuracy; `groups` tells each run's base."""
+    masks = {"bad_flips": bad_flips, "churn_to_base": moved, "accuracy": right}
+    same = np.array_equal(ours.predictions, theirs.predictions)
+    return {
+        name: rate_difference(of(ours), of(theirs), groups, same=same) for name, of in masks.items()
+    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unchurn.core.errors import InputError
 from unchurn.datasets import load
-from unchurn.methods.registry import DEFAULT
+from unchurn.methods.registry import DEFAULT, FROM_WEIGHTS
 from unchurn.metrics.registry import Runs
 from unchurn.study.api import make_experiment
 from unchurn.study.design.experiment import Experiment
@@ -12,7 +12,6 @@ from unchurn.study.results.result import Result, SettingResult
 from unchurn.study.scenarios import Upgrade
 from unchurn.training.learners.make import make_learner
 from unchurn.training.loop.config import Training
-from unchurn.training.upgrade.recipes import FROM_WEIGHTS
 
 DATA = "phishing"
 RETRAIN, UPGRADE = "retrain", "upgrade"  # the studies, and their folders

@@ -7,10 +7,10 @@ from typing import Any, Literal, TypeVar
 
 import altair as alt
 
+from unchurn.methods.registry import FROM_WEIGHTS
 from unchurn.paper.upgrade.rows import Over, Row
 from unchurn.study.design.settings import make_setting
 from unchurn.study.results.result import CONTROL
-from unchurn.training.upgrade.recipes import FROM_WEIGHTS
 
 Measured = TypeVar("Measured", Over, Row)
 KINDS = ["one model is served", "the base answers, too"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from unchurn.methods.registry import FROM_ANSWERS
 from unchurn.paper.beyond.tables import ALL_TABLES, FRESH, NEWEST
 from unchurn.paper.markdown import markdown_table
 from unchurn.paper.studies import RECIPES
@@ -13,7 +14,6 @@ from unchurn.paper.upgrade.study import CANDIDATE, FORMER, ON_FRESH
 from unchurn.report.numbers import bare_percent
 from unchurn.study.design.settings import make_setting
 from unchurn.study.results.result import CONTROL
-from unchurn.training.upgrade.recipes import FROM_ANSWERS
 
 MOST_HARMED = 3  # of the tables, in accuracy and in bad flips each
 MOST_ABOVE = 0.01  # how far the mean ratio of bad flips may be above the former default's

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from unchurn.methods.registry import FROM_ANSWERS
 from unchurn.paper.beyond.study import check_dataset, some, subject
 from unchurn.paper.beyond.tables import FRESH, NEWEST
 from unchurn.paper.studies import RECIPES
@@ -16,7 +17,6 @@ from unchurn.study.design.experiment import Experiment
 from unchurn.study.design.parts import make_parts
 from unchurn.study.design.settings import Setting, make_setting
 from unchurn.study.scenarios import Upgrade
-from unchurn.training.upgrade.recipes import FROM_ANSWERS
 
 UPGRADE = "upgrade"  # what `unchurn reproduce` calls the study
 BASES, PER_BASE = 3, 3

@@ -8,12 +8,12 @@ from typing import Any
 
 import altair as alt
 
+from unchurn.methods.registry import FROM_WEIGHTS
 from unchurn.paper.beyond.charts import TASKS
 from unchurn.paper.upgrade.charts import COLOURS, KINDS, OTHERS, PLAIN, SHAPES, best
 from unchurn.paper.upgrade.rows import Row
 from unchurn.study.design.settings import make_setting
 from unchurn.study.results.result import CONTROL
-from unchurn.training.upgrade.recipes import FROM_WEIGHTS
 
 DEFAULT = make_setting(FROM_WEIGHTS).facts().written
 IS_DEFAULT = "the default"

@@ -34,7 +34,7 @@ from unchurn.study.advice.words import (
     written,
 )
 from unchurn.study.report.table import single_models
-from unchurn.study.results.budget import exceeded, keeps, limits_in_words, way_out
+from unchurn.study.results.budget import exceeded, keeps, limits_in_words, unsearched, way_out
 from unchurn.study.scenarios import Resample
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _within_budget(result: Result, chosen: dict[str, SettingResult]) -> str:
     rows = list((single or kept or chosen).values())
     best = rows[result.best_of([row.reported.runs[result.chosen_on] for row in rows])]
     budget = f"the budget ({limits_in_words(result)}) on the {result.chosen_on} part"
-    caution = f" {_few(result)}" if result.subject.are_too_few else ""
+    caution = unsearched(result) + (f" {_few(result)}" if result.subject.are_too_few else "")
     if not kept:
         out = way_out(result, _untried(result, _steadier(result)))
         return (
@@ -124,13 +124,22 @@ def _within_budget(result: Result, chosen: dict[str, SettingResult]) -> str:
         none = "" if single else ", as no single model does"
         text = (
             f"Use {written(best)}: {measured(result, best)}{plain}, {cost_of(result, best)}; of "
-            f"{which} {budget}{none}, it is the most accurate"
+            f"{which} {budget}{none}, it is the most accurate{_lost(result, best)}"
         )
     if result.chosen_on == "test":
         text += ON_TEST
     elif over := exceeded(result, best, "test"):
         text += f"; on the test part it does not keep it: {over}"
     return f"{text}.{caution}"
+
+
+def _lost(result: Result, row: SettingResult) -> str:
+    """What a setting costs in accuracy, in words; empty if that may be chance."""
+    accuracy = from_control(result, row).get("accuracy")
+    if accuracy is None or not accuracy.high < 0:
+        return ""
+    lost = points(accuracy.value).removeprefix("-")
+    return f", but {lost} less so than plain training ({between(accuracy, in_points=True)})"
 
 
 def _on_the_base(result: Result) -> str:

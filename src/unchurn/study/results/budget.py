@@ -55,6 +55,14 @@ def way_out(result: Result, untried: list[str]) -> str:
     )
 
 
+def unsearched(result: Result) -> str:
+    """Say that every method was tried at one setting only; empty if some were searched."""
+    is_alone = len(result.by_method) < 2  # nothing but plain training
+    if is_alone or len(result.settings) > len(result.by_method):
+        return ""
+    return " Each method was tried at one setting: preset= grid tries more."
+
+
 def _ratios_of_stay(result: Result) -> list[float]:
     """Ratios with which `stay` was tried, alone or in a combination."""
     return [

@@ -18,12 +18,13 @@ from unchurn.core.tables import TextForm
 from unchurn.datasets.base import Dataset
 from unchurn.methods import Control, Method
 from unchurn.methods.cost import training_cost
-from unchurn.methods.registry import DEFAULT
+from unchurn.methods.registry import DEFAULT, FROM_WEIGHTS
 from unchurn.metrics.budget import Budget, excess
 from unchurn.metrics.intervals import Interval
 from unchurn.metrics.registry import Metric, Runs
 from unchurn.study.design.job import Job
 from unchurn.study.design.parts import Mask, Parts, make_parts
+from unchurn.training.estimator.network_part import why_no_way_back
 from unchurn.training.learners.base import Learner
 from unchurn.training.learners.own_code import code_identity
 from unchurn.training.loop.streams import reference_streams
@@ -39,6 +40,11 @@ if TYPE_CHECKING:
 Rows = npt.NDArray[np.integer]
 PlainFit = tuple[int, int]  # a plain training: its run, and its stream in the run
 FEWEST_UNITS = 3  # with fewer runs, or older models, no interval can be relied on
+# What the preset "quick" tries where there is an older model; docs/upgrade.md shows why.
+UPGRADES = (
+    "control", "safe_ema", "anchor(a=0.5)+safe_ema", "rcp+safe_ema", "focal+safe_ema",
+    "warm_start+safe_ema", FROM_WEIGHTS, "warm_start+focal+safe_ema", "stay+safe_ema",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -62,8 +68,6 @@ class Scenario:
     legend: ClassVar[Mapping[tuple[str, ...], str]] = {}
     # Whether runs have an older model. Methods with a fixed reference then look at it.
     has_base: ClassVar[bool] = False
-    # Methods that the preset "quick" tries if none are named; None for those of retraining.
-    recipes: ClassVar[tuple[str, ...] | None] = None
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -121,7 +125,17 @@ class Scenario:
 
     def why_not(self, method: Method, learner: Learner, parts: Parts) -> str | None:
         """Why a method cannot be used; None if it can."""
+        return why_no_way_back(self.network_before, method)
+
+    @property
+    def recipes(self) -> tuple[str, ...] | None:
+        """Methods that the preset "quick" tries if none are named; None for those of retraining."""
         return None
+
+    @property
+    def network_before(self) -> Method:
+        """What the method of fixed references changed of the network: they are plain fits."""
+        return Control()
 
     def identity(self) -> dict[str, Any]:
         """The scenario's facts that decide a run's result, besides data, learner, method, seed."""

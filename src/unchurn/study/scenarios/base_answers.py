@@ -61,7 +61,7 @@ class Told:
 def read_told(base: Any, data: Dataset, by: Named, form: TextForm | None) -> Told:
     """Read a base's probabilities, in the order of the data's rows."""
     name = str(base) if isinstance(base, Path) else NAME
-    opened = _open(base, name, data, form)
+    opened, note = _completed(_open(base, name, data, form), data)
     ids = ids_to_join(opened, data, by)
     if ids is not None:
         check_repeated(opened, ids.name)
@@ -75,6 +75,13 @@ def read_told(base: Any, data: Dataset, by: Named, form: TextForm | None) -> Tol
         raise InputError(f"{name}: {NO_SAYING}{source.in_words()}")
     predictions = read_predictions(source, name, asked)
     own = tuple(predictions.probabilities)
+    is_one = len(chosen.probabilities) == 1
+    if is_one and not (own and set(own) <= set(plain_names(data.classes))):
+        examples = ", ".join(f"prob_{one}" for one in data.classes[:2])
+        raise InputError(
+            f"{name}: of which class is {chosen.probabilities[0]!r}? Give a column for each class, "
+            f"or of two classes for one, by its name: {examples} …"
+        )
     if not own:
         raise InputError(f"{name}: {NO_SAYING}{predictions.taken['probabilities']}")
     said = np.stack([column.to_numpy() for column in predictions.probabilities.values()], axis=1)
@@ -82,11 +89,6 @@ def read_told(base: Any, data: Dataset, by: Named, form: TextForm | None) -> Tol
         raise InputError(f"{name}: row {_first_gap(said)} lacks probabilities")
     if chosen.prediction is not None:
         _check_predicted(predictions, own, said)
-    if len(chosen.probabilities) == 1 and not set(own) <= set(plain_names(data.classes)):
-        raise InputError(
-            f"{name}: of which class is {chosen.probabilities[0]!r}? Give a column for each class, "
-            f"{', '.join(PROBABILITIES + name for name in data.classes[:2])} …"
-        )
     rows = (
         rows_by_place(predictions, opened, data)
         if ids is None
@@ -97,6 +99,7 @@ def read_told(base: Any, data: Dataset, by: Named, form: TextForm | None) -> Tol
         places=as_classes(own, data.classes, name),
         notes=(
             BY_PLACE if ids is None else by_id(ids.name),
+            *note,
             *notes_on_classes(own, data.classes),
         ),
     )
@@ -158,20 +161,49 @@ def _open(base: Any, name: str, data: Dataset, form: TextForm | None) -> Source:
 
 
 def _of_array(array: Array, name: str, data: Dataset) -> pl.DataFrame:
-    """An array (n, L) as a frame: probabilities if all are between 0 and 1, else logits."""
+    """An array (n, L) as a frame: probabilities if all are between 0 and 1, else logits.
+
+    Of two classes, (n,) are those of the second, as in scikit-learn's `decision_function`.
+    """
     import polars as pl
 
-    n_classes = len(data.classes)
-    is_table = array.ndim == 2 and array.shape[1] == n_classes and array.dtype.kind in "fiu"
-    if not is_table or not np.isfinite(array).all():
+    classes = data.classes
+    if array.ndim == 1 and len(classes) == 2 and array.dtype.kind == "f":
+        array, classes = array[:, None], classes[1:]
+    n_classes = len(classes)
+    if not (array.ndim == 2 and array.shape[1] == n_classes and array.dtype.kind in "fiu"):
         raise InputError(
             f"{name} must be a fitted model, a table, or finite numbers of shape (rows, "
             f"{n_classes}), not {array.dtype} of {array.shape}"
         )
+    if not np.isfinite(array).all():
+        raise InputError(f"{name}: row {_first_gap(array)} has a number that is not finite")
     is_within = ((array >= 0) & (array <= 1)).all()
     beginning = PROBABILITIES if is_within else LOGITS[0]
-    named = {f"{beginning}{name}": array[:, i] for i, name in enumerate(data.classes)}
-    return pl.DataFrame(named)
+    return pl.DataFrame({f"{beginning}{one}": array[:, i] for i, one in enumerate(classes)})
+
+
+def _completed(source: Source, data: Dataset) -> tuple[Source, tuple[str, ...]]:
+    """The source with both columns, and a note, if of two classes it has one's column alone."""
+    import polars as pl
+
+    if len(data.classes) != 2:
+        return source, ()
+    for beginning in (*PREFIXES, *LOGITS):
+        own = [name for name in source.names if name.lower().startswith(beginning)]
+        ending = plain_names([own[0][len(beginning) :]])[0] if len(own) == 1 else ""
+        if ending in (names := plain_names(data.classes)):
+            break
+    else:
+        return source, ()
+    there = names.index(ending)
+    missing = f"{own[0][: len(beginning)]}{data.classes[1 - there]}"
+    known = pl.col(own[0]).cast(pl.Float64, strict=False)
+    other = known - known if beginning in LOGITS else 1 - known  # of a logit, 0 beside it
+    table = source.read(source.names, numbers=own).with_columns(other.alias(missing))
+    one, rest = data.classes[there], data.classes[1 - there]
+    note = f"{own[0]} is taken for class {one!r}, and what is left for {rest!r}"
+    return open_source(table, source.name), (note,)
 
 
 def _with_probabilities(source: Source, asked: Columns) -> Source:

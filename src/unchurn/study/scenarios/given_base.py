@@ -7,7 +7,7 @@ content, wherever it came from.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ from unchurn.core.arrays import Array, Float32, FloatArray, IntArray
 from unchurn.core.errors import InputError
 from unchurn.core.tables import TextForm, check_ending
 from unchurn.datasets.base import Dataset
-from unchurn.methods.control import Control
+from unchurn.methods import Control, Method
 from unchurn.methods.cost import serving_cost
 from unchurn.methods.reference import Weights
 from unchurn.methods.registry import written
@@ -49,6 +49,7 @@ class GivenBase:
     known: Mask | None  # the classes that it knows; None if all
     weights: Weights | None = None  # of a network that takes the same inputs
     no_weights: str = ""  # why there are none
+    network: Method = field(default_factory=Control)  # what its method changed of the network
     notes: tuple[str, ...] = ()  # how its rows and classes were found
     cautions: tuple[str, ...] = ()  # to be read beside its figures, which may be wrong
 
@@ -114,9 +115,7 @@ def open_base(base: Any) -> Any:
     if not isinstance(base, str | Path):
         return base
     path = Path(base)
-    # Models may be saved under any name; of tables, the ending says how to read them.
-    is_model = not path.suffix and path.is_file()
-    if not is_model and check_ending(path, (*OTHER_KINDS, MODEL)) != MODEL:
+    if not _holds_a_model(path) and check_ending(path, (*OTHER_KINDS, MODEL)) != MODEL:
         return path
     from unchurn.training.estimator.saving import OwnNetworkError
     from unchurn.training.estimator.stable_classifier import StableClassifier
@@ -128,6 +127,14 @@ def open_base(base: Any) -> Any:
             f"{path}: holds a network of your own: give a file of what it says of every row, or, "
             "in Python, the loaded model as base"
         ) from error
+
+
+def _holds_a_model(path: Path) -> bool:
+    """Whether a file's content begins as a saved model's does, which may have any name."""
+    if path.is_dir():
+        return False
+    with path.open("rb") as file:
+        return file.read(9)[8:] == b"{"  # of safetensors, after the length of its header
 
 
 def _of_model(model: Any, data: Dataset, parts: Parts) -> GivenBase:
@@ -173,6 +180,7 @@ def _with_own_logits(given: GivenBase, model: StableClassifier, inputs: Array) -
     return replace(
         given,
         notes=notes,
+        network=part,
         logits=said.logits,
         weights=said.weights() if said.weights is not None else None,
         no_weights="" if is_one else "several networks serve",

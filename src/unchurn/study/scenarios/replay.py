@@ -13,15 +13,16 @@ from unchurn.core.tables import TextForm
 from unchurn.datasets.base import Dataset
 from unchurn.datasets.side_columns import times_of
 from unchurn.methods import Control, Method
+from unchurn.metrics import against_base
 from unchurn.metrics.intervals import Interval
 from unchurn.metrics.registry import OVER_RELEASES, Metric, Runs
 from unchurn.study.design.job import Job
 from unchurn.study.design.parts import Mask
 from unchurn.study.results.history import History
-from unchurn.study.scenarios.base import Rows, Scenario, Scene
+from unchurn.study.scenarios.base import UPGRADES, Rows, Scenario, Scene
 from unchurn.study.scenarios.periods import HOW, as_every, in_words, make_periods
 from unchurn.study.scenarios.release_rows import ReleaseRows, play
-from unchurn.study.scenarios.upgrade import Upgrade, differences_to_base
+from unchurn.study.scenarios.upgrade import Upgrade
 from unchurn.training.loop.streams import BASE_FIT, release_of
 
 if TYPE_CHECKING:
@@ -70,7 +71,6 @@ class Replay(Scenario):
         "plain training.",
     }
     says: ClassVar[str] = "with {} of its predictions wrong where the release before was right"
-    recipes: ClassVar[tuple[str, ...] | None] = Upgrade.recipes
 
     def __post_init__(self) -> None:
         if self.time is None:
@@ -87,6 +87,11 @@ class Replay(Scenario):
     def steadier(self) -> tuple[str, ...]:
         """A method that starts from the previous release's weights."""
         return ("warm_start+focal+safe_ema",)
+
+    @property
+    def recipes(self) -> tuple[str, ...]:
+        """Those of one upgrade."""
+        return UPGRADES
 
     def units(self, runs: int) -> str:
         """Chains are independent: each has seeds of its own."""
@@ -162,7 +167,7 @@ class Replay(Scenario):
 
     def differences(self, ours: Runs, theirs: Runs) -> dict[str, Interval]:
         """Differences in bad flips, churn to the previous release, and accuracy, over chains."""
-        return differences_to_base(ours, theirs)
+        return against_base.differences(ours, theirs)
 
     def note(self, n_test: int) -> str:
         """A note on what a run is, what percentages refer to, and what bad flips are."""

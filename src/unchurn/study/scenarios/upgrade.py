@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from unchurn.core.arrays import Array, as_fraction, as_whole
+from unchurn.core.arrays import as_fraction, as_whole
 from unchurn.core.errors import InputError
 from unchurn.core.tables import TextForm
 from unchurn.datasets.base import Dataset
 from unchurn.datasets.side_columns import flags, is_before
-from unchurn.methods import Control, Method
+from unchurn.methods import Control, Method, make_method
+from unchurn.methods.registry import FROM_ANSWERS, PLUS, has_name, with_all
 from unchurn.metrics import against_base
 from unchurn.metrics.intervals import Interval
-from unchurn.metrics.over_runs import rate_difference
 from unchurn.metrics.registry import AGAINST_BASE, Metric, Runs
 from unchurn.study.design.job import Job
 from unchurn.study.design.parts import Mask, Parts
-from unchurn.study.scenarios.base import PlainFit, Rows, Scenario, Scene
+from unchurn.study.scenarios.base import UPGRADES, PlainFit, Rows, Scenario, Scene
 from unchurn.study.scenarios.base_rows import Named
 from unchurn.study.scenarios.given_base import (
     GivenBase,
@@ -32,7 +32,7 @@ from unchurn.study.scenarios.given_base import (
     with_cautions,
 )
 from unchurn.study.scenarios.older_rows import OlderRows, Parted, part_rows, with_classes
-from unchurn.training.estimator.references import is_ours
+from unchurn.training.estimator.references import is_ours, needs_weights
 from unchurn.training.estimator.scaling import preparation_of
 from unchurn.training.learners.base import Learner
 from unchurn.training.learners.torch import TorchLearner
@@ -116,11 +116,6 @@ class Upgrade(Scenario):
         ("churn_among",): "Churn of two: between runs of one base.",
     }
     says: ClassVar[str] = "with {} of its predictions wrong where the model before was right"
-    recipes: ClassVar[tuple[str, ...] | None] = (
-        "control", "safe_ema", "anchor(a=0.5)+safe_ema", "rcp+safe_ema", "focal+safe_ema",
-        "warm_start+safe_ema", "warm_start+anchor(a=0.5)+safe_ema", "warm_start+focal+safe_ema",
-        "stay+safe_ema",
-    )  # fmt: skip
 
     def __post_init__(self) -> None:
         # NumPy's numbers become plain ones, which the scenario's text can have.
@@ -266,14 +261,29 @@ class Upgrade(Scenario):
         """A method that starts from a given base's weights needs weights that fit."""
         need = method.reference()
         if self._given is None or need is None or not (need.is_fixed and need.weights):
-            return None
+            return super().why_not(method, learner, parts)
         if self._given.weights is None:
             return f"needs the base's weights: {self._given.no_weights}"
         if isinstance(learner, TorchLearner):  # others train no such method
             own = {name: np.shape(value) for name, value in self._given.weights.items()}
             if own != learner.weight_shapes(parts.x_train.shape[1:], parts.n_classes):
                 return f"needs the base's weights: it is another network than {learner.label}"
-        return None
+        return super().why_not(method, learner, parts)
+
+    @property
+    def recipes(self) -> tuple[str, ...]:
+        """What `upgrade` trains, and others; what starts from the base's weights is its network."""
+        if self._given is not None and self._given.weights is None:
+            return (*UPGRADES, FROM_ANSWERS)
+        if type(part := self.network_before) is Control or not has_name(part):
+            return UPGRADES
+        own = with_all(part) + PLUS
+        return tuple(own + one if needs_weights(make_method(one)) else one for one in UPGRADES)
+
+    @property
+    def network_before(self) -> Method:
+        """What the base's method changed of the network."""
+        return Control() if self._given is None else self._given.network
 
     def identity(self) -> dict[str, Any]:
         """The rows that bases see and how many runs share one; for a given base, its digest."""
@@ -314,7 +324,7 @@ class Upgrade(Scenario):
 
     def differences(self, ours: Runs, theirs: Runs) -> dict[str, Interval]:
         """Differences in bad flips, churn to the base and accuracy, over bases."""
-        return differences_to_base(ours, theirs, against_base.same_base(ours))
+        return against_base.differences(ours, theirs, against_base.same_base(ours))
 
     def note(self, n_test: int) -> str:
         """A note on what runs are compared with, and what bad flips are."""
@@ -335,18 +345,3 @@ class Upgrade(Scenario):
         several = f" ({self._per_base} runs share a base)" if self._per_base > 1 else ""
         later = f"; test rows are the {n_test:,} from then on" if self.time is not None else ""
         return f"a base, plainly trained on {rows}{several}{later}"
-
-
-def differences_to_base(
-    ours: Runs, theirs: Runs, groups: Array | None = None
-) -> dict[str, Interval]:
-    """Differences in bad flips, churn to the base and accuracy; `groups` tells each run's base."""
-    masks = {
-        "bad_flips": against_base.bad_flips,
-        "churn_to_base": against_base.moved,
-        "accuracy": against_base.right,
-    }
-    same = np.array_equal(ours.predictions, theirs.predictions)
-    return {
-        name: rate_difference(of(ours), of(theirs), groups, same=same) for name, of in masks.items()
-    }

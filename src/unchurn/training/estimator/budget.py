@@ -6,12 +6,14 @@ import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from scipy.special import softmax
 
 from unchurn.core.arrays import Array, Float32, FloatArray, IntArray
 from unchurn.core.errors import InputError
+from unchurn.datasets.base import Dataset
 from unchurn.methods import Method, combine, make_method
 from unchurn.methods.grid import worth_trying
 from unchurn.methods.reference import Mask
@@ -20,6 +22,7 @@ from unchurn.metrics import against_base
 from unchurn.metrics.budget import Budget, best_within, excess
 from unchurn.metrics.registry import Runs
 from unchurn.report.numbers import points
+from unchurn.training.estimator.checks import as_mask
 from unchurn.training.estimator.examples import Rows
 from unchurn.training.estimator.fitting import Fits
 from unchurn.training.learners.base import DivergedError, Predictor, RemarkWarning, levels_up
@@ -97,6 +100,15 @@ def hold_out(
     )
     held = np.sort(held)
     return np.setdiff1d(np.arange(n), held), held
+
+
+def seen_by_reference(saw: Any, numbers: IntArray, data: Dataset | None) -> Mask | None:
+    """The rows that the reference was trained on, as the user says; None if unknown."""
+    if saw is not None:
+        return as_mask(saw, len(numbers), "reference_saw")
+    if data is None or data.order is None:
+        return None
+    return earlier(numbers, data.order[: len(numbers)])  # a table's rows were shuffled
 
 
 def earlier(numbers: IntArray, came: IntArray | None = None) -> Mask:

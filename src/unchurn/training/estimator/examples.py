@@ -97,4 +97,5 @@ class Rows:
             known=said.known,
             # Its own answers say as little of bad flips as rows that it was trained on.
             seen=self.is_taught if self.saw is None else self.saw,
+            taught=self.is_taught,
         )

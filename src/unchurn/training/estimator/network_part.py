@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 
+from unchurn.core.errors import InputError
 from unchurn.methods import Method, combine
 from unchurn.methods.base import overrides
 from unchurn.methods.control import Control
@@ -20,6 +21,28 @@ def network_part(method: Method) -> Method:
     (Smelu(beta=0.5), Control())
     """
     return combine(*(one for one in method.simplest().combined if overrides(one, "adapt")))
+
+
+def why_no_way_back(before: Method, method: Method) -> str | None:
+    """Why a method cannot serve weights between a reference's and its own; None if it can.
+
+    Networks that were changed otherwise answer otherwise, even with the reference's own weights.
+    """
+    if not overrides(method.simplest(), "settle"):
+        return None
+    now = network_part(method)
+    if before == now:
+        return None
+    return (
+        f"serves weights between the reference's, which were learned with {_named(before)}, and "
+        f"its own, with {_named(now)}: use the same in both"
+    )
+
+
+def check_way_back(reference: Model, method: Method) -> None:
+    """Refuse to serve weights between two networks that were changed otherwise."""
+    if (reason := why_no_way_back(network_part(reference.method_), method)) is not None:
+        raise InputError(f"{written(method)} {reason}")
 
 
 def warn_of_other_network(reference: Model, method: Method) -> None:

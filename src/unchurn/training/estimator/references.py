@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,7 +19,7 @@ from unchurn.methods.base import Method, overrides
 from unchurn.methods.cost import serving_cost
 from unchurn.methods.reference import Mask, Weights
 from unchurn.training.estimator.scaling import scaled
-from unchurn.training.learners.base import score_distinct
+from unchurn.training.learners.base import RemarkWarning, levels_up, score_distinct
 from unchurn.training.learners.own_code import called
 
 if TYPE_CHECKING:
@@ -177,6 +178,18 @@ def _matched(probabilities: Float32, own: Array, classes: Array) -> Answers:
     known = found >= 0
     said = in_places(probabilities, found)
     return Answers(logits=log(said), known=None if known.all() else known)
+
+
+def warn_of_unknown(told: Answers, classes: Array) -> None:
+    """Warn that a reference labels rows as other classes if it does not know theirs."""
+    if told.known is not None:
+        names = ", ".join(map(repr, classes[~told.known].tolist()))
+        warnings.warn(
+            f"the reference labels X_unlabelled and does not know {names}: rows of that in it are "
+            "taught as other classes, and it is then found less; leave them out if there are many",
+            RemarkWarning,
+            stacklevel=levels_up(),
+        )
 
 
 def alike(own: Array, classes: Array) -> tuple[list[Any], list[Any]]:

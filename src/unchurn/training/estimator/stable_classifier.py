@@ -18,9 +18,8 @@ from unchurn.methods import Method, combine, make_method
 from unchurn.methods.grid import as_written
 from unchurn.methods.registry import DEFAULT, parse_method
 from unchurn.metrics.budget import Budget
-from unchurn.training.estimator.budget import Tried, choose_setting, earlier
+from unchurn.training.estimator.budget import Tried, choose_setting, seen_by_reference
 from unchurn.training.estimator.checks import (
-    as_mask,
     as_seed,
     as_weights,
     check_reference,
@@ -37,13 +36,14 @@ from unchurn.training.estimator.labels import (
     labels_of_test_part,
     warn_of_labels_in,
 )
-from unchurn.training.estimator.network_part import warn_of_other_network
+from unchurn.training.estimator.network_part import check_way_back, warn_of_other_network
 from unchurn.training.estimator.references import (
     Model,
     is_ours,
     needs_weights,
     open_model,
     said_by_one,
+    warn_of_unknown,
     what_model_says,
 )
 from unchurn.training.estimator.scaling import Scaling, learn_scaling, scale, scaled
@@ -230,24 +230,22 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         said, x = None, X if data is None else data.x_train
         if is_asked:
             said = said_by_one(reference, x, inputs, classes, preparation, *given)
+        if has_weights := said is not None and said.weights is not None:
+            check_way_back(reference, method)
         is_prepared = data is not None or preparation is not None
         scaling = self._scaling(method, inputs, reference, is_prepared=is_prepared)
-        saw = reference_saw
-        if saw is not None:
-            saw = as_mask(saw, len(inputs), "reference_saw")
-        elif data is not None and data.order is not None:  # a table's rows were shuffled
-            saw = earlier(numbers, data.order[: len(numbers)])
         rows = Rows(
             inputs=scale(scaling, inputs),
             numbers=numbers,
             n_classes=len(classes),
             weights=None if sample_weight is None else as_weights(sample_weight, len(inputs)),
             said=said,
-            saw=saw,
+            saw=seen_by_reference(reference_saw, numbers, data),
         )
         if X_unlabelled is not None:
             more = checked_unlabelled(self, X_unlabelled, x, preparation, inputs.shape[1:])
             told = what_model_says(reference, X_unlabelled, more, classes, preparation)
+            warn_of_unknown(told, classes)
             rows = rows.with_unlabelled(scale(scaling, more), told)
         training = Training(self.epochs, self.batch_size, self.learning_rate, device=self.device)
         seed = as_seed(self.random_state)
@@ -260,7 +258,7 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         elif isinstance(self.method, str):
             suited = as_written(parse_method(self.method), fitting.n_steps(len(rows.inputs)))
             method = combine(*(one for _, one in suited))
-        if said is not None and said.weights is not None:
+        if has_weights:
             warn_of_other_network(reference, method)
         (fitted,) = fitting.fit([method], rows)
         # Only now, all together: an interrupted fit leaves the model as it was.

@@ -12,7 +12,7 @@ from unchurn.datasets.preparation import Preparation
 from unchurn.methods import Method, make_method
 from unchurn.methods.control import Control
 from unchurn.methods.cost import serving_cost
-from unchurn.methods.registry import has_name, with_all
+from unchurn.methods.registry import FROM_ANSWERS, FROM_WEIGHTS, has_name, with_all
 from unchurn.metrics.budget import Budget
 from unchurn.training.estimator.budget import Tried
 from unchurn.training.estimator.network_part import network_part
@@ -20,7 +20,6 @@ from unchurn.training.estimator.references import Model, alike, has_same_order, 
 from unchurn.training.estimator.stable_classifier import StableClassifier
 from unchurn.training.learners.base import RemarkWarning, levels_up
 from unchurn.training.upgrade.options import check_options
-from unchurn.training.upgrade.recipes import FROM_ANSWERS, FROM_WEIGHTS
 from unchurn.training.upgrade.rows import UpgradeRows
 
 KEPT = ("module", "epochs", "batch_size", "learning_rate")  # of a base of ours

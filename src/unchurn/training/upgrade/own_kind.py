@@ -24,7 +24,12 @@ from unchurn.training.estimator.budget import Tried, choose_setting
 from unchurn.training.estimator.checks import as_seed
 from unchurn.training.estimator.examples import Rows
 from unchurn.training.estimator.frames import prepared
-from unchurn.training.estimator.references import Model, answers_by_name, is_ours
+from unchurn.training.estimator.references import (
+    Model,
+    answers_by_name,
+    is_ours,
+    warn_of_unknown,
+)
 from unchurn.training.learners.base import RemarkWarning, levels_up
 from unchurn.training.learners.class_weights import with_class_weights
 from unchurn.training.learners.function import FittedFunction, FunctionLearner, Predict
@@ -157,6 +162,7 @@ class OwnKind:
         )
         if unlabelled is not None:
             told = answers_by_name(self.base, unlabelled, self.classes)
+            warn_of_unknown(told, self.classes)
             x = stacked(x, unlabelled)
             examples = examples.with_unlabelled(_row_numbers(len(numbers), n_rows(x)), told)
         fitting = _Fitting(self, x, as_seed(self.random_state))

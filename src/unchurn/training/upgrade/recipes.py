@@ -11,17 +11,14 @@ import numpy as np
 from unchurn.core.arrays import Array, IntArray
 from unchurn.core.frames import taken
 from unchurn.methods import Method
+from unchurn.methods.registry import FROM_ANSWERS, FROM_WEIGHTS
 from unchurn.training.estimator.budget import Tried
 from unchurn.training.estimator.references import predictions
 from unchurn.training.learners.base import RemarkWarning, levels_up
 from unchurn.training.upgrade.drift_check import Newer, as_accurate, newer_rows, warn_if_unordered
 from unchurn.training.upgrade.rows import UpgradeRows
 
-# The first starts from the weights of a base that is the same network for the same classes, the
-# second is for networks after any other base, and the third for estimators, whatever they replace.
-FROM_WEIGHTS = "weight_decay+warm_start+anchor(a=0.5)+safe_ema"
-FROM_ANSWERS = "longer(times=2)+anchor(a=0.5)+safe_ema"
-OWN_KIND = "anchor(a=0.5)"
+OWN_KIND = "anchor(a=0.5)"  # for estimators, whatever they replace
 # Recipes in the order they are tried. The first that is as accurate as plain retraining, the last,
 # is used (drift_check.py): a warm start or a longer training can end up less accurate.
 INSTEAD = {

@@ -15,7 +15,7 @@ from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError, naming
 from unchurn.datasets.base import Dataset
 from unchurn.methods import Method, make_method
-from unchurn.methods.registry import written
+from unchurn.methods.registry import FROM_WEIGHTS, written
 from unchurn.metrics.budget import Budget
 from unchurn.training.estimator.budget import Tried
 from unchurn.training.estimator.checks import as_seed
@@ -40,7 +40,6 @@ from unchurn.training.upgrade.own_kind import (
     warn_of_no_weights,
 )
 from unchurn.training.upgrade.recipes import (
-    FROM_WEIGHTS,
     INSTEAD,
     WITHIN_BUDGET,
     Fitted,
@@ -212,8 +211,12 @@ def upgrade(
 
 def _check_base(base: Model) -> None:
     """Refuse a base that cannot predict, before anything is trained."""
+    from sklearn.base import is_regressor
+
     for name, how in NEEDED.items():
         if not hasattr(base, name):
+            if hasattr(base, "__sklearn_tags__") and is_regressor(base):
+                raise InputError(f"base must be a classifier: {type(base).__name__} is a regressor")
             raise InputError(
                 "base must be a fitted classifier with predict, predict_proba and classes_: "
                 f"{type(base).__name__} has no {name}{how}"
