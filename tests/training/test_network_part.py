@@ -82,6 +82,8 @@ def test_weights_between_networks_with_other_activations_cannot_keep_a_budget(sm
     with pytest.raises(InputError, match=r"learned with smelu\(beta=0.5\), and its own, with the"):
         StableClassifier(**project, **FEW).fit(X, Y)
     StableClassifier(**project | {"method": "smelu(beta=0.5)+project"}, **FEW).fit(X, Y)
+    with pytest.raises(InputError, match="own activations, and its own, with smelu"):
+        StableClassifier(method="smelu+project", **FEW).fit(X, Y)  # its reference is a plain fit
     with pytest.raises(InputError, match="project serves weights between the reference's"):
         make_experiment(toys.dataset(), "smelu+project", scenario="upgrade")
     make_experiment(toys.dataset(), "project", scenario="upgrade")

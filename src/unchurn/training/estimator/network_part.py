@@ -39,9 +39,13 @@ def why_no_way_back(before: Method, method: Method) -> str | None:
     )
 
 
-def check_way_back(reference: Model, method: Method) -> None:
-    """Refuse to serve weights between two networks that were changed otherwise."""
-    if (reason := why_no_way_back(network_part(reference.method_), method)) is not None:
+def check_way_back(reference: Model | None, method: Method) -> None:
+    """Refuse to serve weights between two networks that were changed otherwise.
+
+    Without a reference, a plain fit is trained to be it.
+    """
+    before = Control() if reference is None else network_part(reference.method_)
+    if (reason := why_no_way_back(before, method)) is not None:
         raise InputError(f"{written(method)} {reason}")
 
 

@@ -230,8 +230,9 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         said, x = None, X if data is None else data.x_train
         if is_asked:
             said = said_by_one(reference, x, inputs, classes, preparation, *given)
-        if has_weights := said is not None and said.weights is not None:
-            check_way_back(reference, method)
+        has_weights = said is not None and said.weights is not None
+        if said is None or has_weights:  # without weights, the reason is told later
+            check_way_back(None if said is None else reference, method)
         is_prepared = data is not None or preparation is not None
         scaling = self._scaling(method, inputs, reference, is_prepared=is_prepared)
         rows = Rows(
