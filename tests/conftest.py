@@ -16,6 +16,9 @@ from unchurn.datasets.phishing import FEATURES, TARGET
 settings.register_profile("unchurn", deadline=None)
 settings.load_profile("unchurn")
 
+# Where tests share the cores, OpenMP's threads would spin as they wait for each other.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
 CHROMIUM = shutil.which("chromium")
 REAL_DATA = os.environ.get("UNCHURN_DATA")
 
