@@ -3,8 +3,9 @@
 import shutil
 from pathlib import Path
 
+from unchurn.paper.upgrade.charts import DEFAULT
 from unchurn.paper.upgrade.fresh import MOST_HARMED, on_fresh
-from unchurn.paper.upgrade.page import DEFAULT, write_upgrade
+from unchurn.paper.upgrade.page import write_upgrade
 from unchurn.paper.upgrade.rows import read_rows
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -16,9 +16,9 @@ from unchurn.paper.beyond.facts import setting_facts
 from unchurn.paper.beyond.tables import FRESH, NEWEST
 from unchurn.paper.records import keep, read
 from unchurn.paper.studies import RECIPES
-from unchurn.paper.upgrade.charts import KINDS, OTHERS, PLAIN, frontier
+from unchurn.paper.upgrade.charts import DEFAULT, IS_DEFAULT, KINDS, OTHERS, PLAIN, frontier
 from unchurn.paper.upgrade.fresh import on_fresh
-from unchurn.paper.upgrade.page import DEFAULT, WITHOUT_WEIGHTS, reached, write_upgrade
+from unchurn.paper.upgrade.page import WITHOUT_WEIGHTS, reached, write_upgrade
 from unchurn.paper.upgrade.rows import Row, choose, over, read_rows
 from unchurn.paper.upgrade.study import (
     BOTH,
@@ -29,7 +29,7 @@ from unchurn.paper.upgrade.study import (
     SINGLE,
     experiment,
 )
-from unchurn.paper.upgrade.task_charts import IS_DEFAULT, frontiers
+from unchurn.paper.upgrade.task_charts import frontiers
 from unchurn.study.design.experiment import Experiment
 from unchurn.study.design.parts import make_parts
 from unchurn.study.design.schedule import make_schedule

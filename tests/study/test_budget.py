@@ -208,7 +208,7 @@ def test_without_an_older_model_it_is_what_was_not_tried():
 
 def test_settings_that_were_not_tried_are_told_of():
     one_each = {name: SEVERAL[name] for name in ("control", "focal")}
-    hint = "Each method was tried at one setting: preset= grid tries more."
+    hint = "Each method was tried at one setting: methods without parameters, with the preset grid"
     assert hint in advice(upgraded(one_each, max_bad_flips=0.003))
     assert hint not in advice(upgraded(SEVERAL, max_bad_flips=0.003))
     assert hint not in advice(upgraded({"control": (10, 10)}, max_bad_flips=0.003))

@@ -2,6 +2,7 @@
 
 import pickle
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -26,6 +27,7 @@ from bases import (
 from unchurn import StableClassifier, bench, load_table
 from unchurn.core.errors import InputError
 from unchurn.gate.stay import served_probabilities
+from unchurn.methods import Smelu
 from unchurn.methods.registry import FROM_ANSWERS, FROM_WEIGHTS
 from unchurn.study.advice.advice import advice
 from unchurn.study.api import make_experiment
@@ -34,6 +36,7 @@ from unchurn.study.design.settings import make_setting
 from unchurn.study.results.result import Result
 from unchurn.study.scenarios import Upgrade
 from unchurn.study.trainings.store import Store
+from unchurn.training.learners.torch import TorchLearner
 from unchurn.training.loop.streams import BASE_FIT
 from unchurn.training.networks.factories import mlp
 
@@ -135,6 +138,21 @@ def test_of_two_classes_one_s_probability_or_logit_is_enough(alone):
     for part, expected in both.scenario.given.probabilities.items():
         np.testing.assert_allclose(found.scenario.given.probabilities[part], expected, atol=1e-6)
     assert any("is taken for class" in note for note in found.data.notes)
+
+
+@pytest.mark.parametrize(
+    "other", [{"p_b": (ROW.str.len_chars() > 3).cast(float)}, {"p_b": -P}, {"logit_b": P}]
+)
+def test_columns_for_both_classes_are_not_completed(other):
+    """Whatever else begins likewise, such as a feature, is no class's probability."""
+    z = np.log(P / (1 - P))
+    whole = {"logit_a": -z / 2, "logit_b": z / 2} if "p_b" in other else {"p_a": 1 - P, "p_b": P}
+    base = pl.DataFrame({"row": ROW, **whole, **other})
+    found = make_experiment(TWO, "control", scenario=Upgrade(base=base))
+    both = make_experiment(TWO, "control", scenario=Upgrade(base=np.stack([1 - P, P], axis=1)))
+    for part, expected in both.scenario.given.probabilities.items():
+        np.testing.assert_allclose(found.scenario.given.probabilities[part], expected, atol=1e-6)
+    assert not any("is taken for class" in note for note in found.data.notes)
 
 
 def test_rows_of_named_data_are_training_rows_then_test_rows():
@@ -311,6 +329,15 @@ def test_what_its_method_changed_of_the_network_is_noted_and_kept_where_its_weig
     assert not any("smelu" in text for text in others)
     with pytest.raises(InputError, match="project serves weights between the reference's"):
         make_experiment(DATA, "project", scenario=Upgrade(base=smooth), runs=2)
+    grid = make_experiment(
+        DATA, ["control", "smelu+project"], preset="grid", scenario=Upgrade(base=smooth), runs=2
+    )
+    assert all(one.method.combined[0] == Smelu(1.0) for one in grid.settings[1:])
+    assert len(grid.settings) > 2
+    wide = partial(mlp, n_hidden=3)
+    found = make_experiment(DATA, scenario=Upgrade(base=smooth), learner=TorchLearner(wide), runs=2)
+    assert make_setting(FROM_ANSWERS) in found.settings  # as `upgrade` trains
+    assert not any("smelu" in one.name for one in found.settings)
     several = StableClassifier(method="smelu+ensemble(m=2)", random_state=0, **BATCHES).fit(DATA)
     found = make_experiment(DATA, scenario=Upgrade(base=several), runs=2)
     assert not any("smelu" in note for note in found.data.notes)  # whose weights nobody starts from

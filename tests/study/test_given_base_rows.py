@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 
 from bases import (
     BEFORE,
@@ -13,6 +13,7 @@ from bases import (
     SHORT,
     TABLE,
     TREND,
+    X,
     named,
 )
 from unchurn import StableClassifier, bench, load_table
@@ -20,6 +21,7 @@ from unchurn.core.errors import InputError
 from unchurn.study.advice.advice import advice
 from unchurn.study.api import make_experiment
 from unchurn.study.scenarios import Upgrade
+from unchurn.study.scenarios.given_base import open_base
 
 TOLD = named(SAID, "prob_")
 ONE = pl.DataFrame({"row": TABLE["row"], **TOLD})
@@ -44,14 +46,14 @@ ONE = pl.DataFrame({"row": TABLE["row"], **TOLD})
         (
             ONE.select("row"),
             {},
-            "base: give its probabilities or logits, a column .*, prob_CLASS: there are row",
+            "base: give its probabilities or logits, a column .*, prob_CLASS .*: there are row",
         ),
         (
             ONE.select(prediction=pl.lit("a")),
             {},
-            "a column for each class, prob_CLASS: there are prediction",
+            "a column for each class, prob_CLASS .*: there are prediction",
         ),
-        (ONE.select("prob_a"), {}, "a column for each class, prob_CLASS: there are prob_a"),
+        (ONE.select("prob_a"), {}, "a column for each class, prob_CLASS .*: there are prob_a"),
         (ONE.select(score="prob_a"), {}, "base: of which class is 'score'\\? Give a column for"),
         (
             ONE.with_columns(prediction=pl.lit("c")),
@@ -113,6 +115,24 @@ def test_a_model_may_be_saved_under_any_name(tmp_path, name):
     (tmp_path / name).write_text("a,b")
     with pytest.raises(InputError, match=r"must end in (?!.*\.npy.*\.npy).*\.npy, \.safetensors"):
         make_experiment(DATA, "control", scenario=Upgrade(base=tmp_path / name))
+
+
+@pytest.mark.parametrize("n", range(984, 992))
+def test_a_table_is_no_model_whatever_its_bytes(tmp_path, n):
+    """A Parquet file with so many rows has { where a saved model's header begins."""
+    column = np.random.default_rng(0).random(n)
+    path = tmp_path / "base.parquet"
+    pl.DataFrame({"prob_a": column, "prob_b": 1 - column}).write_parquet(path)
+    assert path.read_bytes()[8:9] == b"{"
+    assert open_base(path) == path
+    path.rename(tmp_path / "base.v2")
+    with pytest.raises(InputError, match="the name must end in"):
+        open_base(tmp_path / "base.v2")
+
+
+def test_a_regressor_is_no_base():
+    with pytest.raises(InputError, match="must be a classifier with predict_proba: Ridge has none"):
+        make_experiment(DATA, "control", scenario=Upgrade(base=Ridge().fit(X, X[:, 0])))
 
 
 def joined(table, base, **options):

@@ -82,6 +82,10 @@ def test_weights_between_networks_with_other_activations_cannot_keep_a_budget(sm
     with pytest.raises(InputError, match=r"learned with smelu\(beta=0.5\), and its own, with the"):
         StableClassifier(**project, **FEW).fit(X, Y)
     StableClassifier(**project | {"method": "smelu(beta=0.5)+project"}, **FEW).fit(X, Y)
+    # A search tries only what keeps its budget: smelu's grid has 0.5 and 1.
+    search = {"method": "smelu+project", "max_churn": 0.5}
+    found = StableClassifier(**project | search, **FEW).fit(X, Y)
+    assert all(one.method.combined[0] == Smelu(0.5) for one in found.tried_)
     with pytest.raises(InputError, match="own activations, and its own, with smelu"):
         StableClassifier(method="smelu+project", **FEW).fit(X, Y)  # its reference is a plain fit
     with pytest.raises(InputError, match="project serves weights between the reference's"):

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
+KNOWN_WITHIN = 1e-6  # a mixture's rounding
+
+
 def logit_difference(logits: Tensor, towards: Tensor, label: Tensor, margin: float = 0.0) -> Tensor:
     """Mean over classes of max(|z − z̄| − margin, 0)², with 0 for the label; one per example."""
     excess = ((logits - towards).abs() - margin).clamp(min=0).square()
@@ -70,9 +73,11 @@ class Elodi(Method):
         if known is None:
             pulled = [logit_difference(z, towards, label, self.margin) for z in logits]
             return (1 - self.a) * plain + self.a * sum(pulled[1:], pulled[0])
-        # A logit that is pulled towards itself is not pulled; an example with none is plain.
-        own = [towards.where(known > 0, z.detach()) for z in logits]
+        # A logit that is pulled towards itself is not pulled; an example with none is plain. Below
+        # 1 it is partly unknown: a mixture of two examples.
+        is_known = known > 1 - KNOWN_WITHIN
+        own = [towards.where(is_known, z.detach()) for z in logits]
         each = zip(logits, own, strict=True)
         pulled = [logit_difference(z, to, label, self.margin) for z, to in each]
-        share = self.a * known.amax(dim=1)
+        share = self.a * is_known.any(dim=1)
         return (1 - share) * plain + share * sum(pulled[1:], pulled[0])

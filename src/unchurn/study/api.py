@@ -20,7 +20,12 @@ from unchurn.methods.registry import name_of
 from unchurn.metrics.budget import Budget
 from unchurn.study.design.data import load_data
 from unchurn.study.design.experiment import Experiment
-from unchurn.study.design.presets import as_far_as, preset_names, preset_settings
+from unchurn.study.design.presets import (
+    as_far_as,
+    preset_names,
+    preset_settings,
+    where_some_can,
+)
 from unchurn.study.design.schedule import Schedule, make_schedule
 from unchurn.study.design.settings import Methods, Setting, listed
 from unchurn.study.results.collect import collect
@@ -264,16 +269,17 @@ def make_experiment(
     learner.check(parts.x_train, parts.n_classes)
     n_steps = learner.n_steps(len(parts.x_train))
     shape = parts.x_train.shape[1:]
-    tried = happens.recipes if methods is None and preset == "quick" else methods
+    own = happens.recipes(learner, parts)
+    tried = own if methods is None and preset == "quick" else methods
     settings = _settings(tried, preset, data.name, n_steps)
-    if methods is None:
-        settings = as_far_as(
-            settings,
-            lambda method: (
-                learner.why_not(method, shape, parts.n_classes) is None
-                and happens.why_not(method, learner, parts) is None
-            ),
+
+    def can(method: Method) -> bool:
+        return (
+            learner.why_not(method, shape, parts.n_classes) is None
+            and happens.why_not(method, learner, parts) is None
         )
+
+    settings = as_far_as(settings, can) if methods is None else where_some_can(settings, can)
     return Experiment(
         data=data,
         parts=parts,

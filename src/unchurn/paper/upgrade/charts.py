@@ -16,6 +16,8 @@ Measured = TypeVar("Measured", Over, Row)
 KINDS = ["one model is served", "the base answers, too"]
 OTHERS = "another is better in both"  # of its kind
 PLAIN = "plain retraining"
+DEFAULT = make_setting(FROM_WEIGHTS).facts().written
+IS_DEFAULT = "the default"
 COLOURS = {PLAIN: "#000000", KINDS[0]: "#4c78a8", KINDS[1]: "#f58518", OTHERS: "#c8c8c8"}
 SHAPES = ["diamond", "circle", "square", "circle"]
 AVERAGED = "+safe_ema"  # almost all have it, so names leave it out
@@ -43,7 +45,7 @@ def frontier(recipes: Sequence[Over], title: str) -> alt.LayerChart:
             "recipe": one.recipe,
             "flips": round(100 * one.ratio, 2),
             "gain": round(100 * one.gain, 3),
-            "kind": _kind(one, ahead),
+            "kind": kind_of(one, ahead),
         }
         for one in recipes
     ]
@@ -89,7 +91,8 @@ def best(recipes: Iterable[Measured]) -> list[Measured]:
     return kept
 
 
-def _kind(one: Over, ahead: set[str]) -> str:
+def kind_of(one: Over | Row, ahead: set[str]) -> str:
+    """What a dot is: plain retraining, of those ahead of their kind, or behind one of these."""
     if one.recipe == CONTROL:
         return PLAIN
     return KINDS[one.served > 1] if one.recipe in ahead else OTHERS
@@ -97,10 +100,9 @@ def _kind(one: Over, ahead: set[str]) -> str:
 
 def _name(rows: list[dict[str, Any]], ends: tuple[float, float]) -> None:
     """Name coloured dots where a name covers neither another name nor a dot."""
-    default = make_setting(FROM_WEIGHTS).facts().written
     coloured = [row for row in rows if row["kind"] != OTHERS]
     taken = [_box(*_at(row, ends), DOT, DOT) for row in rows]
-    first = {CONTROL: PLAIN, default: "the default"}
+    first = {CONTROL: PLAIN, DEFAULT: IS_DEFAULT}
     for row in sorted(coloured, key=lambda row: (row["recipe"] not in first, row["flips"])):
         name = first.get(row["recipe"], row["recipe"].removesuffix(AVERAGED))
         x, y = _at(row, ends)

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from unchurn.core.files import write_text
-from unchurn.methods.registry import FROM_ANSWERS, FROM_WEIGHTS
+from unchurn.methods.registry import FROM_ANSWERS
 from unchurn.paper.beyond.tables import TABLES
 from unchurn.paper.markdown import markdown_table, render_page
 from unchurn.paper.records import read_all, write_numbers
 from unchurn.paper.studies import RECIPES
 from unchurn.paper.united import of_recipe
-from unchurn.paper.upgrade.charts import frontier
+from unchurn.paper.upgrade.charts import DEFAULT, frontier
 from unchurn.paper.upgrade.fresh import on_fresh
 from unchurn.paper.upgrade.rows import Over, Row, cell, choose, over, read_rows
 from unchurn.paper.upgrade.study import UPGRADE, settings
@@ -21,7 +21,6 @@ from unchurn.report.numbers import NONE, bare_percent, difference, signed
 from unchurn.study.design.settings import make_setting
 from unchurn.study.results.result import CONTROL
 
-DEFAULT = make_setting(FROM_WEIGHTS).facts().written
 WITHOUT_WEIGHTS = make_setting(FROM_ANSWERS).facts().written
 THIRD, FIFTH = 1 / 3, 1 / 5  # of plain retraining's bad flips: the goals
 

@@ -8,15 +8,18 @@ from typing import Any
 
 import altair as alt
 
-from unchurn.methods.registry import FROM_WEIGHTS
 from unchurn.paper.beyond.charts import TASKS
-from unchurn.paper.upgrade.charts import COLOURS, KINDS, OTHERS, PLAIN, SHAPES, best
+from unchurn.paper.upgrade.charts import (
+    COLOURS,
+    DEFAULT,
+    IS_DEFAULT,
+    OTHERS,
+    SHAPES,
+    best,
+    kind_of,
+)
 from unchurn.paper.upgrade.rows import Row
-from unchurn.study.design.settings import make_setting
-from unchurn.study.results.result import CONTROL
 
-DEFAULT = make_setting(FROM_WEIGHTS).facts().written
-IS_DEFAULT = "the default"
 COLOUR_OF = {**COLOURS, IS_DEFAULT: "#54a24b"}
 SHAPE_OF = [*SHAPES, "triangle-up"]
 MOST = 110  # percent of plain retraining's bad flips: what breaks more is left out
@@ -38,7 +41,8 @@ def _frontier(rows: Sequence[Row], title: str, goals: Sequence[float]) -> alt.La
     ahead = {row.recipe for kind in (1, 2) for row in best(r for r in there if r.served == kind)}
     values: list[dict[str, Any]] = [
         {"recipe": row.recipe, "flips": round(100 * row.ratio, 2),
-         "gain": round(100 * row.gain, 3), "kind": kind_of(row, ahead)}
+         "gain": round(100 * row.gain, 3),
+         "kind": IS_DEFAULT if row.recipe == DEFAULT else kind_of(row, ahead)}
         for row in there
         if 100 * row.ratio <= MOST and 100 * row.gain >= LEAST
     ]  # fmt: skip
@@ -71,12 +75,3 @@ def _frontier(rows: Sequence[Row], title: str, goals: Sequence[float]) -> alt.La
               dots.transform_filter(alt.datum.kind != OTHERS))  # fmt: skip
     chart: alt.LayerChart = alt.LayerChart(layer=layers, title=title).properties(**SIZE)
     return chart
-
-
-def kind_of(row: Row, ahead: set[str]) -> str:
-    """What a dot is: plain retraining, the default, on the frontier of its kind, or behind it."""
-    if row.recipe == CONTROL:
-        return PLAIN
-    if row.recipe == DEFAULT:
-        return IS_DEFAULT
-    return KINDS[row.served > 1] if row.recipe in ahead else OTHERS

@@ -94,6 +94,16 @@ def as_far_as(settings: Sequence[Setting], can: Callable[[Method], bool]) -> lis
     return list(found.values())
 
 
+def where_some_can(settings: Sequence[Setting], can: Callable[[Method], bool]) -> Sequence[Setting]:
+    """The settings for which `can` is true, and those of methods that have none such.
+
+    For example, of a grid of `smelu+project`, only the base's own `smelu` can be tried.
+    """
+    good = [one for one in settings if can(one.method)]
+    names = {one.name for one in good}
+    return [one for one in settings if one in good or one.name not in names]
+
+
 def preset_names() -> list[str]:
     """Names of all presets, those of entry points included."""
     return [*PRESETS, *(point.name for point in entry_points(group="unchurn.presets"))]

@@ -60,7 +60,10 @@ def unsearched(result: Result) -> str:
     is_alone = len(result.by_method) < 2  # nothing but plain training
     if is_alone or len(result.settings) > len(result.by_method):
         return ""
-    return " Each method was tried at one setting: preset= grid tries more."
+    return (
+        " Each method was tried at one setting: methods without parameters, with the preset grid, "
+        "try more."
+    )
 
 
 def _ratios_of_stay(result: Result) -> list[float]:

@@ -127,8 +127,7 @@ class Scenario:
         """Why a method cannot be used; None if it can."""
         return why_no_way_back(self.network_before, method)
 
-    @property
-    def recipes(self) -> tuple[str, ...] | None:
+    def recipes(self, learner: Learner, parts: Parts) -> tuple[str, ...] | None:
         """Methods that the preset "quick" tries if none are named; None for those of retraining."""
         return None
 

@@ -42,7 +42,10 @@ from unchurn.study.scenarios.base_rows import (
 if TYPE_CHECKING:
     import polars as pl
 
-NO_SAYING = "give its probabilities or logits, a column for each class, prob_CLASS: "
+NO_SAYING = (
+    "give its probabilities or logits, a column for each class, prob_CLASS (of two classes, one is "
+    "enough): "
+)
 ARRAY = ".npy"
 LOGITS = ("logits_", "logit_")  # prefixes of columns of logits
 SHOWN = 5  # classes that a note names
@@ -168,8 +171,9 @@ def _of_array(array: Array, name: str, data: Dataset) -> pl.DataFrame:
     import polars as pl
 
     classes = data.classes
-    if array.ndim == 1 and len(classes) == 2 and array.dtype.kind == "f":
-        array, classes = array[:, None], classes[1:]
+    is_one = array.ndim == 1 or array.shape[1:] == (1,)
+    if is_one and len(classes) == 2 and array.dtype.kind == "f":
+        array, classes = array.reshape(-1, 1), classes[1:]
     n_classes = len(classes)
     if not (array.ndim == 2 and array.shape[1] == n_classes and array.dtype.kind in "fiu"):
         raise InputError(
@@ -187,16 +191,22 @@ def _completed(source: Source, data: Dataset) -> tuple[Source, tuple[str, ...]]:
     """The source with both columns, and a note, if of two classes it has one's column alone."""
     import polars as pl
 
-    if len(data.classes) != 2:
+    names = plain_names(data.classes)
+    found = {
+        beginning: [
+            name
+            for name in source.names
+            if name.lower().startswith(beginning)
+            and plain_names([name[len(beginning) :]])[0] in names
+        ]
+        for beginning in (*PREFIXES, *LOGITS)
+    }
+    is_whole = any(len(own) > 1 for own in found.values())
+    alone = [beginning for beginning, own in found.items() if own]
+    if len(names) != 2 or is_whole or not alone:
         return source, ()
-    for beginning in (*PREFIXES, *LOGITS):
-        own = [name for name in source.names if name.lower().startswith(beginning)]
-        ending = plain_names([own[0][len(beginning) :]])[0] if len(own) == 1 else ""
-        if ending in (names := plain_names(data.classes)):
-            break
-    else:
-        return source, ()
-    there = names.index(ending)
+    beginning, own = alone[0], found[alone[0]]
+    there = names.index(plain_names([own[0][len(beginning) :]])[0])
     missing = f"{own[0][: len(beginning)]}{data.classes[1 - there]}"
     known = pl.col(own[0]).cast(pl.Float64, strict=False)
     other = known - known if beginning in LOGITS else 1 - known  # of a logit, 0 beside it

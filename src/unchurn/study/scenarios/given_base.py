@@ -17,12 +17,12 @@ import numpy as np
 from unchurn.comparison.inputs.sources import OTHER_KINDS
 from unchurn.core.arrays import Array, Float32, FloatArray, IntArray
 from unchurn.core.errors import InputError
-from unchurn.core.tables import TextForm, check_ending
+from unchurn.core.tables import TABLES, TextForm, check_ending, ending
 from unchurn.datasets.base import Dataset
 from unchurn.methods import Control, Method
 from unchurn.methods.cost import serving_cost
 from unchurn.methods.reference import Weights
-from unchurn.methods.registry import written
+from unchurn.methods.registry import has_name, written
 from unchurn.study.design.parts import Mask, Parts
 from unchurn.study.scenarios.base_answers import as_classes, notes_on_classes, read_told
 from unchurn.study.scenarios.base_inputs import ask
@@ -75,6 +75,10 @@ def read_base(
     base = open_base(base)
     if hasattr(base, "predict_proba"):
         return _of_model(base, data, parts)  # nothing is joined
+    if hasattr(base, "predict"):
+        raise InputError(
+            f"base must be a classifier with predict_proba: {type(base).__name__} has none"
+        )
     told = read_told(base, data, by, form)
     given = _in_parts(
         lambda part: told.said[parts.rows[part]],
@@ -130,11 +134,13 @@ def open_base(base: Any) -> Any:
 
 
 def _holds_a_model(path: Path) -> bool:
-    """Whether a file's content begins as a saved model's does, which may have any name."""
-    if path.is_dir():
+    """Whether a file without a table's ending begins as a saved model, which may have any name."""
+    if ending(path) in (*TABLES, *OTHER_KINDS) or path.is_dir():
         return False
     with path.open("rb") as file:
-        return file.read(9)[8:] == b"{"  # of safetensors, after the length of its header
+        header = file.read(9)  # of safetensors: how long the JSON is that follows
+    length = int.from_bytes(header[:8], "little")
+    return header[8:] == b"{" and length <= path.stat().st_size - 8
 
 
 def _of_model(model: Any, data: Dataset, parts: Parts) -> GivenBase:
@@ -172,7 +178,7 @@ def _with_own_logits(given: GivenBase, model: StableClassifier, inputs: Array) -
     is_one = serving_cost(model.fitted_.method) == 1
     notes = given.notes
     part = network_part(model.method_)
-    if said.weights is not None and type(part) is not Control:
+    if said.weights is not None and type(part) is not Control and has_name(part):
         notes += (
             f"the base has {written(part)}: methods that start from its weights keep this only if "
             f"they name it, as {written(part)}+warm_start does",

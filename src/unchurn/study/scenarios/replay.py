@@ -17,12 +17,13 @@ from unchurn.metrics import against_base
 from unchurn.metrics.intervals import Interval
 from unchurn.metrics.registry import OVER_RELEASES, Metric, Runs
 from unchurn.study.design.job import Job
-from unchurn.study.design.parts import Mask
+from unchurn.study.design.parts import Mask, Parts
 from unchurn.study.results.history import History
 from unchurn.study.scenarios.base import UPGRADES, Rows, Scenario, Scene
 from unchurn.study.scenarios.periods import HOW, as_every, in_words, make_periods
 from unchurn.study.scenarios.release_rows import ReleaseRows, play
 from unchurn.study.scenarios.upgrade import Upgrade
+from unchurn.training.learners.base import Learner
 from unchurn.training.loop.streams import BASE_FIT, release_of
 
 if TYPE_CHECKING:
@@ -88,8 +89,7 @@ class Replay(Scenario):
         """A method that starts from the previous release's weights."""
         return ("warm_start+focal+safe_ema",)
 
-    @property
-    def recipes(self) -> tuple[str, ...]:
+    def recipes(self, learner: Learner, parts: Parts) -> tuple[str, ...]:
         """Those of one upgrade."""
         return UPGRADES
 

@@ -259,26 +259,29 @@ class Upgrade(Scenario):
 
     def why_not(self, method: Method, learner: Learner, parts: Parts) -> str | None:
         """A method that starts from a given base's weights needs weights that fit."""
-        need = method.reference()
-        if self._given is None or need is None or not (need.is_fixed and need.weights):
-            return super().why_not(method, learner, parts)
-        if self._given.weights is None:
-            return f"needs the base's weights: {self._given.no_weights}"
-        if isinstance(learner, TorchLearner):  # others train no such method
-            own = {name: np.shape(value) for name, value in self._given.weights.items()}
-            if own != learner.weight_shapes(parts.x_train.shape[1:], parts.n_classes):
-                return f"needs the base's weights: it is another network than {learner.label}"
+        if needs_weights(method) and (reason := self._no_weights(learner, parts)):
+            return f"needs the base's weights: {reason}"
         return super().why_not(method, learner, parts)
 
-    @property
-    def recipes(self) -> tuple[str, ...]:
+    def _no_weights(self, learner: Learner, parts: Parts) -> str:
+        """Why a learner cannot start from a given base's weights; empty if it can."""
+        if self._given is None or not isinstance(learner, TorchLearner):  # or trains no such method
+            return ""
+        if self._given.weights is None:
+            return self._given.no_weights
+        own = {name: np.shape(value) for name, value in self._given.weights.items()}
+        if own != learner.weight_shapes(parts.x_train.shape[1:], parts.n_classes):
+            return f"it is another network than {learner.label}"
+        return ""
+
+    def recipes(self, learner: Learner, parts: Parts) -> tuple[str, ...]:
         """What `upgrade` trains, and others; what starts from the base's weights is its network."""
-        if self._given is not None and self._given.weights is None:
-            return (*UPGRADES, FROM_ANSWERS)
-        if type(part := self.network_before) is Control or not has_name(part):
-            return UPGRADES
-        own = with_all(part) + PLUS
-        return tuple(own + one if needs_weights(make_method(one)) else one for one in UPGRADES)
+        starting = [one for one in UPGRADES if needs_weights(make_method(one))]
+        part = self.network_before
+        if not has_name(part) or self._no_weights(learner, parts):
+            return (*(one for one in UPGRADES if one not in starting), FROM_ANSWERS)
+        own = "" if type(part) is Control else with_all(part) + PLUS
+        return tuple(own + one if one in starting else one for one in UPGRADES)
 
     @property
     def network_before(self) -> Method:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -125,15 +125,24 @@ def earlier(numbers: IntArray, came: IntArray | None = None) -> Mask:
 
 
 def choose_setting(
-    method: str | Method, budget: Budget, *, rows: Rows, n_labelled: int, fitting: Fits
+    method: str | Method,
+    budget: Budget,
+    *,
+    rows: Rows,
+    n_labelled: int,
+    fitting: Fits,
+    why_not: Callable[[Method], str | None] = lambda method: None,
 ) -> tuple[Method, tuple[Tried, ...]]:
     """Train all settings of a method on four fifths of the labelled rows; return the best, and all.
 
     The best is the most accurate that keeps the budget on the other rows; if none does, the one
     that exceeds it least, with a warning. The unlabelled rows, which come after the labelled ones,
-    are trained on in every trial.
+    are trained on in every trial. Settings that `why_not` gives a reason against are not tried.
     """
-    settings = settings_of(method, fitting.n_steps(len(rows.inputs)))
+    every = settings_of(method, fitting.n_steps(len(rows.inputs)))
+    settings = [one for one in every if why_not(one) is None]
+    if not settings:
+        raise InputError(f"{written(every[0])} {why_not(every[0])}")
     labelled = rows.take(np.arange(n_labelled))
     kept, held = hold_out(labelled.numbers, fitting.seed, labelled.saw, labelled.weights)
     seen = rows.take(np.append(kept, np.arange(n_labelled, len(rows.inputs))))

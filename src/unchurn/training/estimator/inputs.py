@@ -8,7 +8,7 @@ table's columns, not the inputs that they become.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from sklearn.utils import check_array, check_X_y
 from sklearn.utils.validation import validate_data
 
 from unchurn.core.arrays import Array, Float32
-from unchurn.core.errors import InputError
+from unchurn.core.errors import InputError, naming
 from unchurn.core.frames import is_frame, n_rows, taken
 from unchurn.datasets.preparation import Preparation
 from unchurn.training.estimator.frames import check_numbers, prepared
@@ -87,16 +87,25 @@ def checked_inputs(
     return np.asarray(inputs)
 
 
-def check_rows(rows: Any, x: Any, preparation: Preparation | None) -> None:
-    """Refuse rows that a network which was fitted to x could not predict."""
+def check_more_rows(given: Mapping[str, Any], x: Any, preparation: Preparation | None) -> None:
+    """Refuse rows, by name, that a network which was fitted to x could not predict."""
     from unchurn.training.estimator.stable_classifier import StableClassifier
 
+    if not n_rows(x):
+        raise InputError("X has no rows")
+    shape = np.shape(prepared(taken(x, np.arange(1)), preparation))[1:]
+    if not shape:  # which is refused when it is fitted
+        return
     model = StableClassifier()
     remember_columns(model, x, preparation)
-    shape = np.shape(prepared(taken(x, np.arange(1)), preparation))[1:]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RemarkWarning)  # shown when they are predicted
-        checked_inputs(model, rows, preparation, shape)
+    for name, rows in given.items():
+        if rows is not None:
+            with naming(name), warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # shown when they are predicted
+                try:
+                    checked_inputs(model, rows, preparation, shape)
+                except TypeError as error:  # scikit-learn's, such as of a sparse matrix
+                    raise InputError(str(error)) from error
 
 
 def _by_name(rows: Any, names: Array | None) -> Any:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from functools import partial
 
-from unchurn.core.errors import InputError
 from unchurn.methods import Method, combine
 from unchurn.methods.base import overrides
 from unchurn.methods.control import Control
 from unchurn.methods.registry import written
-from unchurn.training.estimator.references import Model, needs_weights
+from unchurn.training.estimator.references import Answers, Model, needs_weights
 from unchurn.training.learners.base import RemarkWarning, levels_up
 
 
@@ -39,19 +40,18 @@ def why_no_way_back(before: Method, method: Method) -> str | None:
     )
 
 
-def check_way_back(reference: Model | None, method: Method) -> None:
-    """Refuse to serve weights between two networks that were changed otherwise.
+def ways_back(reference: Model | None, said: Answers | None) -> Callable[[Method], str | None]:
+    """`why_no_way_back` from the reference of a fit; without one, from the plain fit it trains."""
+    if said is not None and said.weights is None:  # of which the method itself tells
+        return lambda method: None
+    model: Model = reference
+    before = Control() if said is None else network_part(model.method_)
+    return partial(why_no_way_back, before)
 
-    Without a reference, a plain fit is trained to be it.
-    """
-    before = Control() if reference is None else network_part(reference.method_)
-    if (reason := why_no_way_back(before, method)) is not None:
-        raise InputError(f"{written(method)} {reason}")
 
-
-def warn_of_other_network(reference: Model, method: Method) -> None:
+def warn_of_other_network(reference: Model, said: Answers | None, method: Method) -> None:
     """Warn if training starts from weights that were learned with other activations."""
-    if not needs_weights(method):
+    if said is None or said.weights is None or not needs_weights(method):
         return
     before, now = network_part(reference.method_), network_part(method)
     if before != now:

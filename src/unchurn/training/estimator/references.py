@@ -185,8 +185,9 @@ def warn_of_unknown(told: Answers, classes: Array) -> None:
     if told.known is not None:
         names = ", ".join(map(repr, classes[~told.known].tolist()))
         warnings.warn(
-            f"the reference labels X_unlabelled and does not know {names}: rows of that in it are "
-            "taught as other classes, and it is then found less; leave them out if there are many",
+            f"the reference labels X_unlabelled and does not know {names}: rows of that class are "
+            "taught as other classes, so that the new model finds it less often; leave them out if "
+            "there are many",
             RemarkWarning,
             stacklevel=levels_up(),
         )

@@ -16,7 +16,7 @@ from unchurn.datasets.base import Dataset
 from unchurn.datasets.preparation import Preparation
 from unchurn.methods import Method, combine, make_method
 from unchurn.methods.grid import as_written
-from unchurn.methods.registry import DEFAULT, parse_method
+from unchurn.methods.registry import DEFAULT, parse_method, written
 from unchurn.metrics.budget import Budget
 from unchurn.training.estimator.budget import Tried, choose_setting, seen_by_reference
 from unchurn.training.estimator.checks import (
@@ -36,7 +36,7 @@ from unchurn.training.estimator.labels import (
     labels_of_test_part,
     warn_of_labels_in,
 )
-from unchurn.training.estimator.network_part import check_way_back, warn_of_other_network
+from unchurn.training.estimator.network_part import warn_of_other_network, ways_back
 from unchurn.training.estimator.references import (
     Model,
     is_ours,
@@ -230,9 +230,9 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         said, x = None, X if data is None else data.x_train
         if is_asked:
             said = said_by_one(reference, x, inputs, classes, preparation, *given)
-        has_weights = said is not None and said.weights is not None
-        if said is None or has_weights:  # without weights, the reason is told later
-            check_way_back(None if said is None else reference, method)
+        why_not = ways_back(reference, said)
+        if not budget.given and (reason := why_not(method)) is not None:
+            raise InputError(f"{written(method)} {reason}")
         is_prepared = data is not None or preparation is not None
         scaling = self._scaling(method, inputs, reference, is_prepared=is_prepared)
         rows = Rows(
@@ -254,13 +254,13 @@ class StableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tried: tuple[Tried, ...] = ()
         if budget.given:
             method, tried = choose_setting(
-                self.method, budget, rows=rows, n_labelled=len(inputs), fitting=fitting
-            )
+                self.method, budget, rows=rows, n_labelled=len(inputs), fitting=fitting,
+                why_not=why_not,
+            )  # fmt: skip
         elif isinstance(self.method, str):
             suited = as_written(parse_method(self.method), fitting.n_steps(len(rows.inputs)))
             method = combine(*(one for _, one in suited))
-        if has_weights:
-            warn_of_other_network(reference, method)
+        warn_of_other_network(reference, said, method)
         (fitted,) = fitting.fit([method], rows)
         # Only now, all together: an interrupted fit leaves the model as it was.
         self.fitted_, self.classes_, self.shape_ = fitted, classes, inputs.shape[1:]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
@@ -115,7 +115,6 @@ class OwnKind:
     classes: Array
     budget: Budget
     random_state: Any  # None leaves the estimator's own
-    network: ClassVar[str] = ""  # methods change nothing of an estimator itself
 
     @classmethod
     def after(

@@ -20,7 +20,7 @@ from unchurn.metrics.budget import Budget
 from unchurn.training.estimator.budget import Tried
 from unchurn.training.estimator.checks import as_seed
 from unchurn.training.estimator.frames import learn_preparation
-from unchurn.training.estimator.inputs import check_rows
+from unchurn.training.estimator.inputs import check_more_rows
 from unchurn.training.estimator.references import (
     Model,
     alike,
@@ -160,10 +160,8 @@ def upgrade(
         # StableClassifier as base prepares frames itself, and the new model must do the same.
         is_started = method is not None and needs_weights(make_method(method))
         preparation = learn_preparation(X, base, needs_weights=is_started)
-        for name, rows in (("X_test", X_test), ("X_unlabelled", X_unlabelled)):
-            if rows is not None:  # raises here rather than after hours of training
-                with naming(name):
-                    check_rows(rows, X, preparation)
+        # Raises here rather than after hours of training.
+        check_more_rows({"X_test": X_test, "X_unlabelled": X_unlabelled}, X, preparation)
     train, (x_test, labels) = given_rows(X, y, X_test, y_test, saw=base_saw, weights=sample_weight)
     classes = train.classes
     _check_classes(classes, np.asarray(base.classes_), np.unique(labels))
@@ -177,9 +175,10 @@ def upgrade(
         kind = Networks.after(base, budget, options, preparation)
     else:
         kind = OwnKind.after(base, budget, options, estimator, classes)
-    if not is_ours(base):  # a base of ours reads what the new model does
+    # Before any training: can the base read these rows? One of ours reads what a network does.
+    if estimator is not None or (X_test is not None and not is_ours(base)):
         with naming("X" if X_test is None else "X_test"):
-            answers(x_test)  # it says before any training if it cannot read these rows
+            answers(x_test)
     given_method = method
 
     def fit(how: str | Method, rows: UpgradeRows) -> Fitted:
@@ -190,7 +189,9 @@ def upgrade(
     tried: tuple[Tried, ...] = ()
     if method is None:
         usual = kind.usual(X, classes)
-        network = kind.network if usual == FROM_WEIGHTS else ""  # what these weights need
+        network = ""
+        if usual == FROM_WEIGHTS and isinstance(kind, Networks):
+            network = kind.network  # what the base's weights need
         if not kind.can_lean:
             method = INSTEAD[usual][-1]
             warn_of_no_weights(estimator)
