@@ -93,7 +93,7 @@ def test_flags_of_any_kind(values):
         (["yes"] * 7 + ["maybe"] * 33, "'maybe' in row 7"),
         ([1] * 7 + [2] * 33, "2 in row 7"),
         ([1.0] * 7 + [0.5] * 33, "0.5 in row 7"),
-        ([True] * 7 + [None] * 33, "None in row 7"),
+        ([True] * 7 + [None] * 33, "nothing in row 7"),
         (DAYS, r"datetime.date\(2024, 1, 1\) in row 0"),
     ],
 )
@@ -132,8 +132,8 @@ def test_rows_before_a_date_a_time_or_a_number(values, split, n_before):
     ("values", "split", "message"),
     [
         (["2024-01-01"] * 5 + ["soon"] * 35, "2024-01-11", "'c' has 'soon' in row 5: no date"),
-        ([*DAYS[:5], *[None] * 35], "2024-01-11", "column 'c' has None in row 5: no date"),
-        ([1.0] * 5 + [None] * 35, "3", "column 'c' has None in row 5: no number"),
+        ([*DAYS[:5], *[None] * 35], "2024-01-11", "column 'c' has nothing in row 5: no date"),
+        ([1.0] * 5 + [None] * 35, "3", "column 'c' has nothing in row 5: no number"),
         (DAYS, "soon", "split 'soon' is no date, and column 'c' has dates: write 2024-01-31"),
         (DAYS, 3, "split 3 is no date"),
         ([*range(40)], "2024-01-11", "split '2024-01-11' is no number, and column 'c' has numbers"),
