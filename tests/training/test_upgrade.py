@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from scipy.sparse import csr_array
 from sklearn.compose import make_column_transformer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -234,46 +233,6 @@ def test_labels_and_rows_to_test_on_go_together(base):
         upgrade(base, X[:3], ["cat", "cat", "dog"])
     with pytest.raises(InputError, match="has labels and a test part of its own"):
         upgrade(base, toys.dataset(), X_test=X, y_test=NAMES)
-
-
-@pytest.mark.parametrize(
-    "rows",
-    [X[:40, :2], np.where(X[:40] == X[0, 0], np.nan, X[:40]), pd.DataFrame(X[:40, :2]), X[:0]],
-    ids=["columns", "gaps", "frame", "none"],
-)
-@pytest.mark.parametrize("kind", [LogisticRegression, toys.classifier])
-def test_test_rows_are_checked_before_anything_is_trained(rows, kind, monkeypatch):
-    base = kind().fit(X[:100], Y[:100])
-    monkeypatch.setattr("unchurn.training.estimator.fitting.Fitting.fit", None)
-    with pytest.raises(InputError, match=r"^X_test"):
-        upgrade(base, X, Y, X_test=rows, y_test=Y[: len(rows)], model="mlp", epochs=1)
-
-
-def test_an_estimator_after_a_network_checks_test_rows_first(base, monkeypatch):
-    monkeypatch.setattr(LogisticRegression, "fit", None)
-    rows = np.where(X[:40] == X[0, 0], np.nan, X[:40])
-    with pytest.raises(InputError, match=r"^X_test"):
-        upgrade(base, X, NAMES, X_test=rows, y_test=NAMES[:40], model=LogisticRegression())
-
-
-@pytest.mark.parametrize("x", [X[:0], pd.DataFrame(X[:0]), X[:, 0]])
-def test_rows_to_train_on_are_not_blamed_on_test_rows(x):
-    with pytest.raises((InputError, ValueError), match=r"^(?!.*X_test)"):
-        upgrade(
-            LogisticRegression().fit(X, Y),
-            x,
-            Y[: len(x)],
-            X_test=X,
-            y_test=Y,
-            model="mlp",
-            epochs=1,
-        )
-
-
-def test_sparse_test_rows_are_refused_by_name():
-    given = {"X_test": csr_array(X), "y_test": Y, "model": "mlp", "epochs": 1}
-    with pytest.raises(InputError, match=r"^X_test.*[Ss]parse"):
-        upgrade(LogisticRegression().fit(X, Y), X, Y, **given)
 
 
 def test_bad_flips_are_counted_on_what_the_base_has_not_seen(base):
