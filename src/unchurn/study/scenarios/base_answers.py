@@ -192,6 +192,8 @@ def _completed(source: Source, data: Dataset) -> tuple[Source, tuple[str, ...]]:
     import polars as pl
 
     names = plain_names(data.classes)
+    if len(names) != 2:
+        return source, ()
     found = {
         beginning: [
             name
@@ -203,7 +205,7 @@ def _completed(source: Source, data: Dataset) -> tuple[Source, tuple[str, ...]]:
     }
     is_whole = any(len(own) > 1 for own in found.values())
     alone = [beginning for beginning, own in found.items() if own]
-    if len(names) != 2 or is_whole or not alone:
+    if is_whole or not alone:
         return source, ()
     beginning, own = alone[0], found[alone[0]]
     there = names.index(plain_names([own[0][len(beginning) :]])[0])
