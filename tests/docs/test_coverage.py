@@ -1,4 +1,4 @@
-"""The quick run of benchmarks/coverage/simulate.py: fixed seeds, so what holds now holds always."""
+"""The quick run of benchmarks/interval_coverage: fixed seeds, so what holds now holds always."""
 
 import importlib.util
 import inspect
@@ -19,7 +19,7 @@ from unchurn.study.design.settings import make_setting
 from unchurn.study.results.result import SettingResult
 
 ROOT = Path(__file__).parents[2]
-BENCHMARKS, PAGE = ROOT / "benchmarks/coverage", ROOT / "docs/statistics.md"
+BENCHMARKS, PAGE = ROOT / "benchmarks/interval_coverage", ROOT / "docs/statistics.md"
 
 
 @pytest.fixture

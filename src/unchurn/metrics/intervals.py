@@ -1,7 +1,7 @@
 """Intervals and tests: of rates and of paired differences, over examples or clusters of them.
 
 Everything is a fraction, every interval 95 % unless asked otherwise. How often the intervals cover
-what they estimate: docs/statistics.md, simulated by `benchmarks/coverage/simulate.py`.
+what they estimate: docs/statistics.md, simulated by `benchmarks/interval_coverage/simulate.py`.
 """
 
 from __future__ import annotations

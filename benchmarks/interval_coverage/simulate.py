@@ -1,6 +1,6 @@
 """Simulate how often every interval covers what it estimates, and write docs/statistics.md.
 
-Usage: python benchmarks/coverage/simulate.py [--quick] [--only NAME …] [--out docs/statistics.md]
+Usage: python benchmarks/interval_coverage/simulate.py [--quick] [--only NAME …] [--out PAGE]
 The whole takes about 25 minutes of one core. Seeds are fixed, one for each simulation:
 the page is the same each time. Tables are kept in tables.json beside this file; --only makes some
 anew and takes the others from there.
@@ -26,7 +26,7 @@ import over_examples
 import over_retrainings
 from frequencies import Table
 
-COMMAND = "python benchmarks/coverage/simulate.py"
+COMMAND = "python benchmarks/interval_coverage/simulate.py"
 PAGE = Path(__file__).with_name("page.md")
 KEPT = Path(__file__).with_name("tables.json")
 DRAWS: dict[str, tuple[Callable[[np.random.Generator, int], Any], int, int]] = {
