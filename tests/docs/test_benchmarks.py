@@ -19,5 +19,7 @@ sys.path.insert(0, {str(BENCHMARKS)!r})
 import numba.misc.coverage_support, sklearn.ensemble, torch
 import unchurn.training.networks.kernels.pooled
 """
-    done = subprocess.run([sys.executable, "-c", text], cwd=tmp_path, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", text], cwd=tmp_path, capture_output=True, text=True
+    )
     assert (done.returncode, done.stderr) == (0, "")

@@ -36,6 +36,17 @@ def fabricate(folder, study, dataset, predictions, notes=()):
     keep(folder, f"{study}-{dataset}", study, result, f"unchurn reproduce {study}")
 
 
+def fabricate_part(folder, study, dataset, names, options=""):
+    """Keep a result of some methods of a study."""
+    settings = [one for one in STUDIES[study].settings(dataset) if one.name in names]
+    made = toys.result(
+        [(one, runs(3)) for one in settings], LABELS, name=dataset, runs=5, n_train=N
+    )
+    command = f"unchurn reproduce {study} --dataset {dataset}{options} --methods {','.join(names)}"
+    result = replace(made, made_by=("by hand",), seconds=1.0)
+    keep(folder, f"{study}-{dataset}-{'-'.join(names)}", study, result, command)
+
+
 def row_of(text, heading, start="| phishing"):
     lines = text[text.index(heading) :].splitlines()
     return next([c.strip() for c in line.split("|")] for line in lines if line.startswith(start))
@@ -87,6 +98,29 @@ def test_figures_are_drawn_from_what_did_not_fail(tmp_path):
     text = (tmp_path / "r.md").read_text()
     assert "Every setting failed" in text
     assert "figure3-mnist.svg" not in text
+
+
+def test_parts_that_make_up_a_study_are_shown_as_it(tmp_path):
+    fabricate(tmp_path / "whole", "figure3", "phishing", lambda setting: runs(3))
+    whole = page(tmp_path / "whole").replace("whole", "r")
+    others = [name for name in SINGLE if name != "knn_ls"]
+    fabricate_part(tmp_path / "r", "figure3", "phishing", others)
+    apart = page(tmp_path / "r")
+    assert "63 settings × 5 runs" in apart
+    assert f"--methods {','.join(others)}`" in apart
+    fabricate_part(tmp_path / "r", "figure3", "phishing", ["knn_ls", "control"])
+    command = "unchurn reproduce figure3"
+    united = page(tmp_path / "r").replace(f"{command} --dataset phishing`", f"{command}`")
+    assert united == whole
+    written = {path.name for path in write_page(tmp_path / "r")}
+    assert {"figure3-phishing.svg", "figure3-phishing-knn_ls-control.csv"} <= written
+    assert (tmp_path / "r.md").read_text() == page(tmp_path / "r")
+
+
+def test_parts_of_a_smaller_size_stay_apart(tmp_path):
+    for names in (["control"], [name for name in SINGLE if name != "control"]):
+        fabricate_part(tmp_path, "table1", "phishing", names, " --runs 3")
+    assert page(tmp_path).count("### Table 1: phishing (table1-phishing-") == 2
 
 
 def test_only_what_all_results_note_is_said_of_the_files(tmp_path):

@@ -1,4 +1,5 @@
 import csv
+import re
 from dataclasses import replace
 from importlib.resources import files
 
@@ -96,6 +97,13 @@ def test_what_is_smaller_is_in_the_name_and_said():
     assert "trained on 50 of 201 examples" in run.data.notes
     again = experiments("table1", "phishing", epochs=2, runs=3, subset=50)
     assert next(iter(again.values())).data.fingerprint == run.data.fingerprint
+
+
+def test_settings_are_asked_for_as_they_are_written():
+    asked = ["mixup(a=0.5)", "knn_ls(k=100, a=1, b=0.5)"]
+    ((name, run),) = experiments("figure3", "phishing", methods=asked).items()
+    assert re.fullmatch(r"figure3-phishing-part-[0-9a-f]{8}", name)
+    assert [one.text for one in run.settings] == ["k=100 a=1 b=0.5", "a=0.5"]
 
 
 def test_variants_differ_in_recipe_only():

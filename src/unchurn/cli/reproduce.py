@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 PAGE, BEYOND_PAGE, UPGRADE_PAGE, FIGURE1 = "page", "beyond-page", "upgrade-page", "figure1"
 # Studies beyond the paper.
 BEYOND, RESAMPLED, SHORT, UPGRADE = "beyond", "beyond-resampled", "beyond-short", "upgrade"
-LONGEST = 80  # characters of a file name that lists methods
 THEOREMS = {"theorem1": 1, "theorem2": 2}
 
 
@@ -159,6 +157,7 @@ class _Study:
         from unchurn.methods.registry import split_methods
         from unchurn.paper.beyond import study as beyond
         from unchurn.paper.experiments import experiments
+        from unchurn.paper.selection import name_of
         from unchurn.paper.studies import STUDIES
         from unchurn.paper.upgrade import study as upgrade
 
@@ -170,17 +169,10 @@ class _Study:
                 SHORT: beyond.short,
                 UPGRADE: upgrade.experiment,
             }
-            return {self._name(dataset, methods): ours[self.what](dataset, methods)}
+            name = name_of(self.what, dataset, methods=methods)
+            return {name: ours[self.what](dataset, methods)}
         size = {"runs": self.runs, "epochs": self.epochs, "subset": self.subset}
         return experiments(self.what, dataset, methods=methods, **size)  # type: ignore[arg-type]
-
-    def _name(self, dataset: str, methods: Sequence[str] | None) -> str:
-        """The name of its files; long lists of methods, or parameters, become a digest."""
-        whole = f"{self.what}-{dataset}"
-        part = "-".join(methods or ())
-        if len(part) > LONGEST or "(" in part:
-            part = f"part-{hashlib.sha256(part.encode()).hexdigest()[:8]}"
-        return f"{whole}-{part}" if part else whole
 
     def command(self, dataset: str) -> str:
         """The command that makes its results on one dataset again."""

@@ -10,6 +10,7 @@ import numpy as np
 from unchurn.core.errors import InputError
 from unchurn.datasets import DATASETS, Dataset, load
 from unchurn.datasets.base import SPLIT_SEED
+from unchurn.paper.selection import name_of, some
 from unchurn.paper.studies import RECIPES, RUNS, STUDIES, Recipe
 from unchurn.study.design.experiment import Experiment
 from unchurn.study.design.parts import make_parts
@@ -35,14 +36,8 @@ def experiments(
     study = STUDIES[what]
     if dataset not in study.datasets:
         raise InputError(f"{what} has no dataset {dataset!r}: it has {', '.join(study.datasets)}")
-    settings = study.settings(dataset)
-    parts = [what, dataset]
-    if methods is not None:
-        there = list(dict.fromkeys(setting.name for setting in settings))
-        if unknown := [name for name in methods if name not in there]:
-            raise InputError(f"{what} has no method {unknown[0]!r}: it has {', '.join(there)}")
-        settings = tuple(setting for setting in settings if setting.name in methods)
-        parts += sorted(set(methods))
+    settings = some(what, study.settings(dataset), methods)
+    parts = [name_of(what, dataset, methods=methods)]
     data = load(dataset)
     recipes = study.variants(RECIPES[dataset])
     if subset is not None:

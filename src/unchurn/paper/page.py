@@ -19,6 +19,7 @@ from unchurn.paper.record_numbers import measured, paper_row
 from unchurn.paper.records import Record, read_all, write_numbers
 from unchurn.paper.studies import RECIPES, STUDIES
 from unchurn.paper.tables import choice_table, near_cells, published_text, table, trial_table
+from unchurn.paper.united import with_wholes
 from unchurn.report.numbers import bare_percent, difference, signed, with_spread
 
 OTHERS = ("control", "label_smoothing")  # what k-NN smoothing is compared with above all
@@ -33,8 +34,9 @@ def write_page(folder: Path) -> list[Path]:
     if folder.name in ("", ".."):  # the page is named after the folder
         folder = folder.resolve()
     records, theorems = read_all(folder), _theorems(folder)
-    text = _render(folder, records, theorems)  # bad results raise before anything is written
-    drawn = figures.all_figures(records, theorems)
+    shown = with_wholes(records)
+    text = _render(folder, shown, theorems)  # bad results raise before anything is written
+    drawn = figures.all_figures(shown, theorems)
     written = []
     for name, chart in drawn.items():
         written.append(folder / name)
@@ -47,7 +49,7 @@ def write_page(folder: Path) -> list[Path]:
 
 def page(folder: Path) -> str:
     """The page's Markdown, from the results in a folder."""
-    return _render(folder, read_all(folder), _theorems(folder))
+    return _render(folder, with_wholes(read_all(folder)), _theorems(folder))
 
 
 def _theorems(folder: Path) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import numpy as np
 from unchurn.core.arrays import Array
 from unchurn.core.errors import InputError
 from unchurn.paper.records import Record, read_all
+from unchurn.paper.studies import RECIPES, STUDIES
 from unchurn.study.results.result import SettingResult
 
 SAME = ("model", "training", "scenario", "runs", "seed")  # what all parts of a result share
@@ -33,6 +34,54 @@ def by_dataset(folder: Path, study: str) -> dict[str, Record]:
         if record.study == study:
             parts.setdefault(record.dataset, []).append(record)
     return {dataset: united(own) for dataset, own in parts.items()}
+
+
+def with_wholes(records: Sequence[Record]) -> list[Record]:
+    """Results of the paper's studies: parts that make up a whole one are replaced by it.
+
+    A part is of some methods, at the study's own size. While a setting lacks, parts stay apart:
+    a study without some of its settings would look like a whole one.
+    """
+    parts: dict[tuple[str, str], list[Record]] = {}
+    for record in records:
+        is_part = record.facts["command"].startswith(f"{_command(record)} --methods ")
+        if is_part and record.study in STUDIES:
+            parts.setdefault((record.study, record.dataset), []).append(record)
+    found = list(records)
+    for own in parts.values():
+        if (whole := _whole(own)) is not None:
+            found = [record for record in found if record not in own] + [whole]
+    return found
+
+
+def _whole(parts: Sequence[Record]) -> Record | None:
+    """The result that parts of a study make up, in the study's order; None if any setting lacks."""
+    study = STUDIES[parts[0].study]
+    if len(study.variants(RECIPES[parts[0].dataset])) > 1:
+        return None  # each variant has a result of its own
+    record = united(parts)
+    there = {
+        f"{one.setting.name} {one.setting.text}": (one, facts)
+        for one, facts in zip(record.result.settings, record.facts["settings"], strict=True)
+    }
+    wanted = [f"{one.name} {one.text}" for one in study.settings(record.dataset)]
+    if set(wanted) - set(there):
+        return None
+    settings = [there[one] for one in wanted]
+    return replace(
+        record,
+        result=replace(record.result, settings=[one for one, _ in settings]),
+        facts={
+            **record.facts,
+            "settings": [facts for _, facts in settings],
+            "command": _command(record),
+        },
+    )
+
+
+def _command(record: Record) -> str:
+    """The command that makes a whole study on a record's dataset."""
+    return f"unchurn reproduce {record.study} --dataset {record.dataset}"
 
 
 def united(parts: Sequence[Record]) -> Record:

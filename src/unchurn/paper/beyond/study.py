@@ -9,7 +9,7 @@ that are listed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from unchurn.core.errors import InputError
@@ -26,6 +26,7 @@ from unchurn.paper.beyond.tables import (
     load_other,
 )
 from unchurn.paper.published import published
+from unchurn.paper.selection import some
 from unchurn.paper.studies import RECIPES, RUNS, Recipe
 from unchurn.study.design.experiment import Experiment
 from unchurn.study.design.parts import make_parts
@@ -221,26 +222,6 @@ def check_dataset(study: str, dataset: str) -> None:
     """Refuse a dataset that the study does not have."""
     if dataset not in (there := datasets(study)):
         raise InputError(f"{study} has no dataset {dataset!r}: it has {', '.join(there)}")
-
-
-def some(
-    study: str, tried: Sequence[Setting], methods: Sequence[str] | None
-) -> tuple[Setting, ...]:
-    """All settings, or those of methods (`knn_ls+ema`) or written so (`ema(decay=0.99)`)."""
-    there = list(dict.fromkeys(setting.name for setting in tried))
-    wanted = [_is_asked(text) for text in methods or ()]
-    for text, is_asked in zip(methods or (), wanted, strict=True):
-        if not any(is_asked(setting) for setting in tried):
-            raise InputError(f"{study} has no method {text!r}: it has {', '.join(there)}")
-    if methods is None:
-        return tuple(tried)
-    return tuple(one for one in tried if any(is_asked(one) for is_asked in wanted))
-
-
-def _is_asked(text: str) -> Callable[[Setting], bool]:
-    """A test of whether a setting is meant by a text: its method's name, or a method as written."""
-    method = make_setting(text).method if "(" in text else None
-    return lambda setting: setting.name == text or setting.method == method
 
 
 def subject(dataset: str, epochs: int | None = None) -> tuple[Dataset, TorchLearner]:

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from unchurn.methods.registry import FROM_ANSWERS
-from unchurn.paper.beyond.study import check_dataset, some, subject
+from unchurn.paper.beyond.study import check_dataset, subject
 from unchurn.paper.beyond.tables import FRESH, NEWEST
+from unchurn.paper.selection import some
 from unchurn.paper.studies import RECIPES
 from unchurn.study.design.experiment import Experiment
 from unchurn.study.design.parts import make_parts
