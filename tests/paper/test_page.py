@@ -36,9 +36,9 @@ def fabricate(folder, study, dataset, predictions, notes=()):
     keep(folder, f"{study}-{dataset}", study, result, f"unchurn reproduce {study}")
 
 
-def fabricate_part(folder, study, dataset, names, options=""):
-    """Keep a result of some methods of a study."""
-    settings = [one for one in STUDIES[study].settings(dataset) if one.name in names]
+def fabricate_part(folder, study, dataset, names, options="", keep_only=None):
+    """Keep a result of some methods of a study, or of only their first settings."""
+    settings = [one for one in STUDIES[study].settings(dataset) if one.name in names][:keep_only]
     made = toys.result(
         [(one, runs(3)) for one in settings], LABELS, name=dataset, runs=5, n_train=N
     )
@@ -98,6 +98,25 @@ def test_figures_are_drawn_from_what_did_not_fail(tmp_path):
     text = (tmp_path / "r.md").read_text()
     assert "Every setting failed" in text
     assert "figure3-mnist.svg" not in text
+
+
+def test_figure2_is_drawn_from_table3_which_has_its_settings(tmp_path):
+    fabricate(tmp_path / "r", "table3", "svhn", lambda setting: runs(3))
+    drawn = {path.name for path in write_page(tmp_path / "r")}
+    assert "figure2-svhn.svg" in drawn
+    image = "(r/figure2-svhn.svg)"
+    text = (tmp_path / "r.md").read_text()
+    assert text.count(image) == 1
+    assert "| figure2" not in text  # no result of its own
+    fabricate(tmp_path / "r", "figure2", "svhn", lambda setting: runs(3))
+    text = page(tmp_path / "r")
+    assert text.count(image) == 1
+    assert "`unchurn reproduce figure2`" in text
+
+
+def test_figure2_is_not_drawn_from_a_part_of_table3(tmp_path):
+    fabricate_part(tmp_path / "r", "table3", "svhn", ["knn_ls"], keep_only=25)
+    assert "figure2" not in page(tmp_path / "r")
 
 
 def test_parts_that_make_up_a_study_are_shown_as_it(tmp_path):

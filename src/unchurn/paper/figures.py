@@ -16,6 +16,7 @@ from unchurn.paper.published import FIGURE2, along
 from unchurn.paper.record_numbers import measured, paper_row
 from unchurn.paper.records import Record
 from unchurn.paper.theory.charts import theorem1_chart, theorem2_chart
+from unchurn.paper.united import with_curves
 from unchurn.study.report import charts
 
 # Error is 100 − accuracy: on a logarithmic scale, one bad row does not hide all others.
@@ -33,9 +34,9 @@ def all_figures(
     figures: dict[str, alt.TopLevelMixin] = {"figure1.svg": smoothing_panels()}
     if rows := against_paper_data(records):
         figures["against-the-paper.svg"] = against_paper(rows)
+    for record in with_curves(records):
+        figures[f"{record.name}.svg"] = _figure2(record).properties(title=record.label)
     for record in records:
-        if record.study == "figure2":
-            figures[f"{record.name}.svg"] = _figure2(record).properties(title=record.label)
         if record.study == "figure3" and record.result.pareto():
             figures[f"{record.name}.svg"] = frontiers(record.result).properties(title=record.label)
     draw = {"theorem1": theorem1_chart, "theorem2": theorem2_chart}

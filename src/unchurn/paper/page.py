@@ -19,7 +19,7 @@ from unchurn.paper.record_numbers import measured, paper_row
 from unchurn.paper.records import Record, read_all, write_numbers
 from unchurn.paper.studies import RECIPES, STUDIES
 from unchurn.paper.tables import choice_table, near_cells, published_text, table, trial_table
-from unchurn.paper.united import with_wholes
+from unchurn.paper.united import with_curves, with_wholes
 from unchurn.report.numbers import bare_percent, difference, signed, with_spread
 
 OTHERS = ("control", "label_smoothing")  # what k-NN smoothing is compared with above all
@@ -94,6 +94,7 @@ def _render(folder: Path, records: list[Record], theorems: dict[str, Any]) -> st
     return environment.get_template("reproduction.md.jinja").render(
         folder=folder.name,
         studies=by_study,
+        curves=with_curves(records),
         summary=[_summary(record) for record in whole],
         lowest=[_lowest(record) for record in whole],
         cells=_cells(by_study.get("table1", []) + by_study.get("table2", [])),

@@ -79,6 +79,27 @@ def _whole(parts: Sequence[Record]) -> Record | None:
     )
 
 
+def with_curves(records: Sequence[Record]) -> list[Record]:
+    """Results of Figure 2, and those of Table 3 that have its settings, too."""
+    own = [record for record in records if record.study == "figure2"]
+    names = {record.name for record in own}
+    tables = [record for record in records if record.study == "table3" and _has_curves(record)]
+    also = [
+        replace(
+            record,
+            name=record.name.replace("table3", "figure2", 1),
+            facts={**record.facts, "study": "figure2"},
+        )
+        for record in tables
+    ]
+    return own + [record for record in also if record.name not in names]
+
+
+def _has_curves(record: Record) -> bool:
+    there = {one.setting.text for one in record.result.settings}
+    return there >= {one.text for one in STUDIES["figure2"].settings(record.dataset)}
+
+
 def _command(record: Record) -> str:
     """The command that makes a whole study on a record's dataset."""
     return f"unchurn reproduce {record.study} --dataset {record.dataset}"
