@@ -168,14 +168,19 @@ def rates(rows: Sequence[Row]) -> list[Row]:
                 **({} if beta is None else {"beta": beta}),
                 "n_from": int(n.min()),
                 "n_to": int(n.max()),
-                "fitted": float(weight @ np.log(mean)),
-                "fitted_se": float(np.sqrt(weight**2 @ error**2)),
+                "fitted": _rounded(weight @ np.log(mean)),
+                "fitted_se": _rounded(np.sqrt(weight**2 @ error**2)),
                 "optimal": -theory,
-                "optimal_with_log": float(theory * weight @ np.log(np.log(n) / n)),
+                "optimal_with_log": _rounded(theory * weight @ np.log(np.log(n) / n)),
                 "root_n": -0.5,
             }
         )
     return fits
+
+
+def _rounded(value: float) -> float:
+    """Without the last digits, which another processor's logarithm may give otherwise."""
+    return round(float(value), 12)
 
 
 @dataclass(frozen=True)
